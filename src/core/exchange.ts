@@ -1,0 +1,113 @@
+// One request on its way through the chain: what came in, what steps left for each other, how it ended.
+import type { Outcome, Refusal, Reply } from './outcome.ts';
+import type { Route } from './route.ts';
+
+/** The request line and the fields that the chain asked for, copied out of the HTTP library. */
+export interface RequestHead {
+  /** As sent; methods are case-sensitive (RFC 9110 section 9.1). */
+  readonly method: string;
+  /** The raw path, without the query; never decoded or normalised. */
+  readonly path: string;
+  /** The raw query, without `?`; empty when there is none. */
+  readonly query: string;
+  /** Lower-case names; only those some step asked for; a repeated field is joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The collected body, or why there is none to look at. */
+export type Body = Uint8Array | 'none' | 'too_large';
+
+/** Where answers go. Called at most once per exchange, never after the caller has gone. */
+export interface Sink {
+  send(x: Exchange, outcome: Reply | Refusal): void;
+}
+
+/** Something that may be called off while it is under way; an engine call watches it. */
+export interface Cancellation {
+  readonly cancelled: boolean;
+  /** Registers the one listener; it runs at most once. `undefined` takes it back. */
+  onCancel(listener: (() => void) | undefined): void;
+}
+
+/** A named, typed place on every exchange; reserved at boot, so that an exchange never changes its shape. */
+export interface Slot<T> {
+  readonly name: string;
+  readonly index: number;
+  /** Keeps `T` in the type; never read. */
+  readonly holds?: T;
+}
+
+const slotNames: string[] = [];
+
+/** Reserves a slot. To be called at boot (module level or a plugin's `setup`), never per request. */
+export function reserveSlot<T>(name: string): Slot<T> {
+  slotNames.push(name);
+  return { name, index: slotNames.length - 1 };
+}
+
+export class Exchange implements Cancellation {
+  /** The request's ULID: `X-Request-Id`, `request_id`, reservation id. */
+  readonly id: string;
+  readonly head: RequestHead;
+  readonly sink: Sink;
+  /** Milliseconds of a monotonic clock. */
+  readonly startedAtMs: number;
+  route: Route;
+  /** The one variable path segment of the route, if it has one. */
+  pathParameter = '';
+  body: Body = 'none';
+  /** Steps `0 .. reached-1` have been started and are owed their `settle`. */
+  reached = 0;
+  /** A step has answered with a promise and is being waited for. */
+  waiting = false;
+  /** Set once, when the chain has ended. */
+  outcome: Outcome | undefined = undefined;
+  /** Something has been handed to the sink (a deadline may answer before the chain has ended). */
+  answered = false;
+  /** The connection must not be used again after this answer. */
+  closeAfter = false;
+  cancelled = false;
+  /** Why it was cancelled, when that was the gateway's own doing. */
+  verdict: Refusal | undefined = undefined;
+  #onCancel: (() => void) | undefined = undefined;
+  readonly #slots: unknown[];
+
+  constructor(id: string, head: RequestHead, sink: Sink, route: Route, startedAtMs: number) {
+    this.id = id;
+    this.head = head;
+    this.sink = sink;
+    this.route = route;
+    this.startedAtMs = startedAtMs;
+    this.#slots = Array.from({ length: slotNames.length });
+  }
+
+  get<T>(slot: Slot<T>): T | undefined {
+    return this.#slots[slot.index] as T | undefined;
+  }
+
+  /** For slots that an earlier step always fills: their absence is a bug in the order of steps. */
+  need<T>(slot: Slot<T>): T {
+    const value = this.#slots[slot.index];
+    if (value === undefined) {
+      throw new Error(`slot ${slot.name} is empty: the step that fills it has not run`);
+    }
+    return value as T;
+  }
+
+  set<T>(slot: Slot<T>, value: T): void {
+    this.#slots[slot.index] = value;
+  }
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#onCancel = listener;
+  }
+
+  /** Calls off what is under way. The chain ends when the waiting step returns. */
+  cancel(): void {
+    if (this.cancelled) return;
+    this.cancelled = true;
+    const listener = this.#onCancel;
+    this.#onCancel = undefined;
+    listener?.();
+  }
+}

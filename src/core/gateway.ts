@@ -1,0 +1,146 @@
+// What listeners talk to: opens an exchange per request, keeps the deadline, and knows what is in flight.
+import { Exchange } from './exchange.ts';
+import type { Body, RequestHead, Sink } from './exchange.ts';
+import { CLIENT_CLOSED } from './outcome.ts';
+import type { Refusal } from './outcome.ts';
+import { Pipeline } from './pipeline.ts';
+import type { BugReport } from './pipeline.ts';
+import { refuse } from './problem.ts';
+import { compileRoute } from './route.ts';
+import type { Route } from './route.ts';
+import type { Router } from './router.ts';
+import type { Step } from './step.ts';
+
+export interface GatewayOptions {
+  readonly router: Router;
+  /** Steps that also see requests refused before routing (the access log). */
+  readonly around: readonly Step[];
+  /** Makes request ids: ULIDs. */
+  readonly newId: () => string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** From the request's first byte to its answer; whatever hangs longer is answered and called off. */
+  readonly requestMs: number;
+  readonly reportBug: BugReport;
+}
+
+const DEADLINE_TICK_MS = 250;
+
+export class Gateway {
+  readonly router: Router;
+  /** Lower-case names of the request fields that listeners copy. */
+  readonly headersWanted: ReadonlySet<string>;
+  readonly #pipeline: Pipeline;
+  readonly #newId: () => string;
+  readonly #now: () => number;
+  readonly #requestMs: number;
+  readonly #refused: Route;
+  /** In order of arrival, so that the oldest is looked at first. */
+  readonly #open = new Set<Exchange>();
+  readonly #ticker: NodeJS.Timeout;
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: GatewayOptions) {
+    this.router = options.router;
+    this.headersWanted = headersOf(options.router.routes);
+    this.#newId = options.newId;
+    this.#now = options.now;
+    this.#requestMs = options.requestMs;
+    this.#refused = compileRoute({ method: '*', path: '*', takesBody: false, steps: options.around }, 'refused');
+    this.#pipeline = new Pipeline(options.reportBug, (x) => this.#done(x));
+    this.#ticker = setInterval(() => this.#expire(), DEADLINE_TICK_MS);
+    this.#ticker.unref();
+  }
+
+  get inFlight(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Starts a request. If `outcome` is still open afterwards and the route takes a body, the listener collects it and
+   * calls `body`; until the answer it reports a caller who leaves with `abort`.
+   */
+  begin(head: RequestHead, sink: Sink): Exchange {
+    const { route, parameter } = this.router.match(head.method, head.path);
+    const x = new Exchange(this.#newId(), head, sink, route, this.#now());
+    x.pathParameter = parameter;
+    this.#open.add(x);
+    this.#pipeline.runHead(x);
+    if (x.outcome === undefined && !route.takesBody) this.#pipeline.runBody(x);
+    return x;
+  }
+
+  /** Hands over the complete body, or says why there is none. */
+  body(x: Exchange, body: Body): void {
+    if (x.outcome !== undefined) return;
+    x.body = body;
+    this.#pipeline.runBody(x);
+  }
+
+  /** The caller has gone. What is under way is called off; the chain is settled when it returns. */
+  abort(x: Exchange): void {
+    if (x.outcome !== undefined) return;
+    x.answered = true;
+    x.cancel();
+    if (!x.waiting) this.#pipeline.end(x, CLIENT_CLOSED);
+  }
+
+  /** Answers a request that must not be handled at all (broken framing): no routing, no chain. */
+  refuse(head: RequestHead, sink: Sink, refusal: Refusal): Exchange {
+    const x = new Exchange(this.#newId(), head, sink, this.#refused, this.#now());
+    x.closeAfter = true;
+    // The steps around are owed their settle as if they had run.
+    x.reached = this.#refused.steps.length;
+    this.#open.add(x);
+    this.#pipeline.end(x, refusal);
+    return x;
+  }
+
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#ticker);
+  }
+
+  #done(x: Exchange): void {
+    this.#open.delete(x);
+    if (this.#open.size === 0) this.#onIdle?.();
+  }
+
+  #expire(): void {
+    const oldest = this.#now() - this.#requestMs;
+    for (const x of this.#open) {
+      if (x.startedAtMs > oldest) return;
+      if (!x.answered) this.#giveUp(x);
+    }
+  }
+
+  #giveUp(x: Exchange): void {
+    x.closeAfter = true;
+    if (!x.waiting) {
+      this.#pipeline.end(x, refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.'));
+      return;
+    }
+    const refusal = refuse('internal_error', 'The request took longer than it may; it was not charged.');
+    x.verdict = refusal;
+    x.answered = true;
+    x.sink.send(x, refusal);
+    x.cancel();
+  }
+}
+
+function headersOf(routes: readonly Route[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const route of routes) {
+    for (const step of route.steps) {
+      for (const name of step.headers ?? []) names.add(name);
+    }
+  }
+  return names;
+}

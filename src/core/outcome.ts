@@ -1,0 +1,35 @@
+// What a request ends in: an answer, a problem, or a caller who left before either.
+import type { Problem } from './problem.ts';
+
+/** Extra response fields, in order. Values are built from constants and numbers, never from request data. */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** A successful answer. `body` is sent as it is; `contentType` is left out where there is no body (204). */
+export interface Reply {
+  readonly kind: 'reply';
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly body: string;
+  readonly headers: HeaderList;
+}
+
+/** A failure that the caller is told about (RFC 9457). */
+export interface Refusal {
+  readonly kind: 'problem';
+  readonly problem: Problem;
+}
+
+/** The caller closed the connection before an answer existed; nothing is sent. */
+export interface ClientClosed {
+  readonly kind: 'client_closed';
+}
+
+export type Outcome = Reply | Refusal | ClientClosed;
+
+export const NO_HEADERS: HeaderList = [];
+export const CLIENT_CLOSED: ClientClosed = { kind: 'client_closed' };
+
+/** A 200 (or `status`) with a JSON body that is already serialised. */
+export function json(body: string, status = 200, headers: HeaderList = NO_HEADERS): Reply {
+  return { kind: 'reply', status, contentType: 'application/json', body, headers };
+}

@@ -1,0 +1,96 @@
+// Drives a chain: one loop over a fixed array that waits only for a real promise, then settles in reverse.
+import type { Exchange } from './exchange.ts';
+import { CLIENT_CLOSED } from './outcome.ts';
+import type { Outcome } from './outcome.ts';
+import { refuse } from './problem.ts';
+
+/** Told of every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
+export type BugReport = (x: Exchange, where: string, error: unknown) => void;
+
+export class Pipeline {
+  readonly #reportBug: BugReport;
+  readonly #onDone: (x: Exchange) => void;
+
+  constructor(reportBug: BugReport, onDone: (x: Exchange) => void) {
+    this.#reportBug = reportBug;
+    this.#onDone = onDone;
+  }
+
+  /** Runs the head steps; afterwards `x.outcome` tells whether the chain has ended. */
+  runHead(x: Exchange): void {
+    this.#drive(x, x.route.headCount);
+  }
+
+  /** Runs what is left. Called once the body is complete, or at once when the route takes none. */
+  runBody(x: Exchange): void {
+    const steps = x.route.steps;
+    this.#drive(x, steps.length);
+    if (x.outcome === undefined && !x.waiting) {
+      this.#finish(x, this.#bug(x, x.route.name, new Error('the chain ended without an answer')));
+    }
+  }
+
+  /** Ends a chain that is not running a step: waiting for its body, or refused before its first step. */
+  end(x: Exchange, outcome: Outcome): void {
+    if (x.outcome === undefined) this.#finish(x, outcome);
+  }
+
+  #drive(x: Exchange, until: number): void {
+    const steps = x.route.steps;
+    while (x.reached < until) {
+      const step = steps[x.reached]!;
+      x.reached++;
+      let result;
+      try {
+        result = step.run(x);
+      } catch (error) {
+        result = this.#bug(x, step.name, error);
+      }
+      if (result === undefined) continue;
+      if (result instanceof Promise) {
+        this.#wait(x, step.name, result);
+        return;
+      }
+      this.#finish(x, result);
+      return;
+    }
+  }
+
+  #wait(x: Exchange, stepName: string, pending: Promise<Outcome | undefined>): void {
+    x.waiting = true;
+    void pending
+      .catch((error: unknown) => this.#bug(x, stepName, error))
+      .then((outcome) => {
+        x.waiting = false;
+        // Whoever was called off while waiting is settled only now: a reservation may have come back with the answer.
+        if (x.cancelled) this.#finish(x, x.verdict ?? CLIENT_CLOSED);
+        else if (outcome !== undefined) this.#finish(x, outcome);
+        else this.runBody(x);
+      });
+  }
+
+  #finish(x: Exchange, outcome: Outcome): void {
+    x.outcome = outcome;
+    x.onCancel(undefined);
+    const steps = x.route.steps;
+    for (let i = x.reached - 1; i >= 0; i--) {
+      const step = steps[i]!;
+      if (step.settle === undefined) continue;
+      try {
+        step.settle(x, outcome);
+      } catch (error) {
+        this.#bug(x, `${step.name}.settle`, error);
+      }
+    }
+    if (outcome.kind !== 'client_closed' && !x.answered) {
+      x.answered = true;
+      x.sink.send(x, outcome);
+    }
+    this.#onDone(x);
+  }
+
+  #bug(x: Exchange, where: string, error: unknown): Outcome {
+    this.#reportBug(x, where, error);
+    return refuse('internal_error', 'Something unexpected failed on our side; the request was not charged.');
+  }
+}

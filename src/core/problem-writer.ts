@@ -1,0 +1,65 @@
+// Renders problems as RFC 9457 documents, with everything that does not vary prepared at boot.
+import { NO_HEADERS } from './outcome.ts';
+import type { HeaderList } from './outcome.ts';
+import { anchorOf, problems } from './problem.ts';
+import type { Problem, ProblemCode } from './problem.ts';
+
+export interface RenderedProblem {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string;
+}
+
+interface Prepared {
+  readonly status: number;
+  readonly prefix: string;
+  readonly headers: HeaderList;
+}
+
+export interface ProblemWriterOptions {
+  /** Absolute URL under which `/errors` lies. */
+  readonly docsUrl: string;
+  /** The service's short name, for `WWW-Authenticate`. */
+  readonly realm: string;
+}
+
+const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];
+
+export class ProblemWriter {
+  readonly #prepared: Record<ProblemCode, Prepared>;
+
+  constructor(options: ProblemWriterOptions) {
+    const prepared: Partial<Record<ProblemCode, Prepared>> = {};
+    for (const code of Object.keys(problems) as ProblemCode[]) {
+      prepared[code] = prepare(code, options);
+    }
+    this.#prepared = prepared as Record<ProblemCode, Prepared>;
+  }
+
+  /** `requestId` is ours and needs no escaping; `detail` and string members are escaped. */
+  render(problem: Problem, requestId: string): RenderedProblem {
+    const prepared = this.#prepared[problem.code];
+    let body = `${prepared.prefix}${JSON.stringify(problem.detail)},"request_id":"${requestId}"`;
+    for (const name in problem.fields) {
+      body += `,"${name}":${JSON.stringify(problem.fields[name])}`;
+    }
+    const headers = problem.headers.length === 0 ? prepared.headers : [...prepared.headers, ...problem.headers];
+    return { status: prepared.status, headers, body: `${body}}` };
+  }
+}
+
+function prepare(code: ProblemCode, options: ProblemWriterOptions): Prepared {
+  const { status, title } = problems[code];
+  const type = JSON.stringify(`${options.docsUrl}/errors#${anchorOf(code)}`);
+  return {
+    status,
+    prefix: `{"type":${type},"title":${JSON.stringify(title)},"status":${status},"code":"${code}","detail":`,
+    headers: constantHeaders(code, options.realm),
+  };
+}
+
+function constantHeaders(code: ProblemCode, realm: string): HeaderList {
+  if (code === 'unauthorized') return [['WWW-Authenticate', `Bearer realm="${realm}"`]];
+  if (code === 'engine_unavailable' || code === 'service_unavailable') return RETRY_AFTER_5;
+  return NO_HEADERS;
+}

@@ -1,0 +1,108 @@
+// The registry of problem codes: the interface's Errors table as data, and the one way to make a problem.
+import { NO_HEADERS } from './outcome.ts';
+import type { HeaderList, Refusal } from './outcome.ts';
+
+/** What the registry knows of a code; the reference page and the OpenAPI document are drawn from it. */
+export interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  /** One sentence for people: when it happens. */
+  readonly meaning: string;
+  /** May the same request be sent again later (interface, Errors, rules 2 and 3)? */
+  readonly retry: boolean;
+  /** Names of the additional members of the problem document. */
+  readonly fields: readonly string[];
+  /** Response fields that go with it. */
+  readonly headers: readonly string[];
+  /** Belongs to the dashboard; no route of this service answers it. */
+  readonly dashboardOnly: boolean;
+}
+
+type Extra = Partial<Pick<ProblemKind, 'fields' | 'headers' | 'dashboardOnly'>>;
+
+function kind(status: number, title: string, meaning: string, retry: boolean, extra: Extra = {}): ProblemKind {
+  return { status, title, meaning, retry, fields: [], headers: [], dashboardOnly: false, ...extra };
+}
+
+const dashboardOnly = true;
+
+/** Every code of the Errors table, in its order. A code never changes its meaning. */
+export const problems = {
+  validation_error: kind(400, 'Invalid request', 'A parameter or the body breaks a rule; the detail names which.', false),
+  invalid_target_lang: kind(400, 'Unknown target language', 'target_lang is missing or not one of the target codes.', false),
+  invalid_source_lang: kind(400, 'Unknown source language', 'source_lang is not one of the base source codes.', false),
+  too_many_texts: kind(400, 'Too many texts', 'text holds more entries than one request may carry.', false, { fields: ['max_texts'] }),
+  text_too_long: kind(400, 'Text too long', "The texts together are longer than the plan's limit for one request.", false, {
+    fields: ['max_characters', 'characters'],
+  }),
+  bad_request: kind(400, 'Bad request', 'Unknown checkout kind or plan.', false, { dashboardOnly }),
+  unauthorized: kind(401, 'Unauthorized', 'No key was sent, or it is malformed or unknown.', false, { headers: ['WWW-Authenticate'] }),
+  key_revoked: kind(401, 'Key revoked', 'The key was valid once and has been revoked.', false),
+  quota_exceeded: kind(402, 'Quota exceeded', 'The characters of the period are used up and the overage cap is reached.', false, {
+    fields: ['character_limit', 'overage_cap_minor', 'period_end'],
+  }),
+  credit_exhausted: kind(402, 'Credit exhausted', 'The prepaid balance does not cover the request; nothing was charged.', false, {
+    fields: ['balance_minor', 'required_minor', 'currency'],
+  }),
+  forbidden: kind(403, 'Forbidden', 'Not signed in, no team selected, not a member, or the role is missing.', false, { dashboardOnly }),
+  glossary_limit_reached: kind(403, 'Glossary limit reached', 'The team already has as many glossaries as its plan allows.', false, {
+    fields: ['max_glossaries'],
+  }),
+  not_found: kind(404, 'Not found', 'The path matches no endpoint.', false),
+  glossary_not_found: kind(404, 'Glossary not found', 'No glossary of this id belongs to the team.', false),
+  method_not_allowed: kind(405, 'Method not allowed', 'The path exists, the method does not.', false, { headers: ['Allow'] }),
+  csrf_invalid: kind(419, 'Form expired', 'A form came with a missing or stale anti-forgery token.', false, { dashboardOnly }),
+  rate_limited: kind(429, 'Too many requests', 'The team sent more requests in the last second than its plan allows.', true, {
+    fields: ['limit'],
+    headers: ['Retry-After', 'X-RateLimit-Limit'],
+  }),
+  internal_error: kind(
+    500,
+    'Internal error',
+    'Something unexpected failed on our side. Retry once, then contact support with the request_id.',
+    true,
+  ),
+  engine_unavailable: kind(503, 'Translation unavailable', 'No usable translation was to be had; nothing was charged.', true, {
+    headers: ['Retry-After'],
+  }),
+  service_unavailable: kind(503, 'Service unavailable', 'A service that this one depends on is unreachable; nothing was charged.', true, {
+    headers: ['Retry-After'],
+  }),
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof problems;
+
+/** The additional members of each code that has some (interface, Errors table). */
+export interface ProblemFields {
+  too_many_texts: { readonly max_texts: number };
+  text_too_long: { readonly max_characters: number; readonly characters: number };
+  quota_exceeded: { readonly character_limit: number; readonly overage_cap_minor: number; readonly period_end: string };
+  credit_exhausted: { readonly balance_minor: number; readonly required_minor: number; readonly currency: string };
+  glossary_limit_reached: { readonly max_glossaries: number };
+  rate_limited: { readonly limit: number };
+}
+
+/** One problem, not yet rendered: the request id and the service's own URIs are added when it is written. */
+export interface Problem {
+  readonly code: ProblemCode;
+  /** For people; may change at any time. Names the field, never quotes its value. */
+  readonly detail: string;
+  readonly fields: Readonly<Record<string, string | number>> | undefined;
+  readonly headers: HeaderList;
+}
+
+type FieldsOf<C extends ProblemCode> = C extends keyof ProblemFields ? ProblemFields[C] : undefined;
+type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields
+  ? [fields: FieldsOf<C>, headers?: HeaderList]
+  : [fields?: undefined, headers?: HeaderList];
+
+/** Makes the refusal for a code; the compiler asks for the members that the code's row demands. */
+export function refuse<C extends ProblemCode>(code: C, detail: string, ...rest: FieldsArgument<C>): Refusal {
+  const [fields, headers = NO_HEADERS] = rest;
+  return { kind: 'problem', problem: { code, detail, fields, headers } };
+}
+
+/** The fragment of a code's `type` URI: underscores become hyphens. */
+export function anchorOf(code: string): string {
+  return code.replaceAll('_', '-');
+}

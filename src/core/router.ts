@@ -1,0 +1,100 @@
+// Finds the route for a method and a raw path. There is always one: what matches nothing has a chain of its own.
+import type { HeadStep, Step } from './step.ts';
+import { refuse } from './problem.ts';
+import { compileRoute } from './route.ts';
+import type { Route, RouteSpec } from './route.ts';
+
+interface PathEntry {
+  readonly methods: Map<string, Route>;
+  notAllowed: Route;
+}
+
+interface Pattern {
+  readonly before: string;
+  readonly after: string;
+  readonly entry: PathEntry;
+}
+
+/** The route, and the value of its path parameter (empty when it has none). */
+export interface Match {
+  route: Route;
+  parameter: string;
+}
+
+export class Router {
+  readonly routes: readonly Route[];
+  readonly #exact = new Map<string, PathEntry>();
+  readonly #patterns: Pattern[] = [];
+  readonly #notFound: Route;
+  /** One object for every answer of `match`, read at once by its only caller: a request costs no allocation here. */
+  readonly #match: Match;
+
+  /** `around` are steps that also see requests that match no route (the access log). */
+  constructor(specs: readonly RouteSpec[], around: readonly Step[] = []) {
+    this.routes = specs.map((spec) => compileRoute(spec));
+    this.#notFound = compileRoute({ method: '*', path: '*', takesBody: false, steps: [...around, NOT_FOUND] }, 'not_found');
+    this.#match = { route: this.#notFound, parameter: '' };
+    for (const route of this.routes) this.#add(route);
+    for (const [path, entry] of this.#entries()) entry.notAllowed = methodNotAllowed(path, entry, around);
+  }
+
+  match(method: string, path: string): Match {
+    const match = this.#match;
+    match.parameter = '';
+    let entry = this.#exact.get(path);
+    if (entry === undefined && this.#patterns.length > 0) entry = this.#matchPattern(path, match);
+    match.route = entry === undefined ? this.#notFound : (entry.methods.get(method) ?? entry.notAllowed);
+    return match;
+  }
+
+  #matchPattern(path: string, match: Match): PathEntry | undefined {
+    for (const { before, after, entry } of this.#patterns) {
+      if (path.length <= before.length + after.length || !path.startsWith(before) || !path.endsWith(after)) continue;
+      const parameter = path.slice(before.length, path.length - after.length);
+      if (parameter.includes('/')) continue;
+      match.parameter = parameter;
+      return entry;
+    }
+    return undefined;
+  }
+
+  #add(route: Route): void {
+    const entry = this.#entryFor(route.path);
+    if (entry.methods.has(route.method)) throw new Error(`route ${route.name} is listed twice`);
+    entry.methods.set(route.method, route);
+  }
+
+  #entryFor(path: string): PathEntry {
+    const open = path.indexOf('{');
+    if (open === -1) {
+      let entry = this.#exact.get(path);
+      if (entry === undefined) this.#exact.set(path, (entry = { methods: new Map(), notAllowed: this.#notFound }));
+      return entry;
+    }
+    const before = path.slice(0, open);
+    const after = path.slice(path.indexOf('}') + 1);
+    const known = this.#patterns.find((pattern) => pattern.before === before && pattern.after === after);
+    if (known !== undefined) return known.entry;
+    const entry: PathEntry = { methods: new Map(), notAllowed: this.#notFound };
+    this.#patterns.push({ before, after, entry });
+    return entry;
+  }
+
+  *#entries(): Generator<[path: string, entry: PathEntry]> {
+    yield* this.#exact;
+    for (const { before, after, entry } of this.#patterns) yield [`${before}{id}${after}`, entry];
+  }
+}
+
+const NOT_FOUND: HeadStep = {
+  kind: 'head',
+  name: 'not-found',
+  run: () => refuse('not_found', 'No endpoint has this path. Paths are case-sensitive and take no trailing slash.'),
+};
+
+function methodNotAllowed(path: string, entry: PathEntry, around: readonly Step[]): Route {
+  const allow = [...entry.methods.keys()].join(', ');
+  const outcome = refuse('method_not_allowed', `This path accepts ${allow}.`, undefined, [['Allow', allow]]);
+  const answer: HeadStep = { kind: 'head', name: 'method-not-allowed', run: () => outcome };
+  return compileRoute({ method: '*', path, takesBody: false, steps: [...around, answer] }, 'method_not_allowed');
+}

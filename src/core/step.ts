@@ -1,0 +1,30 @@
+// A link of the chain: runs in order, may end it, and is settled in reverse when the chain has ended.
+import type { Exchange } from './exchange.ts';
+import type { Outcome } from './outcome.ts';
+
+interface StepBase {
+  /** Unique within a chain; what a plugin names in `after`. */
+  readonly name: string;
+  /** Lower-case names of the request fields that the step reads; others are not copied. */
+  readonly headers?: readonly string[];
+  /**
+   * Runs once for every step that was started, last one first, whatever ended the chain. Must not wait: what takes
+   * longer is handed to something that outlives the request. A throw is logged and does not stop the others.
+   */
+  settle?(x: Exchange, outcome: Outcome): void;
+}
+
+/** Decides on the request head alone and cannot wait. */
+export interface HeadStep extends StepBase {
+  readonly kind: 'head';
+  /** `undefined` goes on; an outcome ends the chain; a throw is a bug and becomes `internal_error`. */
+  run(x: Exchange): Outcome | undefined;
+}
+
+/** Runs when the body is complete; waits only where it returns a promise. */
+export interface BodyStep extends StepBase {
+  readonly kind: 'body';
+  run(x: Exchange): Outcome | undefined | Promise<Outcome | undefined>;
+}
+
+export type Step = HeadStep | BodyStep;

@@ -1,0 +1,38 @@
+// API keys: their pattern, their digest, and how new ones are drawn.
+import { hash, randomBytes } from 'node:crypto';
+
+export type KeyMode = 'live' | 'test';
+
+/** A key digest: SHA-256 of the whole key, base64url. The only form in which a key is stored or cached. */
+export type KeyDigest = string;
+
+const PATTERN = /^la_(?:live|test)_[A-Za-z0-9]{40}$/;
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const RANDOM_LENGTH = 40;
+const DISPLAY_LENGTH = 12;
+
+/** Interface, Authentication, rule 5. Says nothing about whether the key exists. */
+export function matchesKeyPattern(value: string): boolean {
+  return PATTERN.test(value);
+}
+
+export function digestOf(key: string): KeyDigest {
+  return hash('sha256', key, 'base64url');
+}
+
+/** The part of a key that may be shown again: its first twelve characters. */
+export function displayOf(key: string): string {
+  return key.slice(0, DISPLAY_LENGTH);
+}
+
+/** Draws a key. `random` gives uniformly distributed bytes. */
+export function newKey(mode: KeyMode, random: (size: number) => Uint8Array = randomBytes): string {
+  let rest = '';
+  while (rest.length < RANDOM_LENGTH) {
+    for (const byte of random(RANDOM_LENGTH)) {
+      // 248 is the largest multiple of 62 below 256: bytes above it would favour the alphabet's first letters.
+      if (byte < 248 && rest.length < RANDOM_LENGTH) rest += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return `la_${mode}_${rest}`;
+}

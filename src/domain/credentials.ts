@@ -1,0 +1,47 @@
+// Finds the key in a request's fields: three header forms and their precedence (interface, Authentication, rules 3 and 4).
+import { matchesKeyPattern } from './api-key.ts';
+
+export type Credential =
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'missing' }
+  /** Something was sent, but not a key in an accepted form. */
+  | { readonly kind: 'malformed' };
+
+const MISSING: Credential = { kind: 'missing' };
+const MALFORMED: Credential = { kind: 'malformed' };
+
+export interface CredentialReader {
+  /** Lower-case names of the fields it looks at. */
+  readonly headers: readonly string[];
+  read(headers: Readonly<Record<string, string>>): Credential;
+}
+
+/** `vendorNames` are accepted as an `Authorization` scheme and as a field of their own. */
+export function credentialReader(vendorNames: readonly string[]): CredentialReader {
+  const schemes = new Set(['bearer', ...vendorNames.map((name) => name.toLowerCase())]);
+  const dedicated = vendorNames.map((name) => name.toLowerCase());
+  return {
+    headers: ['authorization', ...dedicated],
+    read(headers) {
+      const authorization = headers['authorization'];
+      // Present, it decides alone, whatever its scheme: no fallback to the dedicated field.
+      if (authorization !== undefined) return fromAuthorization(authorization, schemes);
+      for (const name of dedicated) {
+        const value = headers[name];
+        if (value !== undefined) return fromValue(value);
+      }
+      return MISSING;
+    },
+  };
+}
+
+function fromAuthorization(value: string, schemes: ReadonlySet<string>): Credential {
+  const space = value.indexOf(' ');
+  if (space === -1 || !schemes.has(value.slice(0, space).toLowerCase())) return MALFORMED;
+  // RFC 9110 section 11.4 allows more than one space behind the scheme.
+  return fromValue(value.slice(space + 1).trimStart());
+}
+
+function fromValue(value: string): Credential {
+  return matchesKeyPattern(value) ? { kind: 'key', key: value } : MALFORMED;
+}

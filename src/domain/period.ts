@@ -1,0 +1,61 @@
+// Periods: ISO 8601 durations by the UTC calendar, the n-th counted from the team's creation, never from the one before.
+
+/** Whole units of an ISO 8601 duration. */
+export interface Duration {
+  readonly months: number;
+  readonly days: number;
+  readonly seconds: number;
+}
+
+/** Milliseconds since the epoch; `startMs` belongs to the period, `endMs` to the next one. */
+export interface Period {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const PATTERN =
+  /^P(?!$)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,7})M)?(?:(\d{1,9})S)?)?$/;
+const SECOND_MS = 1000;
+const DAY_MS = 86_400 * SECOND_MS;
+const MONTH_MS_MIN = 28 * DAY_MS;
+const MONTH_MS_MAX = 31 * DAY_MS;
+
+/** `undefined` when the text is not a duration of whole units or is shorter than a second. */
+export function parseDuration(text: string): Duration | undefined {
+  const match = PATTERN.exec(text);
+  if (match === null) return undefined;
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map((part) => Number(part ?? 0));
+  const duration = { months: years * 12 + months, days: weeks * 7 + days, seconds: hours * 3600 + minutes * 60 + seconds };
+  return duration.months + duration.days + duration.seconds === 0 ? undefined : duration;
+}
+
+/** `anchorMs` plus `count` durations: months by the calendar (the day clamped to the month's last), then days, then seconds. */
+export function addDurations(anchorMs: number, duration: Duration, count: number): number {
+  const anchor = new Date(anchorMs);
+  let result = anchorMs;
+  if (duration.months > 0) {
+    const month = anchor.getUTCMonth() + duration.months * count;
+    const lastDay = new Date(Date.UTC(anchor.getUTCFullYear(), month + 1, 0)).getUTCDate();
+    const midnight = Date.UTC(anchor.getUTCFullYear(), month, Math.min(anchor.getUTCDate(), lastDay));
+    result = midnight + (anchorMs - Date.UTC(anchor.getUTCFullYear(), anchor.getUTCMonth(), anchor.getUTCDate()));
+  }
+  return result + (duration.days * DAY_MS + duration.seconds * SECOND_MS) * count;
+}
+
+/** The period that holds `nowMs`. A moment before the anchor counts as the first period. */
+export function periodAt(anchorMs: number, duration: Duration, nowMs: number): Period {
+  const elapsed = Math.max(0, nowMs - anchorMs);
+  const fixedMs = duration.days * DAY_MS + duration.seconds * SECOND_MS;
+  let count = Math.floor(elapsed / (duration.months * MONTH_MS_MAX + fixedMs));
+  if (duration.months > 0) {
+    // The estimate by the longest months is never too high; step over the error of the shorter ones in one go.
+    const highest = Math.floor(elapsed / (duration.months * MONTH_MS_MIN + fixedMs)) + 1;
+    while (count < highest && addDurations(anchorMs, duration, count + 1) <= nowMs) count++;
+  }
+  return { startMs: addDurations(anchorMs, duration, count), endMs: addDurations(anchorMs, duration, count + 1) };
+}
+
+/** RFC 3339 in UTC, to the second where the moment has no milliseconds. */
+export function rfc3339(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,80 @@
+// Plans: the numbers that an operator sells, and the copy of them that a team is held to.
+import { overageCharacters } from './money.ts';
+
+interface PlanBase {
+  readonly requests_per_second: number;
+  readonly max_characters_per_request: number;
+  readonly max_glossaries: number;
+  /** ISO 4217. */
+  readonly currency: string;
+}
+
+/** Included characters per period, then overage up to a cap. */
+export interface QuotaPlan extends PlanBase {
+  readonly billing: 'quota';
+  readonly characters: number;
+  /** ISO 8601 duration. */
+  readonly period: string;
+  readonly overage_cap_minor: number;
+  readonly overage_minor_per_million: number;
+}
+
+/** Prepaid credit, drawn down per character. */
+export interface CreditPlan extends PlanBase {
+  readonly billing: 'credit';
+  readonly credit_minor_per_million: number;
+}
+
+export type Plan = QuotaPlan | CreditPlan;
+
+export const CREDIT_REPORT_PERIOD = 'P1M';
+
+/**
+ * A plan's numbers as a team's record holds them; both billings have the same shape, so that stores keep one row.
+ * Copied by `team create`, `team update --plan` and `plan apply`; the admission reads only this copy.
+ */
+export interface TeamLimits {
+  readonly billing: 'quota' | 'credit';
+  readonly requestsPerSecond: number;
+  readonly maxCharactersPerRequest: number;
+  readonly maxGlossaries: number;
+  /** Included characters of a period; 0 with credit. */
+  readonly characterLimit: number;
+  /** Characters beyond `characterLimit` that the overage cap pays for; 0 with credit. */
+  readonly overageCharacters: number;
+  readonly overageCapMinor: number;
+  /** Overage price with quota, price with credit: minor units per million characters. */
+  readonly minorPerMillion: number;
+  readonly currency: string;
+  /** ISO 8601 duration. */
+  readonly period: string;
+}
+
+export function limitsOf(plan: Plan): TeamLimits {
+  const base = {
+    requestsPerSecond: plan.requests_per_second,
+    maxCharactersPerRequest: plan.max_characters_per_request,
+    maxGlossaries: plan.max_glossaries,
+    currency: plan.currency,
+  };
+  if (plan.billing === 'credit') {
+    return {
+      ...base,
+      billing: 'credit',
+      characterLimit: 0,
+      overageCharacters: 0,
+      overageCapMinor: 0,
+      minorPerMillion: plan.credit_minor_per_million,
+      period: CREDIT_REPORT_PERIOD,
+    };
+  }
+  return {
+    ...base,
+    billing: 'quota',
+    characterLimit: plan.characters,
+    overageCharacters: overageCharacters(plan.overage_cap_minor, plan.overage_minor_per_million),
+    overageCapMinor: plan.overage_cap_minor,
+    minorPerMillion: plan.overage_minor_per_million,
+    period: plan.period,
+  };
+}

@@ -1,0 +1,10 @@
+// Constants of reservations that every store and the gateway agree on.
+
+/** Over how long a team's request rate is counted, in milliseconds. */
+export const RATE_WINDOW_MS = 1000;
+
+/**
+ * How long a store remembers, in milliseconds, that an id was admitted without a reservation, resolved, or has expired.
+ * Longer than any operation's deadline, so that a late duplicate of it finds either its trace or its deadline.
+ */
+export const REMEMBER_MS = 10_000;

@@ -1,0 +1,81 @@
+// The translation engine: takes clean work, answers with usable translations or says that none were to be had.
+import type { Cancellation } from '../core/exchange.ts';
+
+export interface EngineGlossary {
+  readonly id: string;
+  readonly entries: Readonly<Record<string, string>>;
+}
+
+/** One piece of work. Codes are canonical; absent options are `undefined` and left out on the wire. */
+export interface EngineWork {
+  readonly requestId: string;
+  readonly text: readonly string[];
+  readonly sourceLang: string | undefined;
+  readonly targetLang: string;
+  readonly formality: string | undefined;
+  readonly context: string | undefined;
+  readonly glossary: EngineGlossary | undefined;
+  /** A valid W3C `traceparent` to send along. */
+  readonly traceparent: string | undefined;
+}
+
+export interface Translation {
+  readonly text: string;
+  /** As the engine reported it, not yet checked; `undefined` when it reported none. */
+  readonly detectedSourceLanguage: string | undefined;
+}
+
+/** Why an attempt gave nothing usable: a fixed set of words for logs and metrics, never the engine's own. */
+export type AttemptFailure =
+  | 'connect'
+  | 'reset'
+  | 'timeout'
+  | 'status'
+  | 'too_large'
+  | 'not_json'
+  | 'wrong_shape'
+  | 'unsupported_pair'
+  | 'busy'
+  | 'cancelled'
+  | 'internal';
+
+/** One attempt's result. `translations` has as many entries as the work has texts. */
+export type Attempt =
+  | { readonly kind: 'usable'; readonly translations: readonly Translation[] }
+  | { readonly kind: 'unusable'; readonly failure: AttemptFailure };
+
+export type EngineResult =
+  | { readonly kind: 'usable'; readonly translations: readonly Translation[]; readonly failures: readonly AttemptFailure[] }
+  /** Two attempts, none usable (or called off before that). */
+  | { readonly kind: 'unavailable'; readonly failures: readonly AttemptFailure[] };
+
+export interface Engine {
+  /** At most two attempts, the second on another replica where there is one. Never rejects. */
+  translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult>;
+  close(): Promise<void>;
+}
+
+/** An HTTP answer of an engine: complete, within the size limit. */
+export interface EngineResponse {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+export interface EngineCall {
+  readonly method: 'GET' | 'POST';
+  /** Path and query below the replica's URL. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** One attempt's way to one replica. It has the attempt's deadline and cancellation built in. */
+export interface EngineWire {
+  /** A failure is a value; nothing of the engine's is in it. */
+  call(call: EngineCall): Promise<EngineResponse | AttemptFailure>;
+}
+
+/** An adapter: tries once, over the wire it is given, and judges the content, never the status alone. */
+export interface EngineProtocol {
+  attempt(work: EngineWork, wire: EngineWire): Promise<Attempt>;
+}

@@ -1,0 +1,126 @@
+// The ledger: one atomic admission per request, and the resolution of what it reserved. The law for every store.
+import type { StoreUnavailable } from './key-directory.ts';
+
+/**
+ * What a request asks of its team. Rules common to all stores:
+ *
+ * - Time is the store's clock in whole milliseconds; `now` below is one reading of it per operation.
+ * - Everything is checked first, then everything is written. Operations of one team never interleave.
+ * - An operation is identified by its `requestId` and carries a deadline that the store's driver adds by the store's
+ *   clock: run twice it counts once, run after its deadline it does nothing.
+ */
+export interface AdmissionRequest {
+  /** ULID of the request; the reservation's id. */
+  readonly requestId: string;
+  readonly teamId: string;
+  readonly keyId: string;
+  /** Code points to judge against the plan's limit per request; `undefined` when the request has no text to measure. */
+  readonly characters: number | undefined;
+  /** Whether `characters` are reserved. False for routes without text, and for bodies that break a later rule. */
+  readonly reserve: boolean;
+  /** How long a reservation is held before it is released by itself, in milliseconds. */
+  readonly leaseMs: number;
+  /** Checked for existence and pair (canonical codes) before the reservation; only with `reserve`. */
+  readonly glossary: GlossaryReference | undefined;
+}
+
+export interface GlossaryReference {
+  readonly glossaryId: string;
+  readonly sourceLang: string;
+  readonly targetLang: string;
+}
+
+/** What a reservation is resolved by. */
+export interface Reservation {
+  readonly requestId: string;
+  readonly teamId: string;
+  readonly characters: number;
+  /** When the lease ends, by the store's clock. */
+  readonly leaseUntilMs: number;
+}
+
+/**
+ * The answers, in the order in which they are checked:
+ *
+ * 1. `repeated`: an operation of this id has been run before and was not left open. (One that left an open reservation
+ *    is answered `admitted` with that reservation again, and changes nothing.)
+ * 2. `key_unknown`: the team has no record of the key; whatever cache named it is stale. `key_revoked`.
+ * 3. `rate_limited`: of the last 1,000 ms, `limit` requests have been admitted to a place in the window. A place is
+ *    free again when exactly 1,000 ms have passed. The key's last use is stamped, no place is taken.
+ *    From here on a place in the window is taken, the last use is stamped, and the id is remembered, whatever follows.
+ * 4. `text_too_long`: `characters` is over the plan's limit per request.
+ * 5. `admitted` without a reservation, when none was asked for.
+ * 6. `glossary_missing`, `glossary_mismatch`.
+ * 7. `quota_exceeded`: used + held + characters of the current period would pass the limit and its overage.
+ *    `credit_exhausted`: balance less held credit does not cover the characters' price.
+ * 8. `admitted` with a reservation.
+ *
+ * Reservations whose lease has ended count as released from that millisecond on, whether or not anyone has come to
+ * sweep them. A period that has ended is followed by the one that holds `now`; open reservations stay in theirs.
+ * A clock that steps back moves the window's places along with it: intervals between them are kept, and the newest
+ * counts as happening now, so that no team is locked out for longer than a second nor let through twice.
+ */
+export type Admission =
+  | Admitted
+  | { readonly kind: 'repeated' }
+  | { readonly kind: 'key_unknown' }
+  | { readonly kind: 'key_revoked' }
+  | { readonly kind: 'rate_limited'; readonly limit: number; readonly retryAfterMs: number }
+  | { readonly kind: 'text_too_long'; readonly maxCharacters: number }
+  | { readonly kind: 'glossary_missing' }
+  | { readonly kind: 'glossary_mismatch' }
+  | QuotaExceeded
+  | CreditExhausted
+  | StoreUnavailable;
+
+export interface Admitted {
+  readonly kind: 'admitted';
+  readonly reservation: Reservation | undefined;
+}
+
+export interface QuotaExceeded {
+  readonly kind: 'quota_exceeded';
+  readonly characterLimit: number;
+  readonly overageCapMinor: number;
+  readonly periodEndMs: number;
+}
+
+export interface CreditExhausted {
+  readonly kind: 'credit_exhausted';
+  /** Balance less open reservations, rounded down. */
+  readonly balanceMinor: number;
+  /** Rounded up. */
+  readonly requiredMinor: number;
+  readonly currency: string;
+}
+
+export type Verdict = 'commit' | 'release';
+
+/**
+ * How an id stands after a resolution. Each id has one terminal state; resolving again reports it and changes nothing.
+ *
+ * - `committed`: its characters are charged to the period and key it was reserved for; credit is deducted.
+ * - `released`: nothing is charged. An id that was admitted without a reservation stands so from the start. Releasing
+ *   an id that the store does not know makes it stand so too, and thereby bars a later admission of that id: the
+ *   release may have overtaken an admission whose outcome was unknown.
+ * - `expired`: the lease ended first; nothing is charged.
+ * - `absent`: a commit for an id that the store does not know, or no longer remembers.
+ *
+ * A terminal state is remembered for `REMEMBER_MS` (domain/reservation.ts): counted from the admission or resolution,
+ * and for `expired` from the end of the lease. From that millisecond on the id counts as never seen.
+ */
+export type Resolution = { readonly kind: 'committed' | 'released' | 'expired' | 'absent' } | StoreUnavailable;
+
+export interface Ledger {
+  admit(request: AdmissionRequest): Admission | Promise<Admission>;
+  /** Tries once. `unavailable` leaves it unknown whether it was run; repeat it by id. */
+  resolve(teamId: string, requestId: string, verdict: Verdict): Resolution | Promise<Resolution>;
+}
+
+/** Settles reservations for the chain: takes each verdict at once and sees it through in the background. */
+export interface Settlements {
+  commit(reservation: Reservation): void;
+  release(reservation: Reservation): void;
+  /** For an admission whose outcome is unknown: releases whatever it may have reserved. */
+  releaseUnknown(teamId: string, requestId: string, leaseMs: number): void;
+}

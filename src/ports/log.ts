@@ -1,0 +1,9 @@
+// The log: allow-listed fields only, so that no text, key or engine word can slip in as part of an object.
+
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Log {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}

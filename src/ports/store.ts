@@ -1,0 +1,14 @@
+// A store: one backing service behind all of the ports that keep something.
+import type { KeyDirectory } from './key-directory.ts';
+import type { Ledger } from './ledger.ts';
+import type { TeamRegistry } from './team-registry.ts';
+
+export interface Store {
+  readonly keys: KeyDirectory;
+  readonly ledger: Ledger;
+  readonly teams: TeamRegistry;
+  /** Resolves when the store answers, rejects with a `StoreError` when it does not. */
+  ping(): Promise<void>;
+  /** Lets running operations end, then closes. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,85 @@
+// Teams and their keys, as operators handle them: create, change, list, revoke, report.
+import type { KeyDigest, KeyMode } from '../domain/api-key.ts';
+import type { Micro } from '../domain/money.ts';
+import type { TeamLimits } from '../domain/plan.ts';
+
+export interface NewTeam {
+  /** ULID. */
+  readonly teamId: string;
+  readonly name: string;
+  /** Name of the plan that `limits` were copied from. */
+  readonly plan: string;
+  readonly limits: TeamLimits;
+  /** Starting credit; 0 with quota billing. */
+  readonly balanceMicro: Micro;
+}
+
+export interface Team extends NewTeam {
+  /** By the store's clock; the anchor of the team's periods. */
+  readonly createdAtMs: number;
+}
+
+export interface TeamChange {
+  readonly plan?: { readonly name: string; readonly limits: TeamLimits };
+  readonly addMicro?: Micro;
+}
+
+export interface NewKey {
+  /** ULID. */
+  readonly keyId: string;
+  readonly teamId: string;
+  readonly digest: KeyDigest;
+  /** The key's first twelve characters. */
+  readonly display: string;
+  readonly label: string;
+  readonly mode: KeyMode;
+}
+
+export interface KeyRecord extends Omit<NewKey, 'digest'> {
+  readonly status: 'active' | 'revoked';
+  readonly createdAtMs: number;
+  /** `undefined` while the key was never used. */
+  readonly lastUsedAtMs: number | undefined;
+}
+
+/** Settled counts of the current period; open reservations are not in them. */
+export interface Usage {
+  readonly team: Team;
+  readonly periodStartMs: number;
+  readonly periodEndMs: number;
+  readonly characters: number;
+  /** Every key of the team, unused and revoked ones included, in order of creation. */
+  readonly keys: readonly KeyUsage[];
+}
+
+export interface KeyUsage extends KeyRecord {
+  readonly characters: number;
+  /** Successful translations of the period. */
+  readonly requests: number;
+}
+
+/** Where a team's books stand now: what invariants are checked against. Ended leases are not in it. */
+export interface Standing {
+  readonly usedCharacters: number;
+  readonly heldCharacters: number;
+  readonly balanceMicro: Micro;
+  readonly heldMicro: Micro;
+  readonly openReservations: number;
+}
+
+export interface TeamRegistry {
+  createTeam(team: NewTeam): Promise<Team>;
+  /** In order of creation. */
+  listTeams(): Promise<readonly Team[]>;
+  findTeam(teamId: string): Promise<Team | undefined>;
+  /** Holds from the next admission on. `undefined` when there is no such team. A changed period length starts a new period. */
+  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined>;
+  /** `undefined` when there is no such team. The key works at once, on every node. */
+  createKey(key: NewKey): Promise<KeyRecord | undefined>;
+  /** In order of creation; `undefined` when there is no such team. */
+  listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined>;
+  /** Once this resolves, no later request with the key is admitted anywhere. `undefined` when there is no such key. */
+  revokeKey(keyId: string): Promise<KeyRecord | undefined>;
+  usage(teamId: string): Promise<Usage | undefined>;
+  standing(teamId: string): Promise<Standing | undefined>;
+}
