@@ -87,13 +87,28 @@ export class Gateway {
 
   /** Answers a request that must not be handled at all (broken framing): no routing, no chain. */
   refuse(head: RequestHead, sink: Sink, refusal: Refusal): Exchange {
-    const x = new Exchange(this.#newId(), head, sink, this.#refused, this.#now());
-    x.closeAfter = true;
-    // The steps around are owed their settle as if they had run.
-    x.reached = this.#refused.steps.length;
-    this.#open.add(x);
+    const x = this.#openRefused(head, sink);
     this.#pipeline.end(x, refusal);
     return x;
+  }
+
+  /** Ends a request whose body turns out to be broken, or that must not go on for another reason; its connection closes. */
+  callOff(x: Exchange, refusal: Refusal): void {
+    x.closeAfter = true;
+    if (!x.waiting) {
+      this.#pipeline.end(x, refusal);
+      return;
+    }
+    if (x.answered) return;
+    x.verdict = refusal;
+    this.#pipeline.send(x, refusal);
+    x.cancel();
+  }
+
+  /** For a listener whose own code threw: reported as a bug, and `internal_error` to a caller who has no answer yet. */
+  fail(x: Exchange | undefined, head: RequestHead, sink: Sink, where: string, error: unknown): void {
+    const failed = x ?? this.#openRefused(head, sink);
+    this.callOff(failed, this.#pipeline.bug(failed, where, error));
   }
 
   /** Resolves when nothing is in flight. */
@@ -122,16 +137,19 @@ export class Gateway {
   }
 
   #giveUp(x: Exchange): void {
+    const refusal = x.waiting
+      ? refuse('internal_error', 'The request took longer than it may; it was not charged.')
+      : refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.');
+    this.callOff(x, refusal);
+  }
+
+  #openRefused(head: RequestHead, sink: Sink): Exchange {
+    const x = new Exchange(this.#newId(), head, sink, this.#refused, this.#now());
     x.closeAfter = true;
-    if (!x.waiting) {
-      this.#pipeline.end(x, refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.'));
-      return;
-    }
-    const refusal = refuse('internal_error', 'The request took longer than it may; it was not charged.');
-    x.verdict = refusal;
-    x.answered = true;
-    x.sink.send(x, refusal);
-    x.cancel();
+    // The steps around are owed their settle as if they had run.
+    x.reached = this.#refused.steps.length;
+    this.#open.add(x);
+    return x;
   }
 }
 

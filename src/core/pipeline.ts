@@ -1,7 +1,7 @@
 // Drives a chain: one loop over a fixed array that waits only for a real promise, then settles in reverse.
 import type { Exchange } from './exchange.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Refusal, Reply } from './outcome.ts';
 import { refuse } from './problem.ts';
 
 /** Told of every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
@@ -26,7 +26,7 @@ export class Pipeline {
     const steps = x.route.steps;
     this.#drive(x, steps.length);
     if (x.outcome === undefined && !x.waiting) {
-      this.#finish(x, this.#bug(x, x.route.name, new Error('the chain ended without an answer')));
+      this.#finish(x, this.bug(x, x.route.name, new Error('the chain ended without an answer')));
     }
   }
 
@@ -44,7 +44,7 @@ export class Pipeline {
       try {
         result = step.run(x);
       } catch (error) {
-        result = this.#bug(x, step.name, error);
+        result = this.bug(x, step.name, error);
       }
       if (result === undefined) continue;
       if (result instanceof Promise) {
@@ -59,7 +59,7 @@ export class Pipeline {
   #wait(x: Exchange, stepName: string, pending: Promise<Outcome | undefined>): void {
     x.waiting = true;
     void pending
-      .catch((error: unknown) => this.#bug(x, stepName, error))
+      .catch((error: unknown) => this.bug(x, stepName, error))
       .then((outcome) => {
         x.waiting = false;
         // Whoever was called off while waiting is settled only now: a reservation may have come back with the answer.
@@ -79,17 +79,35 @@ export class Pipeline {
       try {
         step.settle(x, outcome);
       } catch (error) {
-        this.#bug(x, `${step.name}.settle`, error);
+        this.bug(x, `${step.name}.settle`, error);
       }
     }
-    if (outcome.kind !== 'client_closed' && !x.answered) {
-      x.answered = true;
-      x.sink.send(x, outcome);
-    }
+    if (outcome.kind !== 'client_closed') this.send(x, outcome);
     this.#onDone(x);
   }
 
-  #bug(x: Exchange, where: string, error: unknown): Outcome {
+  /** Hands an answer to the sink, once. A sink that cannot write it is a bug; the caller gets `internal_error` instead. */
+  send(x: Exchange, outcome: Reply | Refusal): void {
+    if (x.answered) return;
+    x.answered = true;
+    try {
+      x.sink.send(x, outcome);
+    } catch (error) {
+      this.#sendBug(x, error);
+    }
+  }
+
+  #sendBug(x: Exchange, error: unknown): void {
+    const refusal = this.bug(x, 'send', error);
+    try {
+      x.sink.send(x, refusal);
+    } catch (again) {
+      this.#reportBug(x, 'send', again);
+    }
+  }
+
+  /** Reports a bug and says what the caller is told of it. */
+  bug(x: Exchange, where: string, error: unknown): Refusal {
     this.#reportBug(x, where, error);
     return refuse('internal_error', 'Something unexpected failed on our side; the request was not charged.');
   }

@@ -42,7 +42,7 @@ export interface PluginDefinition<Options extends TSchema, Engine> {
 /** Puts a plugin's steps into the chains. Throws, naming what there is, when a placement fits nowhere. */
 export function placeSteps(specs: readonly RouteSpec[], placements: readonly StepPlacement[]): RouteSpec[] {
   const chains = specs.map((spec) => ({ spec, name: `${spec.method} ${spec.path}`, steps: [...spec.steps] }));
-  const placedBehind = new Map<Step, Step>();
+  const placedBehind = new Map<Step, string>();
   for (const { step, after, routes } of placements) {
     const unknown = routes?.find((name) => !chains.some((chain) => chain.name === name));
     if (unknown !== undefined) throw new Error(`step "${step.name}": there is no route "${unknown}"`);
@@ -52,9 +52,9 @@ export function placeSteps(specs: readonly RouteSpec[], placements: readonly Ste
       const anchor = steps.findIndex((candidate) => candidate.name === after);
       if (anchor === -1) continue;
       let index = anchor + 1;
-      while (index < steps.length && placedBehind.get(steps[index]!) === steps[anchor]) index++;
+      while (index < steps.length && placedBehind.get(steps[index]!) === after) index++;
       steps.splice(index, 0, step);
-      placedBehind.set(step, steps[anchor]!);
+      placedBehind.set(step, after);
       places++;
     }
     if (places === 0) throw new Error(`step "${step.name}": no route has a step "${after}"; there are ${stepNames(specs)}`);

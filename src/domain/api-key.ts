@@ -6,6 +6,13 @@ export type KeyMode = 'live' | 'test';
 /** A key digest: SHA-256 of the whole key, base64url. The only form in which a key is stored or cached. */
 export type KeyDigest = string;
 
+/** Who a key belongs to: the part of its record that never changes. */
+export interface KeyOwner {
+  readonly keyId: string;
+  readonly teamId: string;
+  readonly mode: KeyMode;
+}
+
 const PATTERN = /^la_(?:live|test)_[A-Za-z0-9]{40}$/;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const RANDOM_LENGTH = 40;

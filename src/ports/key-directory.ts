@@ -1,11 +1,7 @@
 // Which team a key belongs to: the part of a key's record that never changes and may be cached.
-import type { KeyDigest, KeyMode } from '../domain/api-key.ts';
+import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 
-export interface KeyOwner {
-  readonly keyId: string;
-  readonly teamId: string;
-  readonly mode: KeyMode;
-}
+export type { KeyOwner } from '../domain/api-key.ts';
 
 /** The store cannot be reached or took too long. `cause` is a short word for logs, never for callers. */
 export interface StoreUnavailable {
@@ -16,4 +12,12 @@ export interface StoreUnavailable {
 export interface KeyDirectory {
   /** `undefined` when no key has this digest. Says nothing of revocation: that is the admission's to judge. */
   find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable | Promise<KeyOwner | undefined | StoreUnavailable>;
+}
+
+/** A directory with a memory in front. It remembers owners, which never change; revocation is judged elsewhere. */
+export interface KeyCache extends KeyDirectory {
+  /** What is remembered, without asking anyone: an owner, `unknown` (for a moment), or nothing. */
+  peek(digest: KeyDigest): KeyOwner | 'unknown' | undefined;
+  /** For an owner that turned out to be gone. */
+  forget(digest: KeyDigest): void;
 }

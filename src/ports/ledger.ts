@@ -122,5 +122,5 @@ export interface Settlements {
   commit(reservation: Reservation): void;
   release(reservation: Reservation): void;
   /** For an admission whose outcome is unknown: releases whatever it may have reserved. */
-  releaseUnknown(teamId: string, requestId: string, leaseMs: number): void;
+  releaseUnknown(teamId: string, requestId: string): void;
 }

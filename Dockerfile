@@ -1,0 +1,36 @@
+# syntax=docker/dockerfile:1
+# The image: Debian's glibc (the HTTP library's binary needs it), no dev dependencies, one native binary, no root.
+
+FROM node:22-bookworm-slim AS modules
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No package of ours needs an install script. Of the HTTP library's 24 binaries only this platform's is kept.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && abi="$(node -p process.versions.modules)" arch="$(node -p process.arch)" \
+ && cd node_modules/uWebSockets.js/dist/bin \
+ && test -f "uws_linux_${arch}_${abi}.node" \
+ && find . -name '*.node' ! -name "uws_linux_${arch}_${abi}.node" -delete
+
+FROM node:22-bookworm-slim
+WORKDIR /app
+COPY --from=modules /app/node_modules ./node_modules
+COPY package.json ./
+COPY config ./config
+COPY src ./src
+RUN ln -s /app/src/main.ts /usr/local/bin/lingate \
+ && chmod +x /app/src/main.ts \
+ && install -d -o 65532 -g 65532 -m 0700 /var/lib/lingate
+# Inside a container, loopback would reach nobody. Publish 8080; keep 9090 (metrics, probes) on the inside.
+ENV NODE_ENV=production \
+    LINGATE_LISTEN=0.0.0.0:8080 \
+    LINGATE_OPS=0.0.0.0:9090 \
+    LINGATE_STORE=sqlite:/var/lib/lingate/lingate.db
+VOLUME /var/lib/lingate
+WORKDIR /var/lib/lingate
+EXPOSE 8080 9090
+USER 65532:65532
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9090/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["lingate"]
+CMD ["serve"]

@@ -1,0 +1,86 @@
+// Draws the help of lingate, of a group of commands, and of one command.
+import { COMMON_FLAGS } from './command.ts';
+import type { Command, Flags, LateCommand } from './command.ts';
+
+const WIDTH_MAX = 100;
+const GAP = '  ';
+
+type Listed = Pick<Command | LateCommand, 'name' | 'summary'>;
+
+export function helpOfAll(commands: readonly Listed[]): string {
+  return [
+    'Lingate meters who may translate how much: keys, rates, quota and credit in front of a translation engine.',
+    '',
+    'Usage: lingate COMMAND [FLAGS]',
+    '',
+    'Commands:',
+    ...listed(commands),
+    '',
+    'Every command takes --config FILE, --store URL, --json and --help; lingate --version prints the version.',
+    'A first try: lingate demo',
+    '',
+  ].join('\n');
+}
+
+export function helpOfGroup(group: string, commands: readonly Listed[]): string {
+  return [
+    `Usage: lingate ${group} COMMAND [FLAGS]`,
+    '',
+    'Commands:',
+    ...listed(commands),
+    '',
+    `"lingate ${group} COMMAND --help" shows the flags of one.`,
+    '',
+  ].join('\n');
+}
+
+export function helpOf(command: Command): string {
+  const own = Object.keys(command.flags).length === 0 ? [] : ['', 'Flags:', ...flagLines(command.flags)];
+  return [
+    `Usage: lingate ${[command.name, command.usage, '[FLAGS]'].filter((part) => part !== '').join(' ')}`,
+    '',
+    ...wrapped([command.summary, command.about ?? ''].join(' ').trim(), WIDTH_MAX),
+    ...own,
+    '',
+    'Flags of every command:',
+    ...flagLines(COMMON_FLAGS),
+    '',
+    command.examples.length === 1 ? 'Example:' : 'Examples:',
+    ...command.examples.map((line) => `${GAP}${line}`),
+    '',
+  ].join('\n');
+}
+
+function listed(commands: readonly Listed[]): string[] {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return commands.map(({ name, summary }) => `${GAP}${name.padEnd(width)}${GAP}${summary}`);
+}
+
+function flagLines(flags: Flags): string[] {
+  const rows = Object.entries(flags).map(([name, flag]) => {
+    const left = flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
+    const notes = [flag.required === true ? 'required' : '', flag.fallback === undefined ? '' : `default: ${flag.fallback}`].filter(
+      (note) => note !== '',
+    );
+    return { left, right: notes.length === 0 ? flag.summary : `${flag.summary} (${notes.join('; ')})` };
+  });
+  const width = Math.max(...rows.map(({ left }) => left.length));
+  return rows.flatMap(({ left, right }) => {
+    const [first = '', ...rest] = wrapped(right, WIDTH_MAX - width - 2 * GAP.length);
+    return [`${GAP}${left.padEnd(width)}${GAP}${first}`, ...rest.map((line) => `${GAP}${' '.repeat(width)}${GAP}${line}`)];
+  });
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,106 @@
+// From the words on the command line to a command, and from how it ended to an exit status.
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../config/config-error.ts';
+import { nearest } from '../config/nearest.ts';
+import { readArguments } from './arguments.ts';
+import type { Command, Io, LateCommand } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { contextOf } from './context.ts';
+import { UsageError } from './failure.ts';
+import { helpOf, helpOfAll, helpOfGroup } from './help.ts';
+
+const DONE = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+const HELP = ['--help', '-h', 'help'];
+/** Errors whose message was written for an operator, wherever they come from. */
+const TOLD = ['CommandFailure', 'StoreError', 'ListenError'];
+
+/** Runs one command line. Never rejects: what goes wrong is one line on standard error and a status. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const [first = '', ...rest] = argv;
+  if (first === '') {
+    io.err(helpOfAll(COMMANDS));
+    return WRONG_USAGE;
+  }
+  if (first === '--version') {
+    io.out(`${versionOf()}\n`);
+    return DONE;
+  }
+  if (HELP.includes(first)) return first === 'help' && rest.length > 0 ? run([...rest, '--help'], io) : showAll(io);
+  return findAndRun(argv, io);
+}
+
+function showAll(io: Io): number {
+  io.out(helpOfAll(COMMANDS));
+  return DONE;
+}
+
+async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
+  const [first = '', second = ''] = argv;
+  const single = COMMANDS.find(({ name }) => name === first);
+  if (single !== undefined) return runOne(single, argv.slice(1), io);
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length === 0) return wrong(io, 'lingate', unknown(first, firstWords()), 'lingate');
+  const found = group.find(({ name }) => name === `${first} ${second}`);
+  if (found !== undefined) return runOne(found, argv.slice(2), io);
+  if (HELP.includes(second)) {
+    io.out(helpOfGroup(first, group));
+    return DONE;
+  }
+  const words = group.map(({ name }) => name.slice(first.length + 1));
+  const reason = second === '' ? `a command is missing; there are ${words.join(', ')}` : unknown(second, words);
+  return wrong(io, `lingate ${first}`, reason, `lingate ${first}`);
+}
+
+async function runOne(entry: Command | LateCommand, argv: readonly string[], io: Io): Promise<number> {
+  const title = `lingate ${entry.name}`;
+  try {
+    const command = 'load' in entry ? await entry.load() : entry;
+    if (asksForHelp(argv)) io.out(helpOf(command));
+    else await command.run(contextOf(readArguments(command, argv), io));
+    return DONE;
+  } catch (error) {
+    return failed(error, title, io);
+  }
+}
+
+function asksForHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const flags = end === -1 ? argv : argv.slice(0, end);
+  return argv[0] === 'help' || flags.includes('--help') || flags.includes('-h');
+}
+
+function failed(error: unknown, title: string, io: Io): number {
+  if (error instanceof UsageError) return wrong(io, title, error.message, title);
+  if (error instanceof ConfigError) {
+    for (const line of error.lines) io.err(error.flagsOnly ? `${title}: ${line}\n` : `${line}\n`);
+    return error.flagsOnly ? WRONG_USAGE : FAILED;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const told = error instanceof Error && TOLD.includes(error.name);
+  io.err(`${title}: ${told ? '' : 'unexpected failure: '}${message.split('\n', 1)[0]}\n`);
+  return FAILED;
+}
+
+/** One line that says what is wrong and where help is. */
+function wrong(io: Io, title: string, reason: string, helpFor: string): number {
+  io.err(`${title}: ${reason}${reason.endsWith('?') ? '' : '.'} Run "${helpFor} --help".\n`);
+  return WRONG_USAGE;
+}
+
+function unknown(word: string, known: readonly string[]): string {
+  if (word.startsWith('-')) return `unknown flag ${word}; flags stand behind the command`;
+  const meant = nearest(word, known);
+  return `unknown command ${JSON.stringify(word)}; ${meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`}`;
+}
+
+function firstWords(): string[] {
+  return [...new Set(COMMANDS.map(({ name }) => name.split(' ', 1)[0]!))];
+}
+
+function versionOf(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

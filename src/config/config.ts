@@ -1,0 +1,113 @@
+// The configuration as the program uses it: validated, in its own names and units, with its files resolved.
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { LanguageTable } from '../domain/languages.ts';
+import type { Plan } from '../domain/plan.ts';
+import { parseNetworkAddress } from './network-address.ts';
+import type { NetworkAddress } from './network-address.ts';
+import type { PluginEntry } from './plugins.ts';
+import { ENGINE_ATTEMPTS } from './rules.ts';
+import type { ConfigFile } from './schema.ts';
+
+export interface Config {
+  /** Absolute path of the file that it was read from. */
+  readonly file: string;
+  readonly listen: NetworkAddress;
+  readonly ops: NetworkAddress;
+  readonly listener: 'uws' | 'node';
+  /** IP addresses and CIDR ranges. */
+  readonly listenTrustedProxies: readonly string[];
+  /** Absolute paths; `undefined` without TLS. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** `docsUrl` has no slash at its end. */
+  readonly service: { readonly name: string; readonly docsUrl: string };
+  /** May hold credentials: show it by `withoutCredentials` only. A SQLite path in it is relative to the working directory. */
+  readonly store: string;
+  readonly storeOptions: { readonly sqliteDurability: 'full' | 'normal'; readonly commandTimeoutMs: number };
+  readonly auth: { readonly vendorNames: readonly string[]; readonly keyCacheMax: number };
+  readonly engine: EngineConfig;
+  readonly limits: LimitsConfig;
+  readonly plans: ReadonlyMap<string, Plan>;
+  /** Absolute path; for reading the list anew. */
+  readonly languagesFile: string;
+  readonly languages: LanguageTable;
+  readonly plugins: readonly PluginEntry[];
+}
+
+export interface EngineConfig {
+  /** Of a built-in adapter or a plugin's; whether there is one is not known here. */
+  readonly protocol: string;
+  /** Without credentials, and without a slash at the end. */
+  readonly urls: readonly string[];
+  /** Per attempt. */
+  readonly timeoutMs: number;
+  /** Per replica. */
+  readonly connectionsMax: number;
+  /** Per replica: attempts that wait for a connection. */
+  readonly queueMax: number;
+  readonly responseBytesMax: number;
+}
+
+export interface LimitsConfig {
+  readonly bodyBytes: number;
+  /** How long a reservation is held before it is released by itself. */
+  readonly leaseMs: number;
+  /** From a request's first byte to its answer. */
+  readonly requestMs: number;
+  /** How long requests in flight may go on after a signal to stop. */
+  readonly drainMs: number;
+}
+
+/** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
+const BESIDES_ATTEMPTS_MS = 10_000;
+const SECOND_MS = 1000;
+
+/** `file` and `languagesFile` are absolute. */
+export function toConfig(raw: ConfigFile, file: string, languagesFile: string, languages: LanguageTable): Config {
+  const { service, auth, engine, limits } = raw;
+  const requestMs = limits.request_seconds === undefined ? undefined : limits.request_seconds * SECOND_MS;
+  return {
+    file,
+    listen: parseNetworkAddress(raw.listen)!,
+    ops: parseNetworkAddress(raw.ops)!,
+    listener: raw.listener,
+    listenTrustedProxies: raw.listen_trusted_proxies,
+    tls: raw.tls && { certFile: besideFile(raw.tls.cert_file, file), keyFile: besideFile(raw.tls.key_file, file) },
+    service: { name: service.name, docsUrl: withoutSlash(service.docs_url) },
+    store: raw.store,
+    storeOptions: { sqliteDurability: raw.store_options.sqlite_durability, commandTimeoutMs: raw.store_options.command_timeout_ms },
+    auth: { vendorNames: auth.vendor_names, keyCacheMax: auth.key_cache_max },
+    engine: {
+      protocol: engine.protocol,
+      urls: engine.urls.map(withoutSlash),
+      timeoutMs: engine.timeout_ms,
+      connectionsMax: engine.connections_max,
+      queueMax: engine.queue_max,
+      responseBytesMax: engine.response_bytes_max,
+    },
+    limits: {
+      bodyBytes: limits.body_bytes,
+      leaseMs: limits.reservation_seconds * SECOND_MS,
+      requestMs: requestMs ?? ENGINE_ATTEMPTS * engine.timeout_ms + BESIDES_ATTEMPTS_MS,
+      drainMs: limits.drain_seconds * SECOND_MS,
+    },
+    plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
+    languagesFile,
+    languages,
+    plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), options })),
+  };
+}
+
+/** Paths in a file are relative to the folder that the file stands in. */
+export function besideFile(path: string, file: string): string {
+  return resolve(dirname(file), path);
+}
+
+/** A path, when it looks like one; otherwise the name of an installed package. */
+function moduleOf(module: string, file: string): string {
+  const path = isAbsolute(module) || module.startsWith('.') || /\.(?:[cm]?js|[cm]?ts)$/.test(module);
+  return path ? besideFile(module, file) : module;
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

@@ -1,0 +1,125 @@
+// Turns schema violations into faults that say what stands there, why it is refused and what would be right.
+import type { TSchema } from 'typebox';
+import type { TLocalizedValidationError } from 'typebox/error';
+import { Settings } from 'typebox/system';
+import { Errors } from 'typebox/value';
+import { withoutCredentials } from '../domain/store-url.ts';
+import { nearest } from './nearest.ts';
+
+/** Something wrong at one place: `plans.free.currency`, and why. */
+export interface Fault {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** The parts of a schema that its error messages are drawn from. */
+interface Shape {
+  readonly type?: string;
+  readonly is?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+}
+
+const SHOWN_LENGTH_MAX = 80;
+const KINDS: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a group of members',
+};
+
+/** By the library's name for the violated rule; what is not here is a mismatch. */
+const REASONS: Readonly<Record<string, (value: unknown, limit: number) => string>> = {
+  minimum: (value, limit) => `${shown(value)} is too small; it must be at least ${limit}`,
+  maximum: (value, limit) => `${shown(value)} is too large; it must be at most ${limit}`,
+  minItems: atLeast,
+  minProperties: atLeast,
+  maxItems: atMost,
+  maxProperties: atMost,
+  uniqueItems: () => 'has an entry twice; leave one out',
+};
+
+// The library stops at eight by default; an operator wants to see every fault at once.
+Settings.Set({ maxErrors: 1000 });
+
+/** All faults of a value against a schema. `at` is the path of the value itself, empty for a whole file. */
+export function faultsOf(schema: TSchema, value: unknown, at = ''): Fault[] {
+  return Errors(schema, value).flatMap((error) => explain(error, schema as Shape, value, at));
+}
+
+/** A value as it may stand in an error: one line, short, without credentials. */
+export function shown(value: unknown): string {
+  if (typeof value !== 'string') return typeof value === 'object' && value !== null ? 'this' : String(value);
+  const bare = value.includes('://') ? withoutCredentials(value) : value;
+  return JSON.stringify(bare.length > SHOWN_LENGTH_MAX ? `${bare.slice(0, SHOWN_LENGTH_MAX).toWellFormed()}…` : bare);
+}
+
+export function join(at: string, member: string): string {
+  return at === '' ? member : `${at}.${member}`;
+}
+
+function explain(error: TLocalizedValidationError, root: Shape, rootValue: unknown, at: string): Fault[] {
+  const steps = error.instancePath.split('/').slice(1);
+  const path = steps.reduce(join, at);
+  const { shape, value } = find(root, rootValue, steps);
+  if (error.keyword === 'additionalProperties') {
+    return error.params.additionalProperties.map((name) => ({ path: join(path, name), reason: unknownKey(name, shape) }));
+  }
+  if (error.keyword === 'required') {
+    return error.params.requiredProperties.map((name) => ({
+      path: join(path, name),
+      reason: `is missing; it must be ${expectation(shape.properties?.[name] ?? {})}`,
+    }));
+  }
+  // What the library says besides `additionalProperties`, about the same key.
+  if (error.keyword === 'boolean') return [];
+  const limit = 'limit' in error.params ? Number(error.params.limit) : 0;
+  return [{ path, reason: REASONS[error.keyword]?.(value, limit) ?? mismatch(value, shape) }];
+}
+
+function atLeast(_value: unknown, limit: number): string {
+  return `has too few entries; it must have at least ${limit}`;
+}
+
+function atMost(_value: unknown, limit: number): string {
+  return `has too many entries; it may have at most ${limit}`;
+}
+
+function mismatch(value: unknown, shape: Shape): string {
+  // A member that was left empty: YAML reads it as null.
+  if (value === null) return 'is empty; give it a value or leave it out';
+  return `${shown(value)} is not ${expectation(shape)}${suggestion(value, shape)}`;
+}
+
+/** What would have been right. */
+function expectation(shape: Shape): string {
+  if (shape.is !== undefined) return shape.is;
+  if (shape.enum !== undefined) return shape.enum.length === 1 ? String(shape.enum[0]) : `one of ${shape.enum.join(', ')}`;
+  const kind = KINDS[shape.type ?? ''] ?? 'something else';
+  return shape.minimum === undefined ? kind : `${kind} from ${shape.minimum} to ${shape.maximum}`;
+}
+
+function suggestion(value: unknown, shape: Shape): string {
+  const meant = typeof value === 'string' && shape.enum !== undefined ? nearest(value, shape.enum.map(String)) : undefined;
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
+function unknownKey(name: string, shape: Shape): string {
+  const known = Object.keys(shape.properties ?? {});
+  const meant = nearest(name, known);
+  return meant === undefined ? `is not known; there are ${known.join(', ')}` : `is not known; did you mean ${meant}?`;
+}
+
+function find(root: Shape, rootValue: unknown, steps: readonly string[]): { shape: Shape; value: unknown } {
+  let shape = root;
+  let value = rootValue;
+  for (const step of steps) {
+    shape = shape.properties?.[step] ?? shape.items ?? {};
+    value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[step];
+  }
+  return { shape, value };
+}

@@ -1,0 +1,92 @@
+// Loads the configuration: defaults, then the file, then the environment, then flags; refuses it with all faults at once.
+import { relative, resolve } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { Clone, Default } from 'typebox/value';
+import type { LanguageTable } from '../domain/languages.ts';
+import { besideFile, toConfig } from './config.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { faultsOf } from './faults.ts';
+import type { Fault } from './faults.ts';
+import { loadLanguages } from './languages-file.ts';
+import { overridesOf, withOverrides } from './overrides.ts';
+import type { ConfigFlags, Environment, Override } from './overrides.ts';
+import { joinedFaults, planFaults } from './rules.ts';
+import { ConfigFile } from './schema.ts';
+import { readYamlFile } from './yaml-file.ts';
+
+export interface ConfigSources {
+  /** `--config`; without it the file that comes with the package. Relative to the working directory. */
+  readonly file?: string | undefined;
+  readonly env: Environment;
+  readonly flags?: ConfigFlags;
+}
+
+const DEFAULT_FILE = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
+const DEFAULT_LANGUAGES_FILE = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
+
+/** Throws a `ConfigError`. Reads files; opens and checks nothing beyond them. */
+export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
+  const path = file === undefined ? DEFAULT_FILE : resolve(file);
+  const label = labelOf(path);
+  const overrides = overridesOf(env, flags);
+  const value = Default(ConfigFile, Clone(withOverrides(readYamlFile(path, label), overrides)));
+  const faults = allFaults(value);
+  const lines = faults.map((fault) => lineOf(fault, label, overrides));
+  const languagesFile = languagesFileOf(value, path);
+  const languages = attempt(() => loadLanguages(languagesFile, labelOf(languagesFile)), lines);
+  if (lines.length > 0 || languages === undefined)
+    throw new ConfigError(lines, faults.length === lines.length && allFromFlags(faults, overrides));
+  return toConfig(value as ConfigFile, path, languagesFile, languages);
+}
+
+function allFaults(value: unknown): Fault[] {
+  const faults = faultsOf(ConfigFile, value);
+  // With something else in its place there are no members to look at.
+  if (faults.some(({ path }) => path === '')) return faults;
+  const config = value as ConfigFile;
+  const has = (path: string): boolean => faults.some((fault) => fault.path === path);
+  if (!has('plans')) faults.push(...planFaults(config.plans));
+  faults.push(...joinedFaults(config, faults));
+  return faults;
+}
+
+/** Where the list of languages stands, as far as a configuration with faults can tell. */
+function languagesFileOf(value: unknown, file: string): string {
+  const languages = (value as { readonly languages?: unknown } | null)?.languages;
+  return typeof languages === 'string' && languages !== '' ? besideFile(languages, file) : DEFAULT_LANGUAGES_FILE;
+}
+
+function attempt(load: () => LanguageTable, lines: string[]): LanguageTable | undefined {
+  try {
+    return load();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    lines.push(...error.lines);
+    return undefined;
+  }
+}
+
+function lineOf({ path, reason }: Fault, label: string, overrides: readonly Override[]): string {
+  const override = overrideOf(path, overrides);
+  if (override !== undefined) return `${override.origin}: ${reason}`;
+  return path === '' ? `${label}: ${reason}` : `${label}: ${path}: ${reason}`;
+}
+
+function allFromFlags(faults: readonly Fault[], overrides: readonly Override[]): boolean {
+  return faults.every(({ path }) => overrideOf(path, overrides)?.fromFlag === true);
+}
+
+function overrideOf(path: string, overrides: readonly Override[]): Override | undefined {
+  return overrides.find((override) => {
+    const place = override.path.join('.');
+    return path === place || path.startsWith(`${place}.`);
+  });
+}
+
+/** A file as people here would name it: below the working directory by its relative path. */
+export function labelOf(path: string): string {
+  const here = relative(process.cwd(), path);
+  return here === '' || here.startsWith('..') ? path : here;
+}

@@ -1,0 +1,37 @@
+// Addresses to listen on and address ranges to believe, as operators write them.
+import { isIP, isIPv6 } from 'node:net';
+
+export interface NetworkAddress {
+  /** A name or an address; IPv6 without its brackets. */
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+const HOST_AND_PORT = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}))):(\d{1,5})$/;
+const PORT_MAX = 65_535;
+
+/** Reads `HOST:PORT` or `[IPV6]:PORT`; `undefined` when it is neither. */
+export function parseNetworkAddress(text: string): NetworkAddress | undefined {
+  const match = HOST_AND_PORT.exec(text);
+  if (match === null) return undefined;
+  const [, ipv6, name, digits] = match;
+  const port = Number(digits);
+  if (port > PORT_MAX || (ipv6 !== undefined && !isIPv6(ipv6))) return undefined;
+  return { host: ipv6 ?? name!, port };
+}
+
+/** The address as it is written in a URL. */
+export function formatNetworkAddress({ host, port }: NetworkAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Whether the text is an IP address or a CIDR range: `10.0.0.0/8`, `::1`. */
+export function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/');
+  const version = isIP(address);
+  // A zone names an interface of this machine, which no peer address carries.
+  if (version === 0 || more.length > 0 || address.includes('%')) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
+}

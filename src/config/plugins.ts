@@ -1,0 +1,86 @@
+// Loads the plugins that the configuration lists: imports each module, checks its options, and runs its setup once.
+import { pathToFileURL } from 'node:url';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { reserveSlot } from '../core/exchange.ts';
+import type { PluginDefinition, PluginHost, PluginParts, StepPlacement } from '../core/plugin.ts';
+import type { EngineProtocol } from '../ports/engine.ts';
+import type { Log } from '../ports/log.ts';
+import { ConfigError } from './config-error.ts';
+
+export interface PluginEntry {
+  /** An absolute path, or the name of an installed package. */
+  readonly module: string;
+  readonly options: unknown;
+}
+
+export interface LoadedPlugins {
+  readonly placements: readonly StepPlacement[];
+  readonly engines: ReadonlyMap<string, EngineProtocol>;
+  close(): Promise<void>;
+}
+
+type Definition = PluginDefinition<TSchema, EngineProtocol>;
+
+/** Throws a `ConfigError` that names the plugin and what is wrong with it. */
+export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Promise<LoadedPlugins> {
+  const loaded: { name: string; parts: PluginParts<EngineProtocol> }[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const where = `plugins.${index}`;
+    const definition = await importPlugin(entry.module, where);
+    if (loaded.some(({ name }) => name === definition.name))
+      throw new ConfigError([`${where}: plugin "${definition.name}" is listed twice`]);
+    checkOptions(definition, entry.options, where);
+    loaded.push({ name: definition.name, parts: await setup(definition, entry.options, where, log) });
+  }
+  return {
+    placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
+    engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
+    async close() {
+      for (const { parts } of loaded.toReversed()) await parts.close?.();
+    },
+  };
+}
+
+async function importPlugin(module: string, where: string): Promise<Definition> {
+  const specifier = module.startsWith('/') ? pathToFileURL(module).href : module;
+  let namespace: { readonly default?: unknown };
+  try {
+    namespace = (await import(specifier)) as { readonly default?: unknown };
+  } catch (error) {
+    throw new ConfigError([`${where}.module: ${module} cannot be loaded: ${firstLine(error)}`]);
+  }
+  const candidate = namespace.default;
+  if (
+    typeof candidate !== 'object' ||
+    candidate === null ||
+    !('name' in candidate) ||
+    !('options' in candidate) ||
+    !('setup' in candidate)
+  ) {
+    throw new ConfigError([`${where}.module: ${module} has no plugin as its default export; make one with definePlugin`]);
+  }
+  return candidate as Definition;
+}
+
+function checkOptions(definition: Definition, options: unknown, where: string): void {
+  const errors = Compile(definition.options).Errors(options);
+  if (errors.length === 0) return;
+  throw new ConfigError(errors.map((error) => `${where}.options${error.instancePath.replaceAll('/', '.')}: ${error.message}`));
+}
+
+async function setup(definition: Definition, options: unknown, where: string, log: Log): Promise<PluginParts<EngineProtocol>> {
+  const host: PluginHost = {
+    reserveSlot: (name) => reserveSlot(`${definition.name}: ${name}`),
+    log: (message, fields) => log.info(message, { ...fields, plugin: definition.name }),
+  };
+  try {
+    return await definition.setup(options as never, host);
+  } catch (error) {
+    throw new ConfigError([`${where}: the setup of plugin "${definition.name}" failed: ${firstLine(error)}`]);
+  }
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!;
+}

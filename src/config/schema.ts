@@ -1,0 +1,168 @@
+// The configuration file's schema: its members, their limits and their defaults, by the names that operators write.
+import { Type } from 'typebox';
+import type { Static, TSchemaOptions } from 'typebox';
+import { LANGUAGE_CODE } from '../domain/languages.ts';
+import { MINOR_MAX } from '../domain/money.ts';
+import { parseDuration } from '../domain/period.ts';
+import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
+import { DEFAULT_PLANS } from './default-plans.ts';
+import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
+
+/** Prices in minor units per million characters; with the other bounds every product of them stays an exact integer. */
+const PRICE_MAX = 100_000_000;
+const CHARACTERS_MAX = 1_000_000_000_000;
+const LEASE_SECONDS_MAX = 600;
+
+const closed = { additionalProperties: false } as const;
+/** A section that may be left out: its members have defaults of their own. */
+const section = { additionalProperties: false, default: {} } as const;
+
+function whole(minimum: number, maximum: number, fallback?: number) {
+  return Type.Integer({ minimum, maximum, ...(fallback === undefined ? {} : { default: fallback }) });
+}
+
+/** A string that `test` accepts; `is` says in the error what it should have been. */
+function text(is: string, test: (value: string) => boolean, options: TSchemaOptions = {}) {
+  return Type.Refine(Type.String({ ...options, is }), test, () => is);
+}
+
+function matching(is: string, pattern: RegExp, options: TSchemaOptions = {}) {
+  return text(is, (value) => pattern.test(value), options);
+}
+
+function list(is: string, test: (value: string) => boolean, maxItems: number, fallback: readonly string[], minItems = 0) {
+  return Type.Array(text(is, test), { minItems, maxItems, uniqueItems: true, default: fallback });
+}
+
+const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
+const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
+const FILE = 'the path of a file';
+const isHttpUrl = (value: string): boolean =>
+  /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
+const isListenAddress = (value: string): boolean => parseNetworkAddress(value) !== undefined;
+
+/** Field names that mean something else already: as a vendor's name each would change how requests are read. */
+const TAKEN_NAMES =
+  /^(?:authorization|bearer|basic|digest|negotiate|proxy-.*|cookie|host|connection|upgrade|te|trailer|transfer-encoding|keep-alive|expect|date|content-.*|accept.*|x-request-id|traceparent|tracestate|user-agent|forwarded|x-forwarded-.*)$/i;
+const isVendorName = (value: string): boolean => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value) && !TAKEN_NAMES.test(value);
+
+const planBase = {
+  requests_per_second: whole(1, 100_000),
+  max_characters_per_request: whole(1, 10_000_000),
+  max_glossaries: whole(0, 10_000),
+  currency: matching('an ISO 4217 code of three capital letters, for example EUR', /^[A-Z]{3}$/),
+};
+
+/** Included characters per period, then overage up to a cap. */
+export const QuotaPlanSchema = Type.Object(
+  {
+    billing: Type.Enum(['quota']),
+    ...planBase,
+    characters: whole(0, CHARACTERS_MAX),
+    period: text('an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S', (value) => parseDuration(value) !== undefined, {
+      default: 'P1M',
+    }),
+    overage_cap_minor: whole(0, MINOR_MAX, 0),
+    overage_minor_per_million: whole(0, PRICE_MAX, 0),
+  },
+  closed,
+);
+
+/** Prepaid credit, drawn down per character. A price of 0 would make it unlimited. */
+export const CreditPlanSchema = Type.Object(
+  { billing: Type.Enum(['credit']), ...planBase, credit_minor_per_million: whole(1, PRICE_MAX) },
+  closed,
+);
+
+/** What a plan may be called. */
+export const PLAN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
+
+/** `languages.yaml`. */
+export const LanguagesFile = Type.Object(
+  {
+    sources: Type.Array(Type.Object({ code: languageCode(), name: languageName() }, closed), { minItems: 1, maxItems: 500 }),
+    targets: Type.Array(Type.Object({ code: languageCode(), name: languageName(), formality: Type.Boolean({ default: false }) }, closed), {
+      minItems: 1,
+      maxItems: 500,
+    }),
+  },
+  closed,
+);
+
+function languageCode() {
+  return matching('a language code in upper case, for example "DE" or "PT-BR"', LANGUAGE_CODE);
+}
+
+function languageName() {
+  return matching('a name of 1 to 60 printable characters', /^[^\p{C}]{1,60}$/u);
+}
+
+/** `lingate.yaml`. Plans are judged one by one, each by the schema of its billing. */
+export const ConfigFile = Type.Object(
+  {
+    listen: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:8080' }),
+    ops: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:9090' }),
+    listener: Type.Enum(['uws', 'node'], { default: 'uws' }),
+    listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
+    tls: Type.Optional(Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, closed)),
+    service: Type.Object(
+      {
+        // Stands inside the quotes of WWW-Authenticate's realm.
+        name: matching('1 to 64 printable ASCII characters without quotes and backslashes', /^(?! )[ !#-[\]-~]{1,64}(?<! )$/, {
+          default: 'lingate',
+        }),
+        docs_url: text(HTTP_URL, isHttpUrl, {
+          default: 'http://127.0.0.1:9090/docs',
+        }),
+      },
+      section,
+    ),
+    store: text(`one of ${STORE_URL_FORMS}`, (value) => storeKindOf(value) !== undefined, { default: 'sqlite:data/lingate.db' }),
+    store_options: Type.Object(
+      { sqlite_durability: Type.Enum(['full', 'normal'], { default: 'full' }), command_timeout_ms: whole(10, 10_000, 500) },
+      section,
+    ),
+    auth: Type.Object(
+      {
+        vendor_names: list('a header name that has no other meaning, for example Vendor-Auth-Key', isVendorName, 8, [
+          'Vendor-Auth-Key',
+          'DeepL-Auth-Key',
+        ]),
+        key_cache_max: whole(1, 10_000_000, 100_000),
+      },
+      section,
+    ),
+    engine: Type.Object(
+      {
+        protocol: matching('the name of a protocol, for example native', /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, { default: 'native' }),
+        urls: list(HTTP_URL, isHttpUrl, 64, ['http://127.0.0.1:7001'], 1),
+        timeout_ms: whole(1, 300_000, 10_000),
+        connections_max: whole(1, 10_000, 64),
+        queue_max: whole(0, 1_000_000, 1024),
+        response_bytes_max: whole(1024, 1_073_741_824, 8_388_608),
+      },
+      section,
+    ),
+    limits: Type.Object(
+      {
+        body_bytes: whole(1024, 67_108_864, 1_048_576),
+        reservation_seconds: whole(1, LEASE_SECONDS_MAX, 60),
+        request_seconds: Type.Optional(whole(1, LEASE_SECONDS_MAX)),
+        drain_seconds: whole(0, LEASE_SECONDS_MAX, 30),
+      },
+      section,
+    ),
+    plans: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1, maxProperties: 100, default: DEFAULT_PLANS }),
+    languages: Type.Optional(matching(FILE, /^[^\0]+$/)),
+    plugins: Type.Array(
+      Type.Object(
+        { module: matching('the path of a module or the name of a package', /^[^\0]+$/), options: Type.Unknown({ default: {} }) },
+        closed,
+      ),
+      { maxItems: 100, default: [] },
+    ),
+  },
+  closed,
+);
+
+export type ConfigFile = Static<typeof ConfigFile>;

@@ -1,0 +1,33 @@
+// The way down: what was opened is closed in reverse order, each part whatever became of the others.
+
+export type Close = () => void | Promise<void>;
+
+export class Teardown {
+  readonly #closers: { readonly name: string; readonly close: Close }[] = [];
+  readonly #onFailure: (name: string, error: unknown) => void;
+  #running: Promise<void> | undefined;
+
+  constructor(onFailure: (name: string, error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  add(name: string, close: Close): void {
+    this.#closers.push({ name, close });
+  }
+
+  /** Runs once, however often it is called. */
+  run(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (const { name, close } of this.#closers.toReversed()) {
+      try {
+        await close();
+      } catch (error) {
+        this.#onFailure(name, error);
+      }
+    }
+  }
+}

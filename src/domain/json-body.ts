@@ -1,0 +1,33 @@
+// From bytes to a JSON value: media type, content coding, size, UTF-8 and syntax, in this order.
+import { isUtf8 } from 'node:buffer';
+import type { Body } from '../core/exchange.ts';
+import { refuse } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
+
+export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** The request fields that `readJsonBody` looks at. */
+export const JSON_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
+
+export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): JsonBody {
+  const type = headers['content-type'];
+  if (type !== 'application/json' && !isJsonType(type)) return no('Content-Type: must be application/json.');
+  if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
+  if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
+  if (body === 'none' || body.length === 0) return no('body: must be a JSON object; it is empty.');
+  // Checked by itself: decoding would silently turn bad bytes into U+FFFD, and a charge and a text would differ.
+  if (!isUtf8(body)) return no('body: must be valid UTF-8.');
+  try {
+    return { kind: 'value', value: JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8')) as unknown };
+  } catch {
+    return no('body: must be well-formed JSON.');
+  }
+}
+
+function isJsonType(type: string | undefined): boolean {
+  return type !== undefined && type.split(';', 1)[0]!.trim().toLowerCase() === 'application/json';
+}
+
+function no(detail: string): JsonBody {
+  return { kind: 'refused', refusal: refuse('validation_error', detail) };
+}

@@ -1,0 +1,78 @@
+// The language list: canonical codes, looked up whatever their case, and what each target supports.
+
+/** A code that a text may be in. Regional variants are targets only. */
+export interface SourceLanguage {
+  /** Canonical: upper case. */
+  readonly code: string;
+  /** In English. */
+  readonly name: string;
+}
+
+export interface TargetLanguage extends SourceLanguage {
+  readonly formality: boolean;
+}
+
+/** The languages file, parsed. Codes are unique within each list. */
+export interface LanguageTable {
+  readonly sources: readonly SourceLanguage[];
+  readonly targets: readonly TargetLanguage[];
+}
+
+/** What a code looks like in its canonical form: `DE`, `PT-BR`. */
+export const LANGUAGE_CODE = /^[A-Z]{2,3}(?:-[A-Z0-9]{2,8})?$/;
+
+const CODE_LENGTH_MAX = 12;
+const ASCII_CODE = /^[A-Za-z0-9-]+$/;
+
+export class Languages implements LanguageTable {
+  readonly sources: readonly SourceLanguage[];
+  readonly targets: readonly TargetLanguage[];
+  readonly #sources: ReadonlySet<string>;
+  readonly #targets: ReadonlyMap<string, TargetLanguage>;
+  readonly #names: ReadonlyMap<string, string>;
+
+  constructor(table: LanguageTable) {
+    this.sources = table.sources;
+    this.targets = table.targets;
+    this.#sources = new Set(table.sources.map(({ code }) => code));
+    this.#targets = new Map(table.targets.map((target) => [target.code, target]));
+    this.#names = new Map([...table.targets, ...table.sources].map(({ code, name }) => [code, name]));
+  }
+
+  /** The canonical form of a source code; `undefined` for whatever is none. Takes any value, of any size. */
+  source(value: unknown): string | undefined {
+    const code = canonical(value);
+    return code !== undefined && this.#sources.has(code) ? code : undefined;
+  }
+
+  /** The canonical form of a target code; `undefined` for whatever is none. */
+  target(value: unknown): string | undefined {
+    const code = canonical(value);
+    return code !== undefined && this.#targets.has(code) ? code : undefined;
+  }
+
+  /** The source code that a code stands for or is a variant of: `EN` for `en-GB`. */
+  base(value: unknown): string | undefined {
+    const code = canonical(value);
+    if (code === undefined || this.#sources.has(code)) return code;
+    const dash = code.indexOf('-');
+    const base = dash === -1 ? code : code.slice(0, dash);
+    return this.#sources.has(base) ? base : undefined;
+  }
+
+  /** Whether `more` and `less` mean something for a canonical target code. */
+  supportsFormality(target: string): boolean {
+    return this.#targets.get(target)?.formality ?? false;
+  }
+
+  /** The English name of a canonical code. */
+  nameOf(code: string): string | undefined {
+    return this.#names.get(code);
+  }
+}
+
+function canonical(value: unknown): string | undefined {
+  // ASCII only: Unicode's case mapping would turn a dotless i into an I and let it pass.
+  if (typeof value !== 'string' || value.length > CODE_LENGTH_MAX || !ASCII_CODE.test(value)) return undefined;
+  return value.toUpperCase();
+}

@@ -1,0 +1,5 @@
+// Refusals that more than one step gives, and that never vary: made once.
+import { refuse } from '../core/problem.ts';
+
+export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
+export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');

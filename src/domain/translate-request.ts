@@ -1,0 +1,168 @@
+// The body of POST /v1/translate: its schema, and its rules in the order of the interface's parameter table.
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { refuse } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { countCharacters } from './characters.ts';
+import type { Languages } from './languages.ts';
+import { canonicalUlid } from './ulid.ts';
+
+export const TEXTS_MAX = 50;
+export const CONTEXT_CHARACTERS_MAX = 2000;
+export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
+export type Formality = (typeof FORMALITIES)[number];
+
+/** The shape; what depends on the languages or counts code points is judged by the rules below. */
+export const TranslateBody = Type.Object(
+  {
+    text: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: TEXTS_MAX }),
+    target_lang: Type.String(),
+    source_lang: Type.Optional(Type.String()),
+    formality: Type.Optional(Type.Enum(FORMALITIES)),
+    context: Type.Optional(Type.String()),
+    glossary_id: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+/** A request that passed every rule a gateway can judge by itself. Codes are canonical. */
+export interface TranslateRequest {
+  readonly text: readonly string[];
+  readonly characters: number;
+  readonly targetLang: string;
+  readonly sourceLang: string | undefined;
+  /** As the engine is to see it: `default` and what fell back are gone. */
+  readonly formality: string | undefined;
+  readonly context: string | undefined;
+  readonly glossaryId: string | undefined;
+}
+
+/** The verdict on a body, kept until the admission has had its say. */
+export type BodyVerdict =
+  | { readonly kind: 'valid'; readonly request: TranslateRequest }
+  /** `characters` are known when the text rules up to the total length were kept. */
+  | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
+
+/** A property of the body as it came; nothing is known of it. */
+type Members = Readonly<Record<string, unknown>>;
+
+const shape = Compile(TranslateBody);
+const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
+const NAME_LENGTH_SHOWN = 40;
+const NAMES_SHOWN = 3;
+
+/** Judges a parsed JSON value. Walks it only as deep as the schema goes. */
+export function judgeTranslateBody(value: unknown, languages: Languages): BodyVerdict {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return invalid('body: must be a JSON object with the members text and target_lang.');
+  }
+  const members = value as Members;
+  if (!shape.Check(value)) {
+    const refusal = unknownParameters(members) ?? textShape(members['text']);
+    if (refusal !== undefined) return { kind: 'invalid', refusal, characters: undefined };
+  }
+  const text = members['text'] as readonly string[];
+  const characters = measure(text);
+  if (typeof characters !== 'number') return { kind: 'invalid', refusal: characters, characters: undefined };
+  return judgeOptions(members, text, characters, languages);
+}
+
+function judgeOptions(members: Members, text: readonly string[], characters: number, languages: Languages): BodyVerdict {
+  const no = (refusal: Refusal): BodyVerdict => ({ kind: 'invalid', refusal, characters });
+  const targetLang = languages.target(members['target_lang']);
+  if (targetLang === undefined) {
+    return no(refuse('invalid_target_lang', 'target_lang: must be one of the target codes that GET /v1/languages?type=target lists.'));
+  }
+  const sourceLang = languages.source(members['source_lang']);
+  if (sourceLang === undefined && members['source_lang'] !== undefined) {
+    return no(
+      refuse(
+        'invalid_source_lang',
+        'source_lang: must be one of the codes that GET /v1/languages lists; regional variants are targets only.',
+      ),
+    );
+  }
+  const formality = judgeFormality(members['formality'], targetLang, languages);
+  if (typeof formality === 'object') return no(formality);
+  const context = members['context'] as string | undefined;
+  const contextFault = judgeContext(context);
+  if (contextFault !== undefined) return no(contextFault);
+  const glossaryId = judgeGlossary(members['glossary_id'], sourceLang);
+  if (typeof glossaryId === 'object') return no(glossaryId);
+  return { kind: 'valid', request: { text, characters, targetLang, sourceLang, formality, context, glossaryId } };
+}
+
+function unknownParameters(members: Members): Refusal | undefined {
+  const unknown = Object.keys(members).filter((name) => !PARAMETERS.has(name));
+  if (unknown.length === 0) return undefined;
+  const shown = unknown.slice(0, NAMES_SHOWN).map((name) => printable(name));
+  const more = unknown.length > NAMES_SHOWN ? ` and ${unknown.length - NAMES_SHOWN} more` : '';
+  return refuse('validation_error', `Unknown parameter: ${shown.join(', ')}${more}. Accepted are ${[...PARAMETERS].join(', ')}.`);
+}
+
+function textShape(text: unknown): Refusal | undefined {
+  if (!Array.isArray(text)) return refuse('validation_error', 'text: must be an array of 1 to 50 strings.');
+  if (text.length === 0) return refuse('validation_error', 'text: must hold at least one string.');
+  if (text.length > TEXTS_MAX) {
+    return refuse('too_many_texts', `text: may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX });
+  }
+  for (const [index, entry] of text.entries()) {
+    if (typeof entry !== 'string') return refuse('validation_error', `text[${index}]: must be a string.`);
+    if (entry === '') return refuse('validation_error', `text[${index}]: must not be an empty string.`);
+  }
+  return undefined;
+}
+
+function measure(text: readonly string[]): number | Refusal {
+  let characters = 0;
+  for (let index = 0; index < text.length; index++) {
+    const entry = text[index]!;
+    if (!entry.isWellFormed()) return loneSurrogate(`text[${index}]`);
+    characters += countCharacters(entry);
+  }
+  return characters;
+}
+
+function judgeFormality(value: unknown, targetLang: string, languages: Languages): string | undefined | Refusal {
+  if (value === undefined || value === 'default') return undefined;
+  if (typeof value !== 'string' || !(FORMALITIES as readonly string[]).includes(value)) {
+    return refuse('validation_error', `formality: must be one of ${FORMALITIES.join(', ')}.`);
+  }
+  if (languages.supportsFormality(targetLang)) return value;
+  if (value.startsWith('prefer_')) return undefined;
+  return refuse('validation_error', `formality: this target_lang does not support it; leave it out or use prefer_${value}.`);
+}
+
+function judgeContext(context: unknown): Refusal | undefined {
+  if (context === undefined) return undefined;
+  if (typeof context !== 'string') return refuse('validation_error', 'context: must be a string.');
+  if (!context.isWellFormed()) return loneSurrogate('context');
+  if (context.length > CONTEXT_CHARACTERS_MAX && countCharacters(context) > CONTEXT_CHARACTERS_MAX) {
+    return refuse('validation_error', `context: may be at most ${CONTEXT_CHARACTERS_MAX} characters long.`);
+  }
+  return undefined;
+}
+
+function judgeGlossary(value: unknown, sourceLang: string | undefined): string | undefined | Refusal {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') return refuse('validation_error', 'glossary_id: must be a string.');
+  if (sourceLang === undefined) return refuse('validation_error', 'source_lang: is required when glossary_id is used.');
+  return canonicalUlid(value) ?? NO_SUCH_GLOSSARY;
+}
+
+export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
+
+/** A verdict for a body that cannot be looked into at all. */
+export function invalid(detail: string): BodyVerdict {
+  return { kind: 'invalid', refusal: refuse('validation_error', detail), characters: undefined };
+}
+
+function loneSurrogate(field: string): Refusal {
+  return refuse('validation_error', `${field}: holds half of a surrogate pair, which is no character; send well-formed Unicode.`);
+}
+
+/** A caller's own word, fit to be shown back to that caller. */
+function printable(name: string): string {
+  const clean = name.toWellFormed().replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
+  return clean.length > NAME_LENGTH_SHOWN ? `${clean.slice(0, NAME_LENGTH_SHOWN).toWellFormed()}…` : clean;
+}

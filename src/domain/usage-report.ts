@@ -1,0 +1,97 @@
+// A team's usage as callers and operators read it: the body of GET /v1/usage.
+import type { KeyMode } from './api-key.ts';
+import { costMicro, minorRoundedDown } from './money.ts';
+import type { Micro } from './money.ts';
+import { rfc3339 } from './period.ts';
+import type { TeamLimits } from './plan.ts';
+
+/** Settled counts of a team's current period, as the stores report them. */
+export interface UsageFigures {
+  readonly team: { readonly teamId: string; readonly plan: string; readonly limits: TeamLimits; readonly balanceMicro: Micro };
+  readonly periodStartMs: number;
+  readonly periodEndMs: number;
+  readonly characters: number;
+  readonly keys: readonly {
+    readonly display: string;
+    readonly label: string;
+    readonly mode: KeyMode;
+    readonly characters: number;
+    readonly requests: number;
+    readonly lastUsedAtMs: number | undefined;
+  }[];
+}
+
+export interface KeyUsageReport {
+  readonly display: string;
+  readonly label: string;
+  readonly mode: KeyMode;
+  readonly character_count: number;
+  readonly request_count: number;
+  readonly last_used_at: string | null;
+}
+
+interface UsageReportBase {
+  readonly team_id: string;
+  readonly plan: string;
+  readonly requests_per_second: number;
+  readonly period_start: string;
+  readonly period_end: string;
+  readonly character_count: number;
+  readonly keys: readonly KeyUsageReport[];
+}
+
+export interface QuotaUsageReport extends UsageReportBase {
+  readonly billing: 'quota';
+  readonly character_limit: number;
+  readonly overage: {
+    readonly character_count: number;
+    readonly cost_minor: number;
+    readonly cap_minor: number;
+    readonly currency: string;
+  };
+}
+
+export interface CreditUsageReport extends UsageReportBase {
+  readonly billing: 'credit';
+  readonly credit: { readonly balance_minor: number; readonly currency: string };
+}
+
+export type UsageReport = QuotaUsageReport | CreditUsageReport;
+
+/** Members in the order in which they are written. */
+export function usageReport(usage: UsageFigures): UsageReport {
+  const { team, characters } = usage;
+  const { limits } = team;
+  const base = {
+    requests_per_second: limits.requestsPerSecond,
+    period_start: rfc3339(usage.periodStartMs),
+    period_end: rfc3339(usage.periodEndMs),
+    character_count: characters,
+  };
+  const keys = usage.keys.map((key) => ({
+    display: key.display,
+    label: key.label,
+    mode: key.mode,
+    character_count: key.characters,
+    request_count: key.requests,
+    last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
+  }));
+  if (limits.billing === 'credit') {
+    const credit = { balance_minor: minorRoundedDown(team.balanceMicro), currency: limits.currency };
+    return { team_id: team.teamId, plan: team.plan, billing: 'credit', ...base, credit, keys };
+  }
+  const overage = overageOf(characters, limits);
+  return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
+}
+
+function overageOf(characters: number, limits: TeamLimits): QuotaUsageReport['overage'] {
+  const beyond = Math.max(0, characters - limits.characterLimit);
+  return {
+    character_count: beyond,
+    // Rounded down: what has become due so far, in whole minor units. Never over the cap, which a plan changed in the
+    // middle of a period would otherwise be shown to have passed.
+    cost_minor: Math.min(limits.overageCapMinor, minorRoundedDown(costMicro(beyond, limits.minorPerMillion))),
+    cap_minor: limits.overageCapMinor,
+    currency: limits.currency,
+  };
+}

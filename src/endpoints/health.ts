@@ -1,0 +1,12 @@
+// GET /health: whether this process can serve, from what the background probe last saw. Asks nobody itself.
+import { json } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
+import type { HeadStep } from '../core/step.ts';
+
+const OK = json('{"status":"ok"}');
+const NOT_SERVING = refuse('service_unavailable', 'This instance cannot serve at the moment; try again in a few seconds.');
+
+/** `serving` tells whether the store answered lately and we are not draining. */
+export function healthEndpoint(serving: () => boolean): HeadStep {
+  return { kind: 'head', name: 'health', run: () => (serving() ? OK : NOT_SERVING) };
+}

@@ -1,0 +1,45 @@
+// GET /v1/languages: the codes that sources and targets may have.
+import { json } from '../core/outcome.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
+import type { BodyStep } from '../core/step.ts';
+import type { Languages } from '../domain/languages.ts';
+
+const BAD_TYPE = refuse('validation_error', 'type: must be source or target.');
+const BAD_QUERY = refuse('validation_error', 'Unknown query parameter. Accepted is type, once.');
+
+interface Answers {
+  readonly of: Languages;
+  readonly source: Outcome;
+  readonly target: Outcome;
+}
+
+export function languagesEndpoint(languages: () => Languages): BodyStep {
+  let answers: Answers | undefined;
+  return {
+    kind: 'body',
+    name: 'languages',
+    run(x) {
+      const current = languages();
+      // Rendered once per list, not per request; the operator may put another list in place while we run.
+      if (answers?.of !== current) answers = render(current);
+      const type = typeOf(x.head.query);
+      if (type === 'source' || type === 'target') return answers[type];
+      return type === undefined ? BAD_QUERY : BAD_TYPE;
+    },
+  };
+}
+
+/** The value of `type` (`source` without one); `undefined` when there is any other parameter. */
+function typeOf(query: string): string | undefined {
+  if (query === '') return 'source';
+  const parameters = [...new URLSearchParams(query)];
+  if (parameters.length !== 1 || parameters[0]![0] !== 'type') return undefined;
+  return parameters[0]![1];
+}
+
+function render(languages: Languages): Answers {
+  const source = languages.sources.map(({ code, name }) => ({ language: code, name }));
+  const target = languages.targets.map(({ code, name, formality }) => ({ language: code, name, supports_formality: formality }));
+  return { of: languages, source: json(JSON.stringify(source)), target: json(JSON.stringify(target)) };
+}

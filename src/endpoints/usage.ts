@@ -1,0 +1,24 @@
+// GET /v1/usage: what the team has used of its current period, settled counts only.
+import { json } from '../core/outcome.ts';
+import type { BodyStep } from '../core/step.ts';
+import { keyOwnerSlot } from '../domain/journey.ts';
+import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { StoreError } from '../domain/store-error.ts';
+import { usageReport } from '../domain/usage-report.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
+
+export function usageEndpoint(teams: TeamRegistry): BodyStep {
+  return {
+    kind: 'body',
+    name: 'usage',
+    run: async (x) => {
+      try {
+        const usage = await teams.usage(x.need(keyOwnerSlot).teamId);
+        return usage === undefined ? UNKNOWN_KEY : json(JSON.stringify(usageReport(usage)));
+      } catch (error) {
+        if (error instanceof StoreError) return STORE_UNAVAILABLE;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,116 @@
+// The engine as the service sees it: replicas in turn, two attempts, the second elsewhere and over a fresh connection.
+import { performance } from 'node:perf_hooks';
+import type { Cancellation } from '../core/exchange.ts';
+import type { Attempt, AttemptFailure, Engine, EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
+import { attemptOn } from './attempt.ts';
+import { readEngineUrl } from './engine-url.ts';
+import { ReplicaWire } from './wire.ts';
+import type { Connection, WireLimits } from './wire.ts';
+
+export interface EngineOptions extends WireLimits {
+  readonly protocol: EngineProtocol;
+  /** At least one; the replicas are equal. */
+  readonly urls: readonly string[];
+  /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
+  readonly onAdapterError?: (error: unknown) => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+/** An engine whose replicas can be changed while it works. */
+export interface ReplicatedEngine extends Engine {
+  /** Attempts under way on a replica that goes are let to their end. Throws, and changes nothing, when a URL is wrong. */
+  setUrls(urls: readonly string[]): void;
+}
+
+/** For how long a replica that could not be connected to is tried after the others. */
+const LAST_MS = 1000;
+const NO_FAILURES: readonly AttemptFailure[] = [];
+
+interface Replica {
+  readonly href: string;
+  readonly wire: ReplicaWire;
+  /** Until then it is tried after the others. */
+  lastUntilMs: number;
+}
+
+/** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
+export function openEngine(options: EngineOptions): ReplicatedEngine {
+  return new EnginePool(options);
+}
+
+class EnginePool implements ReplicatedEngine {
+  readonly #options: EngineOptions;
+  readonly #nowMs: () => number;
+  /** Closings of replicas that have left; waited for at the end. */
+  readonly #leaving = new Set<ReplicaWire>();
+  #replicas: readonly Replica[] = [];
+  #turn = 0;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.setUrls(options.urls);
+  }
+
+  async translate(work: EngineWork, cancellation: Cancellation): Promise<EngineResult> {
+    if (cancellation.cancelled) return { kind: 'unavailable', failures: NO_FAILURES };
+    const replica = this.#next(undefined);
+    const first = await this.#attempt(replica, 'kept', work, cancellation);
+    if (first.kind === 'usable') return { kind: 'usable', translations: first.translations, failures: NO_FAILURES };
+    if (cancellation.cancelled) return { kind: 'unavailable', failures: [first.failure] };
+    // A restarted engine leaves kept connections that break on use: the second attempt must not meet another of them.
+    const second = await this.#attempt(this.#next(replica), 'fresh', work, cancellation);
+    if (second.kind === 'usable') return { kind: 'usable', translations: second.translations, failures: [first.failure] };
+    return { kind: 'unavailable', failures: [first.failure, second.failure] };
+  }
+
+  setUrls(urls: readonly string[]): void {
+    const wanted = new Map(urls.map(readEngineUrl).map((url) => [url.href, url]));
+    if (wanted.size === 0) throw new Error('engine.urls: must name at least one engine URL');
+    const before = this.#replicas;
+    this.#replicas = [...wanted].map(
+      ([href, url]) =>
+        before.find((replica) => replica.href === href) ?? { href, wire: new ReplicaWire(url, this.#options), lastUntilMs: -Infinity },
+    );
+    for (const replica of before) {
+      if (!wanted.has(replica.href)) void this.#leave(replica.wire);
+    }
+  }
+
+  async close(): Promise<void> {
+    const wires = [...this.#leaving, ...this.#replicas.map((replica) => replica.wire)];
+    await Promise.all(wires.map((wire) => wire.destroy()));
+  }
+
+  async #attempt(replica: Replica, connection: Connection, work: EngineWork, cancellation: Cancellation): Promise<Attempt> {
+    const attempt = await attemptOn(replica.wire, connection, work, cancellation, this.#options);
+    if (attempt.kind === 'unusable' && attempt.failure === 'connect') replica.lastUntilMs = this.#nowMs() + LAST_MS;
+    return attempt;
+  }
+
+  /** The next in turn that is not `previous`; one that could not be connected to a moment ago only when no other is left. */
+  #next(previous: Replica | undefined): Replica {
+    const replicas = this.#replicas;
+    const nowMs = this.#nowMs();
+    let last = previous ?? replicas[this.#turn % replicas.length]!;
+    for (let i = 0; i < replicas.length; i++) {
+      const index = (this.#turn + i) % replicas.length;
+      const replica = replicas[index]!;
+      if (replica === previous) continue;
+      if (replica.lastUntilMs <= nowMs) {
+        this.#turn = index + 1;
+        return replica;
+      }
+      if (last === previous) last = replica;
+    }
+    this.#turn++;
+    return last;
+  }
+
+  async #leave(wire: ReplicaWire): Promise<void> {
+    this.#leaving.add(wire);
+    await wire.close().catch(() => undefined);
+    this.#leaving.delete(wire);
+  }
+}

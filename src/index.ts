@@ -1,0 +1,34 @@
+// What plugin authors import: the types of the chain and the ports, and `definePlugin`.
+import type { TSchema } from 'typebox';
+import type { PluginDefinition } from './core/plugin.ts';
+import type { EngineProtocol } from './ports/engine.ts';
+
+/**
+ * Declares a plugin; the module's default export, named under `plugins:` in the configuration.
+ *
+ * @example
+ * export default definePlugin({
+ *   name: 'maintenance',
+ *   options: Type.Object({ closed: Type.Boolean() }),
+ *   setup: ({ closed }) => ({
+ *     steps: [{ after: 'identify', step: { kind: 'head', name: 'maintenance', run: () => (closed ? refuse('service_unavailable', 'Closed.') : undefined) } }],
+ *   }),
+ * });
+ */
+export function definePlugin<Options extends TSchema>(
+  plugin: PluginDefinition<Options, EngineProtocol>,
+): PluginDefinition<Options, EngineProtocol> {
+  return plugin;
+}
+
+export { json, NO_HEADERS } from './core/outcome.ts';
+export type { HeaderList, Outcome, Refusal, Reply } from './core/outcome.ts';
+export { problems, refuse } from './core/problem.ts';
+export type { Problem, ProblemCode } from './core/problem.ts';
+export type { Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
+export type { BodyStep, HeadStep, Step } from './core/step.ts';
+export type { PluginHost, PluginParts, StepPlacement } from './core/plugin.ts';
+export { keyOwnerSlot, tallySlot, translateRequestSlot } from './domain/journey.ts';
+export type { TranslateRequest } from './domain/translate-request.ts';
+export type { KeyOwner } from './domain/api-key.ts';
+export type { Attempt, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from './ports/engine.ts';

@@ -1,0 +1,59 @@
+// Collects a body up to a limit, and counts what is dropped beyond it.
+import type { Body } from '../core/exchange.ts';
+
+/** How many times the limit is read before the connection is given up, so that most callers get to read the refusal. */
+export const DROP_FACTOR = 8;
+
+export class BodyCollector {
+  readonly #bytesMax: number;
+  #bytes: Uint8Array | undefined = undefined;
+  #length = 0;
+  #discarding: boolean;
+
+  /** `announcedBytes` is 0 when unknown: a body that is announced too long is not kept at all. */
+  constructor(bytesMax: number, announcedBytes: number) {
+    this.#bytesMax = bytesMax;
+    this.#discarding = announcedBytes > bytesMax;
+  }
+
+  /** Nobody will look at the body: only its length is watched from now on. */
+  discard(): void {
+    this.#discarding = true;
+    this.#bytes = undefined;
+  }
+
+  /** So much has come that reading on would only serve a flood. */
+  get exhausted(): boolean {
+    return this.#length > this.#bytesMax * DROP_FACTOR;
+  }
+
+  /** `borrowed`: the memory is the library's and gone when this returns. */
+  add(chunk: Uint8Array, borrowed: boolean): void {
+    const start = this.#length;
+    this.#length += chunk.byteLength;
+    if (this.#length > this.#bytesMax) this.discard();
+    if (this.#discarding || chunk.byteLength === 0) return;
+    if (this.#bytes === undefined) {
+      this.#bytes = borrowed ? chunk.slice() : chunk;
+      return;
+    }
+    this.#room(start).set(chunk, start);
+  }
+
+  /** The complete body, or what to say of it. Call once, when the last chunk has come. */
+  take(): Body {
+    if (this.#length > this.#bytesMax) return 'too_large';
+    if (this.#bytes === undefined) return 'none';
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Grows by doubling: one piece of memory, however small the chunks are, and never much more than has really come. */
+  #room(kept: number): Uint8Array {
+    const bytes = this.#bytes!;
+    if (bytes.byteLength >= this.#length) return bytes;
+    const grown = new Uint8Array(Math.max(this.#length, Math.min(this.#bytesMax, bytes.byteLength * 2)));
+    grown.set(bytes.subarray(0, kept));
+    this.#bytes = grown;
+    return grown;
+  }
+}

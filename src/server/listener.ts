@@ -1,0 +1,76 @@
+// What every HTTP listener is given and gives back, whichever library it stands on.
+import type { Gateway } from '../core/gateway.ts';
+import type { ProblemWriter } from '../core/problem-writer.ts';
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface ListenerOptions {
+  readonly gateway: Gateway;
+  readonly problems: ProblemWriter;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Fail when the port is in use; `false` only for a set of workers that share it on purpose. Default `true`. */
+  readonly exclusive?: boolean;
+  /** Longer bodies are read and dropped, and refused. */
+  readonly bodyBytesMax: number;
+  readonly tls?: TlsFiles;
+}
+
+export interface Listener {
+  readonly address: { readonly host: string; readonly port: number };
+  /** Refuses new connections; connections that are open are served, and told to close with their next answer. */
+  stopAccepting(): void;
+  /** Cuts whatever is left. */
+  close(): void;
+}
+
+/** What a listener and all its calls share. */
+export interface Desk {
+  readonly gateway: Gateway;
+  readonly problems: ProblemWriter;
+  readonly bodyBytesMax: number;
+  /** Every answer from now on says that the connection closes. */
+  draining: boolean;
+}
+
+export function openDesk(options: ListenerOptions): Desk {
+  const { gateway, problems, bodyBytesMax } = options;
+  return { gateway, problems, bodyBytesMax, draining: false };
+}
+
+/** Request line and fields together; both libraries are held to it. */
+export const HEAD_BYTES_MAX = 16_384;
+
+/** Why a listener did not start: one line for the operator. */
+export class ListenError extends Error {
+  readonly reason: 'port_in_use' | 'cannot_listen';
+
+  constructor(reason: ListenError['reason'], message: string) {
+    super(message);
+    this.name = 'ListenError';
+    this.reason = reason;
+  }
+}
+
+/** Puts the operating system's error code into words. */
+export function listenError(host: string, port: number, code: string | undefined): ListenError {
+  const where = `cannot listen on ${host}:${port}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return new ListenError('port_in_use', `${where}: the port is in use; stop what listens there, or choose another port`);
+    case 'EADDRNOTAVAIL':
+      return new ListenError('cannot_listen', `${where}: this machine does not have that address; use one of its own, or 0.0.0.0`);
+    case 'EACCES':
+      return new ListenError('cannot_listen', `${where}: ports below 1024 need a privilege; choose a higher one`);
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new ListenError('cannot_listen', `${where}: the host name does not resolve; write an IP address`);
+    case undefined:
+    default:
+      return new ListenError('cannot_listen', `${where}: the system says ${code ?? 'nothing further'}; check host and port`);
+  }
+}

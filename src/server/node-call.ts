@@ -1,0 +1,87 @@
+// One request of the node:http listener.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Call } from './call.ts';
+import type { HeadReader } from './head-reader.ts';
+import type { Desk } from './listener.ts';
+import { fieldsOf } from './write.ts';
+import type { Answer } from './write.ts';
+
+/** What a call asks of the connection that it came on. */
+export interface CallOwner {
+  answered(call: NodeCall): void;
+  endsWith(call: NodeCall): boolean;
+}
+
+export class NodeCall extends Call {
+  readonly #owner: CallOwner;
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+
+  constructor(desk: Desk, owner: CallOwner, req: IncomingMessage, res: ServerResponse) {
+    super(desk);
+    this.#owner = owner;
+    this.#req = req;
+    this.#res = res;
+  }
+
+  start(reader: HeadReader): void {
+    try {
+      this.#open(reader);
+    } catch (error) {
+      this.broke('start', error);
+    }
+  }
+
+  #open(reader: HeadReader): void {
+    const req = this.#req;
+    const { framing } = reader;
+    reader.start();
+    for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) reader.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
+    const method = req.method ?? '';
+    const head = { method, ...splitTarget(req.url ?? ''), headers: reader.headers };
+    const fault = framing.judge(method, req.httpVersionMinor === 0);
+    req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
+    req.on('end', () => this.#guarded(() => this.bodyComplete()));
+    // A connection that breaks is told by its own `close`.
+    req.on('error', () => undefined);
+    if (fault === undefined) this.begin(head, framing);
+    else this.refuse(head, framing, fault);
+  }
+
+  /** The parser gave up in the middle of the body. */
+  fault(detail: string): void {
+    this.#guarded(() => this.bodyBroken(detail));
+  }
+
+  #guarded(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.broke('body', error);
+    }
+  }
+
+  protected override write(answer: Answer, closes: boolean): void {
+    const end = closes || this.#owner.endsWith(this);
+    this.#owner.answered(this);
+    const fields = fieldsOf(answer).flat();
+    if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(answer.body)));
+    if (end) fields.push('Connection', 'close');
+    this.#res.writeHead(answer.status, fields);
+    if (answer.contentType === undefined) this.#res.end();
+    else this.#res.end(answer.body);
+  }
+
+  protected override cut(): void {
+    this.#req.socket.destroy();
+  }
+}
+
+/** Path and query of a request target, which may also be an absolute URL (RFC 9112 section 3.2.2). */
+function splitTarget(target: string): { path: string; query: string } {
+  const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0] ?? '';
+  const relative = target.slice(origin.length);
+  const mark = relative.indexOf('?');
+  const path = mark === -1 ? relative : relative.slice(0, mark);
+  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : relative.slice(mark + 1) };
+}

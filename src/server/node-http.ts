@@ -1,0 +1,72 @@
+// The listener on node:http: strict parsing, HTTP/1.0, and the oracle that the other one is compared with.
+import { createServer as createHttpServer } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { Server as NetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { HeadReader } from './head-reader.ts';
+import { HEAD_BYTES_MAX, listenError, openDesk } from './listener.ts';
+import type { Listener, ListenerOptions } from './listener.ts';
+import { NodeConnection } from './node-connection.ts';
+import { readTlsFiles } from './tls-files.ts';
+
+const SERVER_OPTIONS: ServerOptions = {
+  maxHeaderSize: HEAD_BYTES_MAX,
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  // Missing ones are refused by the framing guard, with a problem document.
+  requireHostHeader: false,
+};
+
+/** Throws a `ListenError` when it cannot listen. */
+export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
+  const desk = openDesk(options);
+  const reader = new HeadReader(options.gateway.headersWanted);
+  const connections = new WeakMap<Duplex, NodeConnection>();
+  const server = openServer(options);
+  const connectionOf = (socket: Duplex): NodeConnection => {
+    let connection = connections.get(socket);
+    if (connection === undefined) connections.set(socket, (connection = new NodeConnection(desk, socket)));
+    return connection;
+  };
+  const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res, reader);
+  server.on('request', handle);
+  // An expectation that is unknown here is none of the caller's concern: the request is answered.
+  server.on('checkExpectation', handle);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => connectionOf(socket).failed(error));
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => connectionOf(socket).refuseRaw('CONNECT: this is not a proxy.'));
+  const { host, port, exclusive = true } = options;
+  await listen(server, host, port, exclusive);
+  const stopAccepting = (): void => {
+    desk.draining = true;
+    // Not http's own `close`: that one also cuts idle connections, whose next request may be on its way.
+    NetServer.prototype.close.call(server);
+  };
+  const close = (): void => {
+    desk.draining = true;
+    server.close();
+    server.closeAllConnections();
+  };
+  return { address: { host, port: (server.address() as AddressInfo).port }, stopAccepting, close };
+}
+
+function openServer({ tls }: ListenerOptions): Server {
+  const server = tls === undefined ? createHttpServer(SERVER_OPTIONS) : createHttpsServer({ ...SERVER_OPTIONS, ...readTlsFiles(tls) });
+  // Bounded by their bytes; a bound in number would silently hide the fields behind it.
+  server.maxHeadersCount = 0;
+  return server;
+}
+
+function listen(server: Server, host: string, port: number, exclusive: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => reject(listenError(host, port, error.code));
+    server.once('error', failed);
+    server.listen({ host, port, exclusive: true, reusePort: !exclusive }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}

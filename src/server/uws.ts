@@ -1,0 +1,165 @@
+// The listener on uWebSockets.js, and its only importer.
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { createServer } from 'node:net';
+import { Call } from './call.ts';
+import { HeadReader } from './head-reader.ts';
+import { HEAD_BYTES_MAX, listenError, openDesk } from './listener.ts';
+import type { Desk, Listener, ListenerOptions, TlsFiles } from './listener.ts';
+import { readTlsFiles } from './tls-files.ts';
+import { statusLine } from './write.ts';
+import type { Answer } from './write.ts';
+
+/** What the library exports and its types leave out, or get wrong. */
+interface Library {
+  App(): TemplatedApp;
+  SSLApp(options: { cert_file_name: string; key_file_name: string }): TemplatedApp;
+  us_listen_socket_close(socket: us_listen_socket): void;
+  us_socket_local_port(socket: us_listen_socket): number;
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  _cfg(option: 'silent'): void;
+}
+
+type Listen = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void;
+
+/** Throws a `ListenError` when it cannot listen. */
+export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
+  const library = await load();
+  const desk = openDesk(options);
+  const app = openApp(library, options.tls);
+  const reader = new HeadReader(options.gateway.headersWanted);
+  app.any('/*', (res, req) => {
+    const call = new UwsCall(desk, res);
+    // First of all: without it, a throw or a missing answer ends the process from inside the library.
+    res.onAborted(() => call.gone());
+    call.start(req, reader);
+  });
+  const { host, port, exclusive = true } = options;
+  const socket = await listen(app, host, port, exclusive ? library.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
+  const address = { host, port: library.us_socket_local_port(socket) };
+  const stopAccepting = (): void => {
+    // The socket is freed by the first call.
+    if (!desk.draining) library.us_listen_socket_close(socket);
+    desk.draining = true;
+  };
+  const close = (): void => {
+    stopAccepting();
+    app.close();
+  };
+  return { address, stopAccepting, close };
+}
+
+async function load(): Promise<Library> {
+  // Read once, while the library's binary is loaded.
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
+  const library = (await import('uWebSockets.js')) as unknown as Library;
+  // Without it every answer names the library; it has to come before the first app.
+  library['_cfg']('silent');
+  return library;
+}
+
+function openApp(library: Library, tls: TlsFiles | undefined): TemplatedApp {
+  if (tls === undefined) return library.App();
+  readTlsFiles(tls);
+  return library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+}
+
+async function listen(app: TemplatedApp, host: string, port: number, options: number): Promise<us_listen_socket> {
+  const bind = app.listen.bind(app) as unknown as Listen;
+  const socket = await new Promise<us_listen_socket | false>((resolve) => bind(host, port, options, resolve));
+  if (socket !== false) return socket;
+  app.close();
+  throw listenError(host, port, await reasonFor(host, port));
+}
+
+/** The library only says that it failed; Node's own attempt says why. */
+function reasonFor(host: string, port: number): Promise<string | undefined> {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(undefined)));
+  });
+}
+
+class UwsCall extends Call {
+  readonly #res: HttpResponse;
+  /** The library is calling us, and has corked the connection. */
+  #corked = true;
+  /** It says `Connection: close` in the answer by itself, unless the request already did. */
+  #closeUnsaid = false;
+
+  constructor(desk: Desk, res: HttpResponse) {
+    super(desk);
+    this.#res = res;
+  }
+
+  start(req: HttpRequest, reader: HeadReader): void {
+    try {
+      this.#open(req, reader);
+    } catch (error) {
+      this.broke('start', error);
+    }
+    this.#corked = false;
+  }
+
+  #open(req: HttpRequest, reader: HeadReader): void {
+    const { framing } = reader;
+    reader.start();
+    req.forEach(reader.field);
+    const method = req.getCaseSensitiveMethod();
+    const head = { method, path: req.getUrl(), query: req.getQuery(), headers: reader.headers };
+    const fault = framing.judge(method);
+    // The library takes any value of five letters for `close`.
+    if (framing.connection.length === 5) this.#closeUnsaid = framing.closes = true;
+    if (fault !== undefined) {
+      // What follows cannot be told to be a body: nothing is waited for.
+      this.refuse(head, undefined, fault);
+      return;
+    }
+    if (framing.chunked || framing.bodyBytes > 0) this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
+    this.begin(head, framing);
+  }
+
+  #data(chunk: ArrayBuffer, isLast: boolean): void {
+    this.#corked = true;
+    try {
+      this.receive(new Uint8Array(chunk), true);
+      if (isLast) this.bodyComplete();
+    } catch (error) {
+      this.broke('body', error);
+    }
+    this.#corked = false;
+  }
+
+  protected override write(answer: Answer, closes: boolean): void {
+    const end = closes || this.desk.draining;
+    if (this.#corked) this.#put(answer, end);
+    else this.#res.cork(() => this.#put(answer, end));
+  }
+
+  #put(answer: Answer, closes: boolean): void {
+    const res = this.#res;
+    if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
+    res.writeHeader('X-Request-Id', answer.requestId);
+    res.writeHeader('Cache-Control', 'no-store');
+    if (answer.contentType !== undefined) res.writeHeader('Content-Type', answer.contentType);
+    for (const [name, value] of answer.headers) res.writeHeader(name, value);
+    if (closes && this.#closeUnsaid) res.writeHeader('Connection', 'close');
+    if (this.head.method === 'HEAD' || answer.contentType === undefined) this.#endEmpty(answer, closes);
+    else res.end(answer.body, closes);
+  }
+
+  /** `endWithoutBody` takes no arguments that work in this build, so an answer that closes has to say `Content-Length: 0`. */
+  #endEmpty(answer: Answer, closes: boolean): void {
+    const res = this.#res;
+    if (closes) {
+      res.end('', true);
+      return;
+    }
+    if (answer.contentType !== undefined) res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
+    res.endWithoutBody();
+  }
+
+  protected override cut(): void {
+    this.#res.close();
+  }
+}

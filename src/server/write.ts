@@ -1,0 +1,67 @@
+// Turns an outcome into status, fields and body, checked and ready for either library to write.
+import { STATUS_CODES } from 'node:http';
+import type { HeaderList, Refusal, Reply } from '../core/outcome.ts';
+import type { ProblemWriter } from '../core/problem-writer.ts';
+
+/** What goes on the wire. `Date`, `Content-Length` and `Connection` are the writer's. */
+export interface Answer {
+  readonly status: number;
+  readonly requestId: string;
+  /** `undefined` when there is no body. */
+  readonly contentType: string | undefined;
+  readonly headers: HeaderList;
+  readonly body: string;
+}
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Throws when a field could not be sent as it is: uWS would write a line break as it stands, and split the answer. */
+export function compose(outcome: Reply | Refusal, requestId: string, problems: ProblemWriter): Answer {
+  if (outcome.kind === 'problem') {
+    const { status, headers, body } = problems.render(outcome.problem, requestId);
+    checkFields(headers);
+    return { status, requestId, contentType: 'application/problem+json', headers, body };
+  }
+  const { status, contentType, headers, body } = outcome;
+  checkFields(headers);
+  if (contentType !== undefined && !VALUE.test(contentType)) throw new Error('Content-Type holds a character that no field may hold');
+  return { status, requestId, contentType, headers, body };
+}
+
+function checkFields(headers: HeaderList): void {
+  for (const [name, value] of headers) {
+    if (!NAME.test(name)) throw new Error('the name of a response field is not a token');
+    if (!VALUE.test(value)) throw new Error(`response field ${name} holds a character that no field may hold`);
+  }
+}
+
+/** `404 Not Found`. */
+export function statusLine(status: number): string {
+  return STATUS_LINES.get(status) ?? `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+}
+
+const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text ?? ''}`]));
+
+/** The whole answer as text, for a connection whose parser has given up: it always closes. */
+export function serialise(answer: Answer): string {
+  const fields = [
+    ...fieldsOf(answer),
+    ['Date', new Date().toUTCString()],
+    ['Connection', 'close'],
+    ['Content-Length', String(Buffer.byteLength(answer.body))],
+  ];
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${statusLine(answer.status)}\r\n${lines.join('')}\r\n${answer.body}`;
+}
+
+/** The fields that every answer carries, then its own. */
+export function fieldsOf(answer: Answer): [name: string, value: string][] {
+  const fields: [string, string][] = [
+    ['X-Request-Id', answer.requestId],
+    ['Cache-Control', 'no-store'],
+  ];
+  if (answer.contentType !== undefined) fields.push(['Content-Type', answer.contentType]);
+  for (const [name, value] of answer.headers) fields.push([name, value]);
+  return fields;
+}

@@ -1,0 +1,53 @@
+// Writes one line per request when it has ended, whatever ended it.
+import type { Outcome } from '../core/outcome.ts';
+import { problems } from '../core/problem.ts';
+import type { HeadStep } from '../core/step.ts';
+import { keyOwnerSlot, tallySlot } from '../domain/journey.ts';
+import type { AccessLog } from '../ports/access-log.ts';
+
+export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
+  return {
+    kind: 'head',
+    name: 'access-log',
+    run: () => undefined,
+    settle(x, outcome) {
+      const owner = x.get(keyOwnerSlot);
+      const tally = x.get(tallySlot);
+      log.record({
+        requestId: x.id,
+        route: x.route.name,
+        status: statusOf(outcome),
+        code: codeOf(outcome),
+        teamId: owner?.teamId,
+        keyId: owner?.keyId,
+        characters: outcome.kind === 'reply' ? (tally?.characters ?? 0) : 0,
+        attempts: tally?.attempts ?? 0,
+        durationMs: now() - x.startedAtMs,
+        storeMs: tally?.storeMs ?? 0,
+        engineMs: tally?.engineMs ?? 0,
+      });
+    },
+  };
+}
+
+function statusOf(outcome: Outcome): number | undefined {
+  switch (outcome.kind) {
+    case 'reply':
+      return outcome.status;
+    case 'problem':
+      return problems[outcome.problem.code].status;
+    case 'client_closed':
+      return undefined;
+  }
+}
+
+function codeOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'reply':
+      return 'ok';
+    case 'problem':
+      return outcome.problem.code;
+    case 'client_closed':
+      return 'client_closed';
+  }
+}

@@ -1,0 +1,142 @@
+// One ledger operation decides: revoked, too fast, too long, out of quota or credit; and what it reserved is settled here.
+import { performance } from 'node:perf_hooks';
+import { reserveSlot } from '../core/exchange.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
+import type { BodyStep } from '../core/step.ts';
+import type { KeyOwner } from '../domain/api-key.ts';
+import { bodyVerdictSlot, keyDigestSlot, keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/journey.ts';
+import { rfc3339 } from '../domain/period.ts';
+import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { NO_SUCH_GLOSSARY } from '../domain/translate-request.ts';
+import type { BodyVerdict } from '../domain/translate-request.ts';
+import type { KeyCache } from '../ports/key-directory.ts';
+import type { Admission, AdmissionRequest, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
+
+export interface AdmitOptions {
+  readonly ledger: Ledger;
+  readonly settlements: Settlements;
+  readonly cache: KeyCache;
+  readonly leaseMs: number;
+  /** Told of every admission's result, by its `kind`. */
+  readonly onAdmission: (kind: Admission['kind']) => void;
+}
+
+const reservationSlot = reserveSlot<Reservation>('reservation');
+const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Create a new one in the dashboard.');
+const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
+
+export function admitStep(options: AdmitOptions): BodyStep {
+  const { ledger, settlements } = options;
+  return {
+    kind: 'body',
+    name: 'admit',
+    run(x) {
+      const owner = x.need(keyOwnerSlot);
+      const verdict = x.get(bodyVerdictSlot);
+      const startedAtMs = performance.now();
+      const answer = ledger.admit(admissionRequest(x, owner, verdict, options.leaseMs));
+      if (!(answer instanceof Promise)) return conclude(x, owner, verdict, answer, options);
+      return answer.then((admission) => {
+        x.need(tallySlot).storeMs += performance.now() - startedAtMs;
+        return conclude(x, owner, verdict, admission, options);
+      });
+    },
+    settle(x, outcome) {
+      const reservation = x.get(reservationSlot);
+      if (reservation === undefined) return;
+      // Charged only for a translation that is handed to a caller who is still there.
+      if (outcome.kind === 'reply') settlements.commit(reservation);
+      else settlements.release(reservation);
+    },
+  };
+}
+
+function admissionRequest(x: Exchange, owner: KeyOwner, verdict: BodyVerdict | undefined, leaseMs: number): AdmissionRequest {
+  const request = verdict?.kind === 'valid' ? verdict.request : undefined;
+  return {
+    requestId: x.id,
+    teamId: owner.teamId,
+    keyId: owner.keyId,
+    characters: request?.characters ?? (verdict?.kind === 'invalid' ? verdict.characters : undefined),
+    reserve: request !== undefined,
+    leaseMs,
+    glossary:
+      request?.glossaryId === undefined
+        ? undefined
+        : // A glossary is never used without a source language: the body's rules saw to it.
+          { glossaryId: request.glossaryId, sourceLang: request.sourceLang!, targetLang: request.targetLang },
+  };
+}
+
+function conclude(
+  x: Exchange,
+  owner: KeyOwner,
+  verdict: BodyVerdict | undefined,
+  admission: Admission,
+  options: AdmitOptions,
+): Outcome | undefined {
+  options.onAdmission(admission.kind);
+  if (admission.kind === 'unavailable') {
+    options.settlements.releaseUnknown(owner.teamId, x.id);
+    return STORE_UNAVAILABLE;
+  }
+  if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
+  if (admission.kind !== 'admitted') return refusalOf(admission, verdict);
+  if (admission.reservation !== undefined) x.set(reservationSlot, admission.reservation);
+  if (verdict === undefined) return undefined;
+  if (verdict.kind === 'invalid') return verdict.refusal;
+  x.need(tallySlot).characters = verdict.request.characters;
+  x.set(translateRequestSlot, verdict.request);
+  return undefined;
+}
+
+type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;
+
+function refusalOf(admission: Refused, verdict: BodyVerdict | undefined): Outcome {
+  switch (admission.kind) {
+    case 'key_unknown':
+      return UNKNOWN_KEY;
+    case 'key_revoked':
+      return KEY_REVOKED;
+    case 'repeated':
+      return STORE_UNAVAILABLE;
+    case 'rate_limited':
+      return rateLimited(admission.limit, admission.retryAfterMs);
+    case 'text_too_long':
+      return textTooLong(admission.maxCharacters, verdict);
+    case 'glossary_missing':
+      return NO_SUCH_GLOSSARY;
+    case 'glossary_mismatch':
+      return GLOSSARY_MISMATCH;
+    case 'quota_exceeded':
+      return refuse('quota_exceeded', 'The characters of this period are used up; wait for the next period or raise the plan.', {
+        character_limit: admission.characterLimit,
+        overage_cap_minor: admission.overageCapMinor,
+        period_end: rfc3339(admission.periodEndMs),
+      });
+    case 'credit_exhausted':
+      return refuse('credit_exhausted', 'The prepaid balance does not cover this request; add credit.', {
+        balance_minor: admission.balanceMinor,
+        required_minor: admission.requiredMinor,
+        currency: admission.currency,
+      });
+  }
+}
+
+function rateLimited(limit: number, retryAfterMs: number): Outcome {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return refuse('rate_limited', `At most ${limit} requests per second are allowed for this team.`, { limit }, [
+    ['Retry-After', String(seconds)],
+    ['X-RateLimit-Limit', String(limit)],
+  ]);
+}
+
+function textTooLong(maxCharacters: number, verdict: BodyVerdict | undefined): Outcome {
+  const characters = verdict?.kind === 'valid' ? verdict.request.characters : (verdict?.characters ?? 0);
+  return refuse('text_too_long', `text: is ${characters} characters long in total; the plan allows ${maxCharacters} per request.`, {
+    max_characters: maxCharacters,
+    characters,
+  });
+}

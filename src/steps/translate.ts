@@ -1,0 +1,74 @@
+// Hands the admitted request to the engine and turns usable translations into the answer; anything else is one refusal.
+import { performance } from 'node:perf_hooks';
+import type { Exchange } from '../core/exchange.ts';
+import { json } from '../core/outcome.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
+import type { BodyStep } from '../core/step.ts';
+import { tallySlot, translateRequestSlot } from '../domain/journey.ts';
+import type { Languages } from '../domain/languages.ts';
+import { validTraceparent } from '../domain/traceparent.ts';
+import type { TranslateRequest } from '../domain/translate-request.ts';
+import type { AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
+
+export interface TranslateOptions {
+  readonly engine: Engine;
+  readonly languages: () => Languages;
+  /** Told why attempts failed, in fixed words; the place where an engine failure is logged. */
+  readonly onEngineResult: (x: Exchange, failures: readonly AttemptFailure[], usable: boolean) => void;
+}
+
+const ENGINE_UNAVAILABLE = refuse(
+  'engine_unavailable',
+  'No usable translation could be had; nothing was charged. Try again in a few seconds.',
+);
+
+export function translateStep(options: TranslateOptions): BodyStep {
+  return {
+    kind: 'body',
+    name: 'translate',
+    headers: ['traceparent'],
+    run(x) {
+      const request = x.need(translateRequestSlot);
+      const startedAtMs = performance.now();
+      const result = options.engine.translate(engineWork(x, request), x);
+      if (!(result instanceof Promise)) return conclude(x, request, result, startedAtMs, options);
+      return result.then((answer) => conclude(x, request, answer, startedAtMs, options));
+    },
+  };
+}
+
+function engineWork(x: Exchange, request: TranslateRequest): EngineWork {
+  return {
+    requestId: x.id,
+    text: request.text,
+    sourceLang: request.sourceLang,
+    targetLang: request.targetLang,
+    formality: request.formality,
+    context: request.context,
+    glossary: undefined,
+    traceparent: validTraceparent(x.head.headers['traceparent']),
+  };
+}
+
+function conclude(x: Exchange, request: TranslateRequest, result: EngineResult, startedAtMs: number, options: TranslateOptions): Outcome {
+  const usable = result.kind === 'usable';
+  const tally = x.need(tallySlot);
+  tally.engineMs = performance.now() - startedAtMs;
+  tally.attempts = result.failures.length + (usable ? 1 : 0);
+  options.onEngineResult(x, result.failures, usable);
+  return usable ? json(successBody(request, result.translations, options.languages())) : ENGINE_UNAVAILABLE;
+}
+
+function successBody(request: TranslateRequest, translations: readonly Translation[], languages: Languages): string {
+  let body = '{"translations":[';
+  for (let i = 0; i < translations.length; i++) {
+    const translation = translations[i]!;
+    // Only a code of ours is passed on: whatever else an engine puts there is its own affair.
+    const detected = languages.base(translation.detectedSourceLanguage) ?? request.sourceLang;
+    if (i > 0) body += ',';
+    body += detected === undefined ? '{"text":' : `{"detected_source_language":"${detected}","text":`;
+    body += `${JSON.stringify(translation.text)}}`;
+  }
+  return `${body}],"billed_characters":${request.characters}}`;
+}

@@ -1,0 +1,77 @@
+// Remembers whose key is whose in front of a store, so that a request with a known key asks the store only once, in its admission.
+import { LRUCache } from 'lru-cache';
+import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
+import type { KeyCache, KeyDirectory, StoreUnavailable } from '../ports/key-directory.ts';
+
+export interface KeyCacheOptions {
+  readonly directory: KeyDirectory;
+  readonly keysMax: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  readonly onLookup: (result: 'hit' | 'unknown_hit' | 'miss' | 'refused') => void;
+}
+
+type Found = KeyOwner | undefined | StoreUnavailable;
+
+const UNKNOWN_MAX = 10_000;
+const UNKNOWN_MS = 1000;
+const LOOKUPS_MAX = 1000;
+const BUSY: StoreUnavailable = { kind: 'unavailable', cause: 'busy' };
+
+export class CachedKeyDirectory implements KeyCache {
+  readonly #options: KeyCacheOptions;
+  readonly #owners: LRUCache<KeyDigest, KeyOwner>;
+  /** Apart from the good keys, so that a flood of bad ones cannot push those out. */
+  readonly #unknown: LRUCache<KeyDigest, true>;
+  readonly #running = new Map<KeyDigest, Promise<Found>>();
+
+  constructor(options: KeyCacheOptions) {
+    this.#options = options;
+    this.#owners = new LRUCache({ max: options.keysMax });
+    this.#unknown = new LRUCache({ max: UNKNOWN_MAX, ttl: UNKNOWN_MS, perf: { now: options.now } });
+  }
+
+  peek(digest: KeyDigest): KeyOwner | 'unknown' | undefined {
+    const owner = this.#owners.get(digest);
+    if (owner !== undefined) {
+      this.#options.onLookup('hit');
+      return owner;
+    }
+    if (this.#unknown.size === 0 || !this.#unknown.has(digest)) return undefined;
+    this.#options.onLookup('unknown_hit');
+    return 'unknown';
+  }
+
+  find(digest: KeyDigest): Found | Promise<Found> {
+    const running = this.#running.get(digest);
+    if (running !== undefined) return running;
+    // A flood of keys nobody knows must not become a flood of lookups.
+    if (this.#running.size >= LOOKUPS_MAX) {
+      this.#options.onLookup('refused');
+      return BUSY;
+    }
+    this.#options.onLookup('miss');
+    const found = this.#options.directory.find(digest);
+    if (!(found instanceof Promise)) return this.#remember(digest, found);
+    const lookup = found.then(
+      (answer) => this.#remember(digest, answer),
+      (error: unknown) => {
+        this.#running.delete(digest);
+        throw error;
+      },
+    );
+    this.#running.set(digest, lookup);
+    return lookup;
+  }
+
+  forget(digest: KeyDigest): void {
+    this.#owners.delete(digest);
+  }
+
+  #remember(digest: KeyDigest, found: Found): Found {
+    this.#running.delete(digest);
+    if (found === undefined) this.#unknown.set(digest, true);
+    else if (!('kind' in found)) this.#owners.set(digest, found);
+    return found;
+  }
+}

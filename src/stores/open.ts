@@ -1,0 +1,35 @@
+// Opens the store that a URL names; loads only that store's code, so that a SQLite user never loads the Redis client.
+import { STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
+import { StoreError } from '../domain/store-error.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+
+export interface StoreContext {
+  readonly log: Log;
+  /** The embedded store's own time; a store on another machine has its own. */
+  readonly clock: Clock;
+  readonly sqliteDurability?: 'full' | 'normal';
+  /** How long an operation may take or wait; the store's own default without it. */
+  readonly commandTimeoutMs?: number;
+}
+
+/** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
+export async function openStore(url: string, context: StoreContext): Promise<Store> {
+  const { log, clock, sqliteDurability, commandTimeoutMs } = context;
+  switch (storeKindOf(url)) {
+    case 'sqlite': {
+      const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
+      const durability = sqliteDurability === undefined ? {} : { durability: sqliteDurability };
+      const patience = commandTimeoutMs === undefined ? {} : { busyTimeoutMs: commandTimeoutMs };
+      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience });
+    }
+    case 'redis': {
+      const { openRedisStore } = await import('./redis/redis-store.ts');
+      return openRedisStore({ url, log, ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }) });
+    }
+    case undefined:
+    default:
+      throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
+  }
+}

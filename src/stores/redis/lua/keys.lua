@@ -1,0 +1,48 @@
+-- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs lies in the team's record:
+-- `k:<key>` its status, `u:<key>` its last use.
+-- KEYS: team, keys. ARGV: the head (clock, deadline, offer), then key, and the record's JSON when it is to be made.
+
+local function describe_key(x, now)
+  local got = call('HMGET', x.team, 'k:' .. x.id, 'u:' .. x.id)
+  return { now, 'key', call('HGET', x.keys, x.id), got[1], got[2] or '' }
+end
+
+local function read_key(k, a)
+  return { team = key_at(k + 1), keys = key_at(k + 2), id = text_at(a + 7) }
+end
+
+-- A key that exists already is answered as it is.
+local function create_key(k, a)
+  local now, late = read_clock(a)
+  local x, json = read_key(k, a), text_at(a + 8)
+  if late then
+    return { now, 'late' }
+  end
+  if call('HEXISTS', x.team, 'created') == 0 then
+    return { now, 'none' }
+  end
+  if call('HEXISTS', x.keys, x.id) == 0 then
+    local record = digits(call('HLEN', x.keys)) .. ' ' .. digits(now) .. ' ' .. json
+    call('HSET', x.keys, x.id, record)
+    call('HSET', x.team, 'k:' .. x.id, 'active')
+  end
+  return describe_key(x, now)
+end
+
+local function revoke_key(k, a)
+  local now, late = read_clock(a)
+  local x = read_key(k, a)
+  if late then
+    return { now, 'late' }
+  end
+  local status = call('HGET', x.team, 'k:' .. x.id)
+  if call('HEXISTS', x.keys, x.id) == 0 or not status then
+    return { now, 'none' }
+  end
+  if status == 'active' then
+    -- Deletes first, which a full server allows: a leaked key must be revocable there too.
+    call('HDEL', x.team, 'k:' .. x.id)
+    call('HSET', x.team, 'k:' .. x.id, 'revoked')
+  end
+  return describe_key(x, now)
+end

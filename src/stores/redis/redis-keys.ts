@@ -1,0 +1,66 @@
+// The names of everything that is kept in Redis; a team's keys share a slot by their hash tag.
+
+/**
+ * What each holds:
+ *
+ * - `:team` hash: the team's record, its plan's numbers, balance and period; per key its status `k:<key>` and last use `u:<key>`
+ * - `:window` list of the milliseconds at which requests took a place in the rate window
+ * - `:open` hash of open reservations and held counters, `:due` their ids by end of lease, `:seen` ids that stand finally
+ * - `:use:<number>` hash of a period's settled counts: `characters`, `<key>:c`, `<key>:r`
+ * - `:keys` hash of the keys' records
+ * - `:pairs` hash from glossary to `<source>|<target>`, apart from the glossaries themselves so that an admission reads a
+ *   few bytes whatever their size; whoever creates or deletes a glossary writes both in one script
+ */
+export interface TeamKeys {
+  readonly team: string;
+  readonly window: string;
+  readonly open: string;
+  readonly due: string;
+  readonly seen: string;
+  readonly keys: string;
+  readonly pairs: string;
+}
+
+export function teamKeys(teamId: string): TeamKeys {
+  const base = `lingate:{${teamId}}:`;
+  return {
+    team: `${base}team`,
+    window: `${base}window`,
+    open: `${base}open`,
+    due: `${base}due`,
+    seen: `${base}seen`,
+    keys: `${base}keys`,
+    pairs: `${base}pairs`,
+  };
+}
+
+/** All teams in order of creation. */
+export const TEAMS_KEY = 'lingate:teams';
+
+/** Who has the key with this digest. */
+export function digestKey(digest: string): string {
+  return `lingate:digest:${digest}`;
+}
+
+/** The team of a key id. */
+export function ownerKey(keyId: string): string {
+  return `lingate:key:${keyId}`;
+}
+
+/** A glossary's value in `:pairs`. */
+export function glossaryPair(sourceLang: string, targetLang: string): string {
+  return `${sourceLang}|${targetLang}`;
+}
+
+const SLOTS = 16_384;
+
+/** The cluster slot of a team's keys: CRC-16 (XMODEM) of the hash tag. */
+export function teamSlot(teamId: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(teamId)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
+    crc &= 0xffff;
+  }
+  return crc % SLOTS;
+}

@@ -1,0 +1,106 @@
+// The store's one way to Redis: commands and scripts whose failures are values, and an orderly end.
+import type { Clock } from '../../ports/clock.ts';
+import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { Log } from '../../ports/log.ts';
+import { causeOf } from './failure.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { teamSlot } from './redis-keys.ts';
+import { ScriptCaller } from './script-caller.ts';
+import type { ScriptCall, ScriptReply } from './script-caller.ts';
+import { defineScripts } from './scripts.ts';
+import type { RunScript } from './scripts.ts';
+import { StoreTime } from './store-time.ts';
+import { within } from './within.ts';
+
+export interface RedisLinkOptions {
+  readonly redis: RedisConnection;
+  /** For messages: the URL without credentials. */
+  readonly shown: string;
+  readonly commandTimeoutMs: number;
+  readonly clock: Clock | undefined;
+  readonly log: Log;
+}
+
+export type Answer<T> = { readonly kind: 'answer'; readonly value: T } | StoreUnavailable;
+
+const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
+const DEFECT_LOG_EVERY_MS = 5000;
+
+export class RedisLink {
+  readonly redis: RedisConnection;
+  readonly shown: string;
+  readonly run: RunScript;
+  readonly #options: RedisLinkOptions;
+  readonly #caller: ScriptCaller;
+  readonly #running = new Set<Promise<unknown>>();
+  #closed = false;
+  #defectLoggedAtMs = -Infinity;
+
+  constructor(options: RedisLinkOptions) {
+    this.#options = options;
+    this.redis = options.redis;
+    this.shown = options.shown;
+    this.run = defineScripts(options.redis);
+    const time = new StoreTime();
+    options.redis.on('close', () => time.forget());
+    this.#caller = new ScriptCaller({
+      run: this.run,
+      time,
+      nodeOf: nodesOf(options.redis),
+      timeoutMs: options.commandTimeoutMs,
+      clock: options.clock,
+      causeOf: (error) => this.#cause(error),
+    });
+  }
+
+  call(call: ScriptCall): Promise<ScriptReply> {
+    if (this.#closed) return Promise.resolve(CLOSED);
+    return this.#track(this.#caller.call(call));
+  }
+
+  /** Runs plain commands. */
+  async guard<T>(command: () => Promise<T>): Promise<Answer<T>> {
+    if (this.#closed) return CLOSED;
+    try {
+      return { kind: 'answer', value: await this.#track(command()) };
+    } catch (error) {
+      return { kind: 'unavailable', cause: this.#cause(error) };
+    }
+  }
+
+  /** Waits for what is running; nothing new is begun. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#running);
+    try {
+      await within(this.redis.quit(), this.#options.commandTimeoutMs);
+    } catch {
+      // Not connected at this moment; ending the attempts to reconnect is all there is to do.
+    }
+    this.redis.disconnect();
+  }
+
+  #track<T>(running: Promise<T>): Promise<T> {
+    this.#running.add(running);
+    const forget = () => this.#running.delete(running);
+    running.then(forget, forget);
+    return running;
+  }
+
+  /** A refusal that no outage explains is a defect of ours or of the dataset, and is worth its text in the log. */
+  #cause(error: unknown): string {
+    const cause = causeOf(error);
+    const nowMs = performance.now();
+    if (cause === 'refused' && error instanceof Error && nowMs - this.#defectLoggedAtMs >= DEFECT_LOG_EVERY_MS) {
+      this.#defectLoggedAtMs = nowMs;
+      this.#options.log.error('the store refused an operation', { store: this.shown, reply: error.message.slice(0, 200) });
+    }
+    return cause;
+  }
+}
+
+/** A cluster's servers have clocks of their own. */
+function nodesOf(redis: RedisConnection): (teamId: string) => string {
+  if (!('slots' in redis)) return () => '';
+  return (teamId) => redis.slots[teamSlot(teamId)]?.[0] ?? '';
+}

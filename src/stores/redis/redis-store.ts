@@ -1,0 +1,79 @@
+// The Redis store: connects, looks the server over, and hands out the ports.
+import { Cluster } from 'ioredis';
+import { StoreError } from '../../domain/store-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Store } from '../../ports/store.ts';
+import { reasonOf, redisConnection } from './redis-connection.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { RedisKeyDirectory } from './redis-key-directory.ts';
+import { RedisLedger } from './redis-ledger.ts';
+import { RedisLink } from './redis-link.ts';
+import { RedisTeamRegistry } from './redis-team-registry.ts';
+import { parseRedisUrl } from './redis-url.ts';
+import type { RedisTarget } from './redis-url.ts';
+import { checkServer } from './server-checks.ts';
+import { within } from './within.ts';
+
+export interface RedisStoreOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** How long one operation may take before it counts as unavailable. */
+  readonly commandTimeoutMs?: number;
+  /** Replaces the servers' own clocks; for tests that move time. */
+  readonly clock?: Clock;
+}
+
+const COMMAND_TIMEOUT_MS = 500;
+const OPEN_TIMEOUT_MS = 5000;
+
+/** Rejects with a `StoreError` when the URL is wrong, or the store cannot be reached or must not be used. */
+export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
+  const target = parseRedisUrl(options.url);
+  const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
+  const redis = redisConnection(target, commandTimeoutMs, options.log);
+  try {
+    await within(connect(redis, target, options.log), OPEN_TIMEOUT_MS);
+  } catch (error) {
+    redis.disconnect();
+    throw error instanceof StoreError ? error : unreachable(target, reasonOf(error));
+  }
+  const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clock: options.clock, log: options.log });
+  return {
+    keys: new RedisKeyDirectory(link),
+    ledger: new RedisLedger(link),
+    teams: new RedisTeamRegistry(link),
+    ping: () => ping(link),
+    close: () => link.close(),
+  };
+}
+
+async function connect(redis: RedisConnection, target: RedisTarget, log: Log): Promise<void> {
+  let last: unknown;
+  const remember = (error: unknown) => {
+    last = error;
+  };
+  redis.on('error', remember);
+  try {
+    await redis.connect();
+  } catch (error) {
+    // The rejection only says that the connection was closed; the event before it says why.
+    throw last ?? error;
+  } finally {
+    redis.off('error', remember);
+  }
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));
+}
+
+async function ping(link: RedisLink): Promise<void> {
+  const answer = await link.guard(() => link.redis.ping());
+  if (answer.kind === 'unavailable') throw unreachable({ shown: link.shown, tls: false }, answer.cause);
+}
+
+function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason: string): StoreError {
+  const certificate = tls ? ', or trust its certificate (NODE_EXTRA_CA_CERTS)' : '';
+  const credentials = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'noauth'].includes(reason);
+  const advice = credentials ? "put the right user and password into the store's URL" : `start it or correct the store's URL${certificate}`;
+  return new StoreError(`the store ${shown} cannot be used (${reason}): ${advice}`);
+}

@@ -1,0 +1,65 @@
+// What is asked of a Redis server before it is trusted with a ledger.
+import type { Redis } from 'ioredis';
+import { StoreError } from '../../domain/store-error.ts';
+import type { Log } from '../../ports/log.ts';
+import { reasonOf } from './redis-connection.ts';
+
+const VERSION_MIN = [6, 2] as const;
+
+/** Throws a `StoreError` when the server must not be used; warns of what its operator should know. */
+export async function checkServer(node: Redis, shown: string, log: Log): Promise<void> {
+  await checkVersion(node, shown, log);
+  const settings = await readSettings(node, ['maxmemory-policy', 'appendonly', 'save', 'cluster-require-full-coverage']);
+  if (settings === undefined) {
+    const message = 'the store forbids CONFIG: see yourself that maxmemory-policy is noeviction and that the data is persisted';
+    log.warn(message, { store: shown });
+    return;
+  }
+  const policy = settings.get('maxmemory-policy') ?? 'noeviction';
+  if (policy !== 'noeviction') {
+    throw new StoreError(`the store ${shown} may evict the ledger (maxmemory-policy ${policy}): set it to noeviction`);
+  }
+  if (settings.get('appendonly') === 'no' && settings.get('save') === '') {
+    log.warn('the store keeps nothing across a restart: set appendonly yes', { store: shown });
+  }
+  const clustered = (await optional(node.info('cluster')))?.includes('cluster_enabled:1') ?? false;
+  if (clustered && settings.get('cluster-require-full-coverage') === 'yes') {
+    const message = 'the cluster stops altogether when one master is down: set cluster-require-full-coverage no';
+    log.warn(message, { store: shown });
+  }
+}
+
+async function checkVersion(node: Redis, shown: string, log: Log): Promise<void> {
+  const info = await optional(node.info('server'));
+  const version = /^redis_version:(\d+)\.(\d+)/m.exec(info ?? '');
+  if (version === null) {
+    log.warn('the store does not tell its version: see yourself that it is Redis 6.2 or newer', { store: shown });
+    return;
+  }
+  const [major, minor] = [Number(version[1]), Number(version[2])];
+  if (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])) {
+    throw new StoreError(`the store ${shown} is Redis ${major}.${minor}: use 6.2 or newer, or Valkey`);
+  }
+}
+
+/** `undefined` when the server does not let its settings be read. One by one: several at once need Redis 7. */
+async function readSettings(node: Redis, names: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
+  const settings = new Map<string, string>();
+  for (const name of names) {
+    const reply = await optional(node.call('CONFIG', 'GET', name));
+    if (reply === undefined) return undefined;
+    const [, value] = reply as readonly string[];
+    if (value !== undefined) settings.set(name, value);
+  }
+  return settings;
+}
+
+/** `undefined` when the server forbids or does not know the command; other failures are thrown. */
+async function optional<T>(reply: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (['NOPERM', 'ERR'].includes(reasonOf(error))) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+// Sees verdicts through: hands each to the ledger at once, and repeats it by id while its outcome is unknown.
+import type { Clock } from '../ports/clock.ts';
+import type { Ledger, Reservation, Resolution, Settlements, Verdict } from '../ports/ledger.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface SettlementQueueOptions {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a reservation is held at most; nothing is tried for longer. */
+  readonly leaseMs: number;
+  /** Told once per verdict how it ended; `abandoned` when the lease ended first or the queue was full. */
+  readonly onSettled: (verdict: Verdict, result: SettlementResult) => void;
+}
+
+export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
+
+interface Open {
+  readonly teamId: string;
+  readonly requestId: string;
+  readonly verdict: Verdict;
+  /** When trying is pointless: the lease is the backstop. By the local clock. */
+  readonly untilMs: number;
+  tries: number;
+}
+
+const RETRY_FIRST_MS = 50;
+const RETRY_MAX_MS = 1000;
+const OPEN_MAX = 100_000;
+
+export class SettlementQueue implements Settlements {
+  readonly #options: SettlementQueueOptions;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #open = 0;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(options: SettlementQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Verdicts that the store has not acknowledged yet. */
+  get open(): number {
+    return this.#open;
+  }
+
+  commit(reservation: Reservation): void {
+    this.#take(reservation.teamId, reservation.requestId, 'commit');
+  }
+
+  release(reservation: Reservation): void {
+    this.#take(reservation.teamId, reservation.requestId, 'release');
+  }
+
+  releaseUnknown(teamId: string, requestId: string): void {
+    this.#take(teamId, requestId, 'release');
+  }
+
+  /** Resolves when nothing is open any more. */
+  drained(): Promise<void> {
+    if (this.#open === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+
+  /** Stops trying. What is open is left to its lease. */
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #take(teamId: string, requestId: string, verdict: Verdict): void {
+    this.#open++;
+    const untilMs = this.#options.clock.nowMs() + this.#options.leaseMs;
+    const open: Open = { teamId, requestId, verdict, untilMs, tries: 0 };
+    if (this.#open > OPEN_MAX) this.#done(open, 'abandoned');
+    else this.#try(open);
+  }
+
+  #try(open: Open): void {
+    open.tries++;
+    const answer = this.#options.ledger.resolve(open.teamId, open.requestId, open.verdict);
+    if (answer instanceof Promise) {
+      answer.then(
+        (resolution) => this.#conclude(open, resolution),
+        () => this.#conclude(open, { kind: 'unavailable', cause: 'internal' }),
+      );
+    } else {
+      this.#conclude(open, answer);
+    }
+  }
+
+  #conclude(open: Open, resolution: Resolution): void {
+    if (resolution.kind !== 'unavailable') return this.#done(open, resolution.kind);
+    const delayMs = Math.min(RETRY_FIRST_MS * 2 ** (open.tries - 1), RETRY_MAX_MS);
+    if (this.#options.clock.nowMs() + delayMs >= open.untilMs) return this.#done(open, 'abandoned');
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#try(open);
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+
+  #done(open: Open, result: SettlementResult): void {
+    this.#open--;
+    this.#options.onSettled(open.verdict, result);
+    // The first commit cannot be absent: its reservation was answered to us. A repeated one may have been run before.
+    const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
+    if (lost) this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
+    if (this.#open === 0) this.#onEmpty?.();
+  }
+}

@@ -1,0 +1,158 @@
+// Runs what was asked for in one turn of the event loop in one transaction, so that one fsync pays for all of it.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Log } from '../../ports/log.ts';
+import { faultOf } from './faults.ts';
+import { GroupedWork } from './grouped-work.ts';
+import type { Grouped } from './grouped-work.ts';
+import type { Cause } from './store-fault.ts';
+
+/** About 10 microseconds an operation: the longest that a group may keep the event loop. */
+const GROUP_MAX = 256;
+const QUEUE_MAX = 10_000;
+const RETRY_MS_MIN = 1;
+const RETRY_MS_SPREAD = 4;
+
+export class GroupCommit {
+  readonly #database: DatabaseSync;
+  readonly #log: Log;
+  readonly #busyTimeoutMs: number;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #queue: Grouped[] = [];
+  #scheduled = false;
+  #closed = false;
+  /** The fault that the log was told of last, until a group succeeds. */
+  #reported: Cause | undefined;
+  #onIdle: (() => void) | undefined;
+
+  constructor(database: DatabaseSync, log: Log, busyTimeoutMs: number) {
+    this.#database = database;
+    this.#log = log;
+    this.#busyTimeoutMs = busyTimeoutMs;
+    // A transaction that reads first and writes later could fail half-way, when another process has committed between.
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+  }
+
+  /**
+   * Runs `work` inside a transaction at the end of this turn, and resolves after its COMMIT. What `work` throws rejects
+   * its own promise only. When the transaction cannot be had in time or fails, `onFailure` gives the answer or throws.
+   * `work` may be run a second time, after a rollback, and must keep nothing between its runs.
+   */
+  run<T>(work: () => T, onFailure: (cause: Cause) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      // Real time, also where a test moves the clock: it bounds how long a caller waits.
+      const entry = new GroupedWork(work, onFailure, resolve, reject, performance.now() + this.#busyTimeoutMs);
+      if (this.#closed) return entry.fail('closed');
+      if (this.#queue.length >= QUEUE_MAX) return entry.fail('queue_full');
+      this.#queue.push(entry);
+      this.#schedule(0);
+    });
+  }
+
+  /** Takes no more, and resolves when all that was taken has been run. */
+  close(): Promise<void> {
+    this.#closed = true;
+    if (this.#queue.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    if (delayMs === 0) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), delayMs);
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    this.#dropLate();
+    if (this.#queue.length > 0) {
+      const fault = this.#tryBegin();
+      // Jittered, so that two processes that wait for each other do not keep step.
+      if (fault === 'busy') return this.#schedule(RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
+      const group = this.#queue.splice(0, GROUP_MAX);
+      this.#conclude(group, fault ?? this.#runAll(group));
+    }
+    if (this.#queue.length > 0) this.#schedule(0);
+    else this.#onIdle?.();
+  }
+
+  /** Whoever has waited too long is answered and never run. The queue is in the order of deadlines. */
+  #dropLate(): void {
+    const nowMs = performance.now();
+    if (this.#queue.length === 0 || this.#queue[0]!.deadlineMs > nowMs) return;
+    const firstInTime = this.#queue.findIndex((entry) => entry.deadlineMs > nowMs);
+    this.#conclude(this.#queue.splice(0, firstInTime === -1 ? this.#queue.length : firstInTime), 'busy');
+  }
+
+  #tryBegin(): Cause | undefined {
+    try {
+      this.#begin.run();
+      return undefined;
+    } catch (error) {
+      this.#rollback();
+      return faultOf(error) ?? 'internal';
+    }
+  }
+
+  #runAll(group: readonly Grouped[]): Cause | undefined {
+    try {
+      for (const entry of group) entry.run();
+      this.#commit.run();
+      return undefined;
+    } catch (error) {
+      this.#rollback();
+      const fault = faultOf(error);
+      if (fault !== undefined) return fault;
+    }
+    return this.#runGuarded(group);
+  }
+
+  /** Savepoints cost about a microsecond an operation: only a group in which one threw pays for them, in a second run. */
+  #runGuarded(group: readonly Grouped[]): Cause | undefined {
+    const fault = this.#tryBegin();
+    if (fault !== undefined) return fault;
+    try {
+      for (const entry of group) {
+        this.#database.exec('SAVEPOINT operation');
+        try {
+          entry.run();
+        } catch (error) {
+          if (faultOf(error) !== undefined) throw error;
+          entry.blame(error);
+          this.#database.exec('ROLLBACK TO operation');
+        }
+        this.#database.exec('RELEASE operation');
+      }
+      this.#commit.run();
+      return undefined;
+    } catch (error) {
+      this.#rollback();
+      return faultOf(error) ?? 'internal';
+    }
+  }
+
+  #rollback(): void {
+    try {
+      // A full disk or a read error may have ended the transaction already.
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch (error) {
+      this.#log.error('a transaction could not be rolled back', { cause: faultOf(error) ?? 'internal' });
+    }
+  }
+
+  #conclude(group: readonly Grouped[], cause: Cause | undefined): void {
+    if (cause !== this.#reported) {
+      if (cause === undefined) this.#log.info('the SQLite store answers again');
+      else this.#log.error('the SQLite store does not answer', { cause });
+      this.#reported = cause;
+    }
+    for (const entry of group) {
+      if (cause === undefined) entry.settle();
+      else entry.fail(cause);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// Keys as rows: digests are looked up and never read back.
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
+import type { KeyRecord, KeyUsage, NewKey } from '../../ports/team-registry.ts';
+
+type Columns = Record<string, SQLOutputValue>;
+
+const SELECT = 'SELECT k.*, t.team_id FROM keys k JOIN teams t ON t.no = k.team';
+
+export class KeyRows {
+  readonly #insert: StatementSync;
+  readonly #owner: StatementSync;
+  readonly #one: StatementSync;
+  readonly #ofTeam: StatementSync;
+  readonly #revoke: StatementSync;
+  readonly #usage: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#insert = database.prepare(`INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    this.#owner = database.prepare('SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team WHERE k.digest = ?');
+    this.#owner.setReturnArrays(true);
+    this.#one = database.prepare(`${SELECT} WHERE k.key_id = ?`);
+    this.#ofTeam = database.prepare(`${SELECT} WHERE k.team = ? ORDER BY k.no`);
+    // The first revocation's moment stays.
+    this.#revoke = database.prepare('UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL');
+    this.#usage = database.prepare(`SELECT k.*, t.team_id, coalesce(u.characters, 0) AS characters, coalesce(u.requests, 0) AS requests
+      FROM keys k JOIN teams t ON t.no = k.team
+      LEFT JOIN usage u ON u.team = k.team AND u.period_no = t.period_no AND u.key = k.no
+      WHERE k.team = ? ORDER BY k.no`);
+  }
+
+  insert(team: number, { keyId, digest, display, label, mode }: NewKey, createdAtMs: number): void {
+    this.#insert.run(keyId, team, digest, display, label, mode, createdAtMs);
+  }
+
+  owner(digest: KeyDigest): KeyOwner | undefined {
+    const row = this.#owner.get(digest) as unknown as [keyId: string, teamId: string, mode: KeyMode] | undefined;
+    return row === undefined ? undefined : { keyId: row[0], teamId: row[1], mode: row[2] };
+  }
+
+  get(keyId: string): KeyRecord | undefined {
+    const columns = this.#one.get(keyId);
+    return columns === undefined ? undefined : keyOf(columns);
+  }
+
+  ofTeam(team: number): KeyRecord[] {
+    return this.#ofTeam.all(team).map(keyOf);
+  }
+
+  revoke(keyId: string, nowMs: number): void {
+    this.#revoke.run(nowMs, keyId);
+  }
+
+  /** Of the team's current period. */
+  usage(team: number): KeyUsage[] {
+    return this.#usage.all(team).map((columns) => ({
+      ...keyOf(columns),
+      characters: Number(columns['characters']),
+      requests: Number(columns['requests']),
+    }));
+  }
+}
+
+function keyOf(columns: Columns): KeyRecord {
+  const lastUsedAtMs = columns['last_used_at_ms'];
+  return {
+    keyId: String(columns['key_id']),
+    teamId: String(columns['team_id']),
+    display: String(columns['display']),
+    label: String(columns['label']),
+    mode: columns['mode'] === 'test' ? 'test' : 'live',
+    status: columns['revoked_at_ms'] === null ? 'active' : 'revoked',
+    createdAtMs: Number(columns['created_at_ms']),
+    lastUsedAtMs: typeof lastUsedAtMs === 'number' ? lastUsedAtMs : undefined,
+  };
+}

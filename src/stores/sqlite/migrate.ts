@@ -1,0 +1,45 @@
+// Brings a file to this version's schema: numbered steps, each in a transaction of its own, never backwards.
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../../domain/store-error.ts';
+import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+
+/** Throws a `StoreError` for a database of another program or of a newer Lingate. Writes nothing. */
+export function assertOurs(database: DatabaseSync, storeName: string): void {
+  const tables = numberOf(database, 'SELECT count(*) FROM sqlite_schema');
+  if (tables > 0 && numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID) {
+    throw new StoreError(`${storeName} is the database of another program; name another file.`);
+  }
+  assertKnown(versionOf(database), storeName);
+}
+
+/** Safe to run in several processes at once: the version is read again under the lock. */
+export function migrate(database: DatabaseSync, storeName: string, steps: readonly string[] = MIGRATIONS): void {
+  while (versionOf(database) < steps.length) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const version = versionOf(database);
+      const step = steps[version];
+      if (step === undefined) assertKnown(version, storeName, steps.length);
+      else database.exec(`${step} PRAGMA user_version = ${version + 1};`);
+      database.exec('COMMIT');
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+function assertKnown(version: number, storeName: string, newest = MIGRATIONS.length): void {
+  if (version <= newest) return;
+  throw new StoreError(
+    `${storeName} was written by a newer Lingate (schema ${version}, this one knows ${newest}); run that version, or restore a backup.`,
+  );
+}
+
+function versionOf(database: DatabaseSync): number {
+  return numberOf(database, 'PRAGMA user_version');
+}
+
+function numberOf(database: DatabaseSync, query: string): number {
+  return Number(Object.values(database.prepare(query).get() ?? {})[0]);
+}

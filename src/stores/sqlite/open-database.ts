@@ -1,0 +1,106 @@
+// Opens the file: creates it with narrow modes, refuses what is not ours or not whole, and sets what durability rests on.
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError } from '../../domain/store-error.ts';
+import { faultOf } from './faults.ts';
+import { assertOurs, migrate } from './migrate.ts';
+import { storeFault, storeName } from './store-fault.ts';
+
+export type Durability = 'full' | 'normal';
+
+/** Gone when its last connection closes; for tests. */
+export const IN_MEMORY = ':memory:';
+
+/** The first release in which a reset of the WAL can no longer corrupt the file. */
+const VERSION_MIN: readonly number[] = [3, 51, 3];
+/** Several workers start at once and one of them migrates: opening is more patient than serving. */
+const OPEN_PATIENCE_MS = 5000;
+const OPEN_RETRY_MS = 10;
+/** Bigger files are not checked whole: every start and every command would wait for it. */
+const CHECKED_BYTES_MAX = 16 * 1024 * 1024;
+const CACHE_KIB = 16 * 1024;
+/** What a burst may leave of the WAL on disk. */
+const WAL_BYTES_KEPT = 64 * 1024 * 1024;
+
+/** Rejects with a `StoreError` when the file cannot serve as a store. */
+export async function openDatabase(path: string, durability: Durability): Promise<DatabaseSync> {
+  const startedAtMs = performance.now();
+  for (;;) {
+    try {
+      return openOnce(path, durability);
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const fault = faultOf(error);
+      if (fault !== 'busy' || performance.now() - startedAtMs > OPEN_PATIENCE_MS) throw storeFault(path, fault ?? 'cannot_open', error);
+    }
+    await delay(OPEN_RETRY_MS);
+  }
+}
+
+function openOnce(path: string, durability: Durability): DatabaseSync {
+  // An absolute path is never taken for a URI, and an empty one never for a temporary file.
+  const location = path === IN_MEMORY ? path : prepareFile(path);
+  // A driver that waits for a lock stops the event loop; whoever finds the file busy tries again on a later turn.
+  const database = new DatabaseSync(location, { timeout: 0, enableForeignKeyConstraints: true });
+  try {
+    assertVersion(database);
+    assertOurs(database, storeName(path));
+    setPragmas(database, path, durability);
+    if (path !== IN_MEMORY && statSync(location).size <= CHECKED_BYTES_MAX) assertWhole(database, path);
+    migrate(database, storeName(path));
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function prepareFile(path: string): string {
+  if (path === '' || path.includes('\0')) throw new StoreError('sqlite: needs the path of a file, as in sqlite:data/lingate.db.');
+  const location = resolve(path);
+  try {
+    mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+    // Only ever for a new file: closing a descriptor of an open database drops this process's locks on it (POSIX).
+    closeSync(openSync(location, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw storeFault(path, 'cannot_open', error);
+  }
+  if (statSync(location, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new StoreError(`${storeName(path)} is not a file; name a file, in a directory that this user may write to.`);
+  }
+  return location;
+}
+
+function assertVersion(database: DatabaseSync): void {
+  const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.['version']);
+  const parts = version.split('.').map(Number);
+  const difference = VERSION_MIN.map((least, index) => (parts[index] ?? 0) - least).find((part) => part !== 0) ?? 0;
+  if (difference >= 0) return;
+  throw new StoreError(
+    `This Node.js brings SQLite ${version}, which can lose data; run Node.js 22 with SQLite ${VERSION_MIN.join('.')} or newer.`,
+  );
+}
+
+function setPragmas(database: DatabaseSync, path: string, durability: Durability): void {
+  const mode = String(database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']);
+  if (mode !== 'wal' && path !== IN_MEMORY) {
+    throw new StoreError(
+      `${storeName(path)} lies on a file system without shared memory (it kept journal mode ${mode}); use a local disk.`,
+    );
+  }
+  database.exec(`
+    PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
+    PRAGMA foreign_keys = ON;
+    PRAGMA trusted_schema = OFF;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -${CACHE_KIB};
+    PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
+  `);
+}
+
+function assertWhole(database: DatabaseSync, path: string): void {
+  const result = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+  if (result !== 'ok') throw storeFault(path, 'corrupt');
+}

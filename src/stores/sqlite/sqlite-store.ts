@@ -1,0 +1,108 @@
+// The embedded store: one SQLite file, shared by the processes of one machine.
+import type { DatabaseSync } from 'node:sqlite';
+import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { KeyDirectory, StoreUnavailable } from '../../ports/key-directory.ts';
+import type { Admission, AdmissionRequest, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Store } from '../../ports/store.ts';
+import { Admissions } from './admissions.ts';
+import { CatchUp } from './catch-up.ts';
+import { faultOf } from './faults.ts';
+import { GroupCommit } from './group-commit.ts';
+import { IdleSweep } from './idle-sweep.ts';
+import { KeyRows } from './key-rows.ts';
+import { openDatabase } from './open-database.ts';
+import type { Durability } from './open-database.ts';
+import { Remembrance } from './remembrance.ts';
+import { Resolutions } from './resolutions.ts';
+import { storeFault } from './store-fault.ts';
+import type { Cause } from './store-fault.ts';
+import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
+
+export interface SqliteStoreOptions {
+  /** A file, created with its directory when it is not there; `:memory:` keeps nothing. */
+  readonly path: string;
+  readonly log: Log;
+  /** Wall clock of this machine: the store's clock. */
+  readonly clock: Clock;
+  /** `full` survives a power cut; with `normal` one may undo the last commits, but never damages the file. */
+  readonly durability?: Durability;
+  /** How long an operation may wait for other processes; after that it is answered `unavailable` and never run. */
+  readonly busyTimeoutMs?: number;
+}
+
+const BUSY_TIMEOUT_MS = 500;
+
+/** Rejects with a `StoreError` when the file cannot serve. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
+  const database = await openDatabase(path, durability);
+  const group = new GroupCommit(database, log, busyTimeoutMs);
+  const catchUp = new CatchUp(database);
+  const remembrance = new Remembrance(database);
+  const keys = new KeyRows(database);
+  const sweep = new IdleSweep({ database, clock, log, group, catchUp, remembrance });
+  let closed: Promise<void> | undefined;
+  return {
+    keys: directoryOf(keys),
+    ledger: ledgerOf(group, clock, new Admissions(database, catchUp, remembrance), new Resolutions(database, catchUp, remembrance)),
+    teams: new SqliteTeamRegistry({ database, path, clock, group, catchUp, keys }),
+    ping: () => ping(database, group, path),
+    close() {
+      sweep.close();
+      closed ??= group.close().then(() => closeDatabase(database, log));
+      return closed;
+    },
+  };
+}
+
+/** Answers at once: readers of a WAL wait for nobody. */
+function directoryOf(keys: KeyRows): KeyDirectory {
+  return {
+    find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable {
+      try {
+        return keys.owner(digest);
+      } catch (error) {
+        const cause = faultOf(error);
+        if (cause === undefined) throw error;
+        return unavailable(cause);
+      }
+    },
+  };
+}
+
+function ledgerOf(group: GroupCommit, clock: Clock, admissions: Admissions, resolutions: Resolutions): Ledger {
+  return {
+    admit(request: AdmissionRequest): Promise<Admission> {
+      return group.run<Admission>(() => admissions.admit(request, clock.nowMs()), unavailable);
+    },
+    resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
+      return group.run<Resolution>(() => resolutions.resolve(teamId, requestId, verdict, clock.nowMs()), unavailable);
+    },
+  };
+}
+
+/** Goes the way of an admission: a store whose lock cannot be had does not answer, however well it reads. */
+function ping(database: DatabaseSync, group: GroupCommit, path: string): Promise<void> {
+  return group.run(
+    () => void database.prepare('SELECT no FROM teams LIMIT 1').get(),
+    (cause) => {
+      throw storeFault(path, cause);
+    },
+  );
+}
+
+function unavailable(cause: Cause): StoreUnavailable {
+  return { kind: 'unavailable', cause };
+}
+
+function closeDatabase(database: DatabaseSync, log: Log): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    // Another process is at work in the file; the WAL is kept and is read by whoever comes next.
+    log.warn('the WAL was not written back at the end', { cause: faultOf(error) ?? 'internal' });
+  }
+  database.close();
+}

@@ -1,0 +1,156 @@
+// Teams and keys for operators: every method is one operation of the group commit, reads included.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { parseDuration } from '../../domain/period.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
+import { StoreError } from '../../domain/store-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamRegistry, Usage } from '../../ports/team-registry.ts';
+import type { CatchUp } from './catch-up.ts';
+import { schemaRefusalOf } from './faults.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { KeyRows } from './key-rows.ts';
+import { storeFault } from './store-fault.ts';
+import { TeamRows } from './team-rows.ts';
+
+export interface RegistryParts {
+  readonly database: DatabaseSync;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly group: GroupCommit;
+  readonly catchUp: CatchUp;
+  readonly keys: KeyRows;
+}
+
+export class SqliteTeamRegistry implements TeamRegistry {
+  readonly #parts: RegistryParts;
+  readonly #teams: TeamRows;
+  readonly #number: StatementSync;
+  readonly #period: StatementSync;
+
+  constructor(parts: RegistryParts) {
+    this.#parts = parts;
+    this.#teams = new TeamRows(parts.database);
+    this.#number = parts.database.prepare('SELECT no FROM teams WHERE team_id = ?');
+    this.#period = parts.database.prepare('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?');
+  }
+
+  createTeam(team: NewTeam): Promise<Team> {
+    return this.#run(`team ${team.teamId}`, (nowMs) => {
+      assertPeriod(team.limits);
+      const no = this.#teams.insert(team, nowMs);
+      this.#parts.catchUp.startPeriod(no, nowMs);
+      return this.#teams.get(no).team;
+    });
+  }
+
+  listTeams(): Promise<readonly Team[]> {
+    return this.#run('the list of teams', () => this.#teams.all());
+  }
+
+  findTeam(teamId: string): Promise<Team | undefined> {
+    return this.#run(`team ${teamId}`, () => {
+      const no = this.#numberOf(teamId);
+      return no === undefined ? undefined : this.#teams.get(no).team;
+    });
+  }
+
+  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined> {
+    return this.#run(`team ${teamId}`, (nowMs) => {
+      const no = this.#parts.catchUp.find(teamId, nowMs);
+      if (no === undefined) return undefined;
+      const { team, heldMicro } = this.#teams.get(no);
+      if (change.plan !== undefined) {
+        assertPeriod(change.plan.limits);
+        this.#teams.setPlan(no, change.plan.name, change.plan.limits);
+        if (change.plan.limits.period !== team.limits.period) this.#parts.catchUp.startPeriod(no, nowMs);
+      }
+      if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceAfter(team, heldMicro, change.addMicro));
+      return this.#teams.get(no).team;
+    });
+  }
+
+  createKey(key: NewKey): Promise<KeyRecord | undefined> {
+    return this.#run(`key ${key.keyId}`, (nowMs) => {
+      const no = this.#numberOf(key.teamId);
+      if (no === undefined) return undefined;
+      this.#parts.keys.insert(no, key, nowMs);
+      return this.#parts.keys.get(key.keyId);
+    });
+  }
+
+  listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined> {
+    return this.#run(`team ${teamId}`, () => {
+      const no = this.#numberOf(teamId);
+      return no === undefined ? undefined : this.#parts.keys.ofTeam(no);
+    });
+  }
+
+  revokeKey(keyId: string): Promise<KeyRecord | undefined> {
+    return this.#run(`key ${keyId}`, (nowMs) => {
+      this.#parts.keys.revoke(keyId, nowMs);
+      return this.#parts.keys.get(keyId);
+    });
+  }
+
+  usage(teamId: string): Promise<Usage | undefined> {
+    return this.#run(`team ${teamId}`, (nowMs) => {
+      const no = this.#parts.catchUp.find(teamId, nowMs);
+      if (no === undefined) return undefined;
+      const { team, usedCharacters, periodNo } = this.#teams.get(no);
+      const period = this.#period.get(no, periodNo);
+      return {
+        team,
+        periodStartMs: Number(period?.['start_ms']),
+        periodEndMs: Number(period?.['end_ms']),
+        characters: usedCharacters,
+        keys: this.#parts.keys.usage(no),
+      };
+    });
+  }
+
+  standing(teamId: string): Promise<Standing | undefined> {
+    return this.#run(`team ${teamId}`, (nowMs) => {
+      const no = this.#parts.catchUp.find(teamId, nowMs);
+      return no === undefined ? undefined : this.#teams.standing(no);
+    });
+  }
+
+  #numberOf(teamId: string): number | undefined {
+    const row = this.#number.get(teamId);
+    return row === undefined ? undefined : Number(row['no']);
+  }
+
+  async #run<T>(subject: string, work: (nowMs: number) => T): Promise<T> {
+    try {
+      return await this.#parts.group.run(
+        () => work(this.#parts.clock.nowMs()),
+        (cause) => {
+          throw storeFault(this.#parts.path, cause);
+        },
+      );
+    } catch (error) {
+      const refusal = schemaRefusalOf(error);
+      if (refusal === undefined) throw error;
+      throw new StoreError(
+        refusal === 'exists'
+          ? `${subject} exists already; create it under an id and a key of its own.`
+          : `${subject} cannot be stored: its numbers must be whole, not negative and below 2^53, a rate at least 1.`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+function assertPeriod({ period }: TeamLimits): void {
+  if (parseDuration(period) !== undefined) return;
+  throw new StoreError(`"${period}" is no period; write an ISO 8601 duration of whole units, such as P1M.`);
+}
+
+/** What is held has been promised already: taking credit away may not reach into it. */
+function balanceAfter({ teamId, balanceMicro }: Team, heldMicro: number, addMicro: number): number {
+  const after = balanceMicro + addMicro;
+  if (Number.isSafeInteger(after) && after >= heldMicro) return after;
+  throw new StoreError(
+    `the credit of team ${teamId} would leave its bounds: it cannot fall below what is reserved, nor reach 2^53 millionths.`,
+  );
+}

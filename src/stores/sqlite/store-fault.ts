@@ -1,0 +1,29 @@
+// Puts a fault into the words that an operator reads: which store, what is wrong, what to do.
+import { StoreError } from '../../domain/store-error.ts';
+import type { Fault } from './faults.ts';
+
+/** Why nothing was done (or, for a fault of the COMMIT itself, why it is unknown whether it was). */
+export type Cause = Fault | 'queue_full' | 'internal';
+
+const ADVICE: Readonly<Record<Cause, string>> = {
+  busy: 'is busy: another program holds its lock; end that program or try again.',
+  queue_full: 'has more to do than it can; try again later.',
+  closed: 'is closed; open it again.',
+  corrupt: 'is damaged; restore it from a backup.',
+  not_a_database: 'is not a SQLite database; name another file.',
+  read_only: 'cannot be written; give this user the right to write the file and its directory.',
+  full: 'has no space left on its disk; make room.',
+  io: 'could not be read or written; check the disk.',
+  memory: 'ran out of memory; give this process more.',
+  cannot_open: 'cannot be opened; name a file in a directory that this user may write to.',
+  internal: 'failed for an unknown reason; report it with the lines around it in the log.',
+};
+
+/** How messages name the store: always one line. */
+export function storeName(path: string): string {
+  return `sqlite:${path.replace(/\p{Cc}/gu, '?')}`;
+}
+
+export function storeFault(path: string, cause: Cause, error?: unknown): StoreError {
+  return new StoreError(`${storeName(path)} ${ADVICE[cause]}`, { cause: error });
+}

@@ -1,0 +1,140 @@
+// The layout holds: who may import whom, one home per third-party package, no cycles, a first sentence in every file.
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = join(root, 'src');
+
+/** Which rooms of `src` a room may import; `app` and `routes` are the wiring at the top. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  domain: ['core'],
+  ports: ['core', 'domain'],
+  steps: ['core', 'domain', 'ports'],
+  endpoints: ['core', 'domain', 'ports'],
+  stores: ['core', 'domain', 'ports'],
+  engines: ['core', 'domain', 'ports'],
+  server: ['core'],
+  ops: ['core', 'domain', 'ports'],
+  config: ['core', 'domain', 'ports'],
+  cli: ['app.ts', 'config', 'ports', 'domain'],
+  'app.ts': ['core', 'domain', 'ports', 'stores', 'engines', 'server', 'ops', 'config', 'chain.ts'],
+  'chain.ts': ['core', 'domain', 'ports', 'steps', 'endpoints', 'ops', 'config', 'routes.ts'],
+  'routes.ts': ['core'],
+  'main.ts': ['cli'],
+  'index.ts': ['core', 'domain', 'ports'],
+};
+
+/** Links of one chain never know each other, nor do the adapters of one port. */
+const SIBLINGS_APART = ['steps', 'endpoints', 'stores/redis', 'stores/sqlite'];
+
+/** Each third-party package (and node:sqlite) has one home. */
+const HOMES: Readonly<Record<string, string>> = {
+  'uWebSockets.js': 'server/uws.ts',
+  ioredis: 'stores/redis/',
+  'node:sqlite': 'stores/sqlite/',
+  undici: 'engines/',
+  'lru-cache': 'stores/',
+  yaml: 'config/',
+  pino: 'ops/',
+  'prom-client': 'ops/',
+  ulid: 'domain/',
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const imports = files.flatMap((file) => importsOf(file));
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(source, file), 'utf8');
+  const pattern = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|import\('([^']+)'\)/g;
+  return [...text.matchAll(pattern)].map((match) => {
+    const specifier = match[2] ?? match[3] ?? '';
+    const to = specifier.startsWith('.') ? relative(source, join(source, dirname(file), specifier)) : specifier;
+    return { from: file, to, typeOnly: match[1] !== undefined };
+  });
+}
+
+function roomOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : path;
+}
+
+const own = imports.filter((entry) => files.includes(entry.to));
+
+describe('the architecture', () => {
+  test('the rules are checked against real imports', () => {
+    expect(own.length).toBeGreaterThan(50);
+    expect(imports.every((entry) => !entry.to.startsWith('.'))).toBe(true);
+  });
+
+  test('rooms import only what they may', () => {
+    const wrong = own.filter(({ from, to }) => roomOf(from) !== roomOf(to) && !(MAY_IMPORT[roomOf(from)] ?? []).includes(roomOf(to)));
+    expect(wrong).toEqual([]);
+  });
+
+  test('steps, endpoints and stores never import each other', () => {
+    const wrong = own.filter(({ from, to }) => {
+      const folder = SIBLINGS_APART.find((name) => from.startsWith(`${name}/`));
+      if (folder === undefined) return false;
+      if (folder === 'steps' || folder === 'endpoints') return to.startsWith('steps/') || to.startsWith('endpoints/');
+      return to.startsWith('stores/') && !to.startsWith(`${folder}/`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('ports hold types only', () => {
+    const wrong = files.filter((file) => {
+      if (!file.startsWith('ports/')) return false;
+      return /^export (?:const|function|class|let)/m.test(readFileSync(join(source, file), 'utf8'));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('each third-party package has one home', () => {
+    const wrong = imports.filter(({ from, to }) => HOMES[to] !== undefined && !from.startsWith(HOMES[to]));
+    expect(wrong).toEqual([]);
+  });
+
+  test('only what package.json lists as a dependency is imported', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+    const packages = imports.map(({ to }) => to).filter((to) => !to.endsWith('.ts') && !to.startsWith('node:'));
+    const names = new Set(
+      packages.map((name) =>
+        name
+          .split('/')
+          .slice(0, name.startsWith('@') ? 2 : 1)
+          .join('/'),
+      ),
+    );
+    expect([...names].filter((name) => dependencies[name] === undefined)).toEqual([]);
+  });
+
+  test('there are no cycles', () => {
+    const values = own.filter((entry) => !entry.typeOnly);
+    expect(files.filter((file) => reaches(values, file, file))).toEqual([]);
+  });
+
+  test('every file begins with a sentence on its job', () => {
+    const wrong = files.filter((file) => !/^(?:#![^\n]+\n)?\/\/ \S/.test(readFileSync(join(source, file), 'utf8')));
+    expect(wrong).toEqual([]);
+  });
+});
+
+function reaches(edges: readonly Import[], from: string, goal: string): boolean {
+  const seen = new Set<string>();
+  const open = edges.filter((edge) => edge.from === from).map((edge) => edge.to);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next === goal) return true;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    for (const edge of edges) if (edge.from === next) open.push(edge.to);
+  }
+  return false;
+}

@@ -1,0 +1,41 @@
+// Configuration files for tests: each in a folder of its own, gone with the test.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { ConfigSources } from '../../src/config/load.ts';
+
+/** Writes a file and returns its path. */
+export function written(text: string, name = 'lingate.yaml', folder = freshFolder()): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+export function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function loaded(text: string, sources: Partial<ConfigSources> = {}): Config {
+  return loadConfig({ file: written(text), env: {}, ...sources });
+}
+
+/** The lines by which a configuration is refused, without the file's own name; none when it is accepted. */
+export function refusals(text: string, sources: Partial<ConfigSources> = {}): string[] {
+  return linesOf(written(text), sources);
+}
+
+export function linesOf(file: string, sources: Partial<ConfigSources> = {}): string[] {
+  try {
+    loadConfig({ file, env: {}, ...sources });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.lines.map((line) => line.replace(`${file}: `, ''));
+  }
+}

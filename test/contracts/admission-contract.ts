@@ -1,0 +1,113 @@
+// Part of the store contract: the order in which an admission is checked, and what each answer leaves behind.
+import { ulid } from 'ulid';
+import { expect, it } from 'vitest';
+import type { Subject } from './store-contract.ts';
+import { LEASE_MS, freshKey, teamUnderTest } from './team-under-test.ts';
+
+const GLOSSARY = { glossaryId: ulid(), sourceLang: 'EN', targetLang: 'DE' };
+
+export function admissionContract(subject: Subject): void {
+  it('an admission names its reservation: id, team, characters, and the end of the lease by the store clock', async () => {
+    const team = await teamUnderTest(subject.store);
+    const requestId = ulid();
+    expect(await team.admit({ requestId, characters: 42 })).toEqual({
+      kind: 'admitted',
+      reservation: { requestId, teamId: team.teamId, characters: 42, leaseUntilMs: subject.clock.nowMs() + LEASE_MS },
+    });
+  });
+
+  it('an admission without text, or with text that is not to be reserved, reserves nothing', async () => {
+    const team = await teamUnderTest(subject.store);
+    expect(await team.touch()).toEqual({ kind: 'admitted', reservation: undefined });
+    expect(await team.admit({ characters: 10, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+  });
+
+  it('an unknown team, an unknown key and the key of another team are key_unknown', async () => {
+    const team = await teamUnderTest(subject.store);
+    const other = await teamUnderTest(subject.store);
+    const toNobody = { requestId: ulid(), teamId: ulid(), keyId: team.keyId, characters: 10, reserve: true, leaseMs: LEASE_MS };
+    expect(await subject.store.ledger.admit({ ...toNobody, glossary: undefined })).toEqual({ kind: 'key_unknown' });
+    expect(await team.admit({ keyId: ulid() })).toEqual({ kind: 'key_unknown' });
+    expect(await team.admit({ keyId: other.keyId })).toEqual({ kind: 'key_unknown' });
+  });
+
+  it('a repeated id is seen before anything about the key, the rate or the text', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    const open = await team.reserve(10);
+    const { requestId: done } = await team.reserve(10);
+    await team.commit(done);
+    await subject.store.teams.revokeKey(team.keyId);
+    for (const options of [{}, { keyId: ulid() }, { characters: 10_001 }, { reserve: false }]) {
+      expect(await team.admit({ requestId: done, ...options })).toEqual({ kind: 'repeated' });
+      expect(await team.admit({ requestId: open.requestId, ...options })).toEqual({ kind: 'admitted', reservation: open });
+    }
+  });
+
+  it('a revoked key is seen before the rate and the text', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+    await team.touch();
+    await subject.store.teams.revokeKey(team.keyId);
+    expect(await team.admit({ characters: 10_001 })).toEqual({ kind: 'key_revoked' });
+  });
+
+  it('the rate is seen before the length of the text', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+    await team.touch();
+    expect(await team.admit({ characters: 10_001 })).toMatchObject({ kind: 'rate_limited', limit: 1 });
+  });
+
+  it('the length is judged to the character, before glossary and quota, and also when nothing is to be reserved', async () => {
+    const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 0 });
+    const tooLong = { kind: 'text_too_long', maxCharacters: 50 };
+    expect(await team.admit({ characters: 51 })).toEqual(tooLong);
+    expect(await team.admit({ characters: 51, glossary: GLOSSARY })).toEqual(tooLong);
+    expect(await team.admit({ characters: 51, reserve: false })).toEqual(tooLong);
+    expect(await team.admit({ characters: 50, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
+  });
+
+  it('a glossary that does not exist is seen before the quota, and only where something is to be reserved', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 5 });
+    expect(await team.admit({ glossary: GLOSSARY })).toEqual({ kind: 'glossary_missing' });
+    expect(await team.admit({ glossary: GLOSSARY, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
+    expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
+  });
+
+  it('the last use is stamped by every answer from rate_limited on', async () => {
+    const { store, clock } = subject;
+    const limits = { requestsPerSecond: 1, maxCharactersPerRequest: 50, characterLimit: 40 };
+    const team = await teamUnderTest(store, limits);
+    const lastUse = async () => (await store.teams.listKeys(team.teamId))?.[0]?.lastUsedAtMs;
+    expect(await lastUse()).toBeUndefined();
+    const steps = [
+      { options: {}, kind: 'admitted', waitMs: 0 },
+      { options: {}, kind: 'rate_limited', waitMs: 1 },
+      { options: { characters: 51 }, kind: 'text_too_long', waitMs: 1000 },
+      { options: { glossary: GLOSSARY }, kind: 'glossary_missing', waitMs: 1000 },
+      { options: { characters: 41 }, kind: 'quota_exceeded', waitMs: 1000 },
+      { options: { reserve: false }, kind: 'admitted', waitMs: 1000 },
+    ];
+    for (const { options, kind, waitMs } of steps) {
+      clock.step(waitMs);
+      expect((await team.admit(options)).kind).toBe(kind);
+      expect(await lastUse()).toBe(clock.nowMs());
+    }
+  });
+
+  it('the last use is not stamped by a repeated id nor by a revoked key, and belongs to the key that was used', async () => {
+    const { store, clock } = subject;
+    const team = await teamUnderTest(store);
+    const spare = freshKey(team.teamId, 'spare');
+    await store.teams.createKey(spare);
+    const { requestId } = await team.reserve(10);
+    const usedAtMs = clock.nowMs();
+    clock.step(5);
+    await team.admit({ requestId });
+    await team.release(requestId);
+    await team.admit({ requestId });
+    await store.teams.revokeKey(team.keyId);
+    await team.admit();
+    const keys = await store.teams.listKeys(team.teamId);
+    expect(keys?.map((key) => key.lastUsedAtMs)).toEqual([usedAtMs, undefined]);
+  });
+}

@@ -1,0 +1,44 @@
+// What the project's own stores are opened on in tests: nothing, a file in a directory of its own, a redis-server of its own.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Log } from '../../src/ports/log.ts';
+import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { emptyBooks, referenceStore } from '../model/reference-store.ts';
+import { startRedis } from '../support/redis.ts';
+import type { OpenStore } from './store-contract.ts';
+
+/** Every call of `open` gives another instance on the same backing; `remove` comes after all of them are closed. */
+export interface Backing {
+  readonly open: OpenStore;
+  remove(): Promise<void>;
+}
+
+// Generous: the two cores may be busy with other tests, and a late answer is not what is tested here.
+const TIMEOUT_MS = 5000;
+
+const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
+
+export async function modelBacking(): Promise<Backing> {
+  const books = emptyBooks();
+  return { open: async (clock) => referenceStore(clock, books), remove: async () => {} };
+}
+
+/** `normal` spares an fsync per operation, where power cuts are not what is tested. */
+export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Promise<Backing> {
+  const directory = mkdtempSync(join(tmpdir(), 'lingate-sqlite-'));
+  const path = join(directory, 'lingate.db');
+  return {
+    open: async (clock) => openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS }),
+    remove: async () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+export async function redisBacking(): Promise<Backing> {
+  const server = await startRedis();
+  return {
+    open: (clock) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS }),
+    remove: () => server.stop(),
+  };
+}

@@ -1,0 +1,104 @@
+// Part of the store contract: a clock that steps back neither locks a team out nor lets it through twice.
+import { expect, it } from 'vitest';
+import type { Subject } from './store-contract.ts';
+import { teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+const HOUR_MS = 3_600_000;
+
+export function clockContract(subject: Subject): void {
+  it('an hour back, a full window stays full for one second more, and no longer', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    await kinds(team, 2);
+    subject.clock.step(-HOUR_MS);
+    expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1000 });
+    subject.clock.step(999);
+    expect((await team.touch()).kind).toBe('rate_limited');
+    subject.clock.step(1);
+    expect(await kinds(team, 3)).toEqual(['admitted', 'admitted', 'rate_limited']);
+  });
+
+  it('places keep their intervals when the clock steps back', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    await team.touch();
+    subject.clock.step(600);
+    await team.touch();
+    subject.clock.step(-HOUR_MS);
+    // The newest counts as taken now, the other 600 ms before it.
+    expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 400 });
+    subject.clock.step(400);
+    expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
+    subject.clock.step(600);
+    expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
+  });
+
+  it('a window that is not full admits only what is left of it after the step', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
+    await kinds(team, 2);
+    subject.clock.step(-1);
+    expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
+  });
+
+  it('an hour back and forward again locks nobody out', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+    await team.touch();
+    subject.clock.step(-HOUR_MS);
+    expect((await team.touch()).kind).toBe('rate_limited');
+    subject.clock.step(HOUR_MS);
+    expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
+    subject.clock.step(1000);
+    expect((await team.touch()).kind).toBe('admitted');
+  });
+
+  it('however often it steps, no more than the limit is admitted within any 1,000 ms of time that went forward', async () => {
+    const limit = 3;
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
+    const admittedAt: number[] = [];
+    let elapsedMs = 0;
+    for (const stepMs of [0, 100, -50, 200, -HOUR_MS, 150, 0, 300, -1, 400, -HOUR_MS, 250, 250, 250, -999, 500, 500, -1000, 1]) {
+      subject.clock.step(stepMs);
+      elapsedMs += Math.max(0, stepMs);
+      for (const kind of await kinds(team, limit + 1)) if (kind === 'admitted') admittedAt.push(elapsedMs);
+    }
+    const spans = admittedAt.slice(limit).map((atMs, i) => atMs - (admittedAt[i] ?? Number.NaN));
+    expect(spans.length).toBeGreaterThan(0);
+    expect(Math.min(...spans)).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('the last use never goes back, not even by a request that is refused', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    await team.touch();
+    const usedAtMs = subject.clock.nowMs();
+    subject.clock.step(-HOUR_MS);
+    expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
+    expect((await team.usage()).keys[0]?.lastUsedAtMs).toBe(usedAtMs);
+  });
+
+  it('a lease whose characters have gone to another request stays ended when the clock steps back', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    const { requestId } = await team.reserve(10, { leaseMs: 500 });
+    subject.clock.step(500);
+    const heir = await team.reserve(10);
+    subject.clock.step(-100);
+    expect(await team.commit(requestId)).toEqual({ kind: 'expired' });
+    expect(await team.commit(heir.requestId)).toEqual({ kind: 'committed' });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
+  });
+
+  it('a period that has begun does not make way for an earlier one with its quota fresh again', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT10S' });
+    subject.clock.step(10_000);
+    const { requestId } = await team.reserve(10);
+    await team.commit(requestId);
+    const periodEndMs = subject.clock.nowMs() + 10_000;
+    subject.clock.step(-1);
+    expect(await team.admit()).toEqual({ kind: 'quota_exceeded', characterLimit: 10, overageCapMinor: 0, periodEndMs });
+    expect((await team.usage()).characters).toBe(10);
+  });
+}
+
+async function kinds(team: TeamUnderTest, requests: number): Promise<string[]> {
+  const answers: string[] = [];
+  for (let i = 0; i < requests; i++) answers.push((await team.touch()).kind);
+  return answers;
+}

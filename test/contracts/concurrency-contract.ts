@@ -1,0 +1,91 @@
+// Part of the store contract: operations that come at once, and over several instances on the same backing.
+import { expect, it } from 'vitest';
+import type { Admission } from '../../src/ports/ledger.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { Subject } from './store-contract.ts';
+import { GENEROUS_QUOTA, PREPAID, freshKey, teamUnderTest } from './team-under-test.ts';
+
+const REQUESTS = 200;
+
+export function concurrencyContract(subject: Subject): void {
+  /** 200 at once, every other one on the second instance. */
+  const atOnce = <T>(run: (store: Store, index: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: REQUESTS }, (_, index) => run(index % 2 === 0 ? subject.store : subject.again, index)));
+
+  it.each([1, 7, 50])('200 admissions at once over two instances: a rate of %i admits exactly as many', async (limit) => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
+    expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(limit);
+  });
+
+  it('200 admissions of 10 characters at once: a quota of 500 reserves exactly 50', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 500 });
+    expect(admitted(await atOnce((store) => team.admit({}, store)))).toHaveLength(50);
+    expect(await team.standing(subject.again)).toMatchObject({ heldCharacters: 500, openReservations: 50 });
+  });
+
+  it('200 admissions at once: a balance for 50 reserves exactly 50, and their commits leave nothing', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 50 * 25_000 + 24_999);
+    const reservations = admitted(await atOnce((store) => team.admit({}, store)));
+    expect(reservations).toHaveLength(50);
+    await Promise.all(reservations.map((one) => team.commit(one.reservation?.requestId ?? '', subject.again)));
+    expect(await team.standing()).toMatchObject({ usedCharacters: 500, balanceMicro: 24_999, heldMicro: 0, openReservations: 0 });
+  });
+
+  it('200 deliveries of one admission at once are one reservation, and 200 resolutions of it one', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+    const { requestId } = await team.reserve(10);
+    const answers = admitted(await atOnce((store) => team.admit({ requestId }, store)));
+    expect(answers).toHaveLength(REQUESTS);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
+    const kinds = await atOnce(
+      async (store, index) => (await store.ledger.resolve(team.teamId, requestId, index % 3 === 0 ? 'commit' : 'release')).kind,
+    );
+    expect(new Set(kinds).size).toBe(1);
+    const charged = kinds[0] === 'committed' ? 10 : 0;
+    expect(await team.standing()).toMatchObject({ usedCharacters: charged, heldCharacters: 0, openReservations: 0 });
+  });
+
+  it('a revocation on one instance is seen by the next admission on the other', async () => {
+    const team = await teamUnderTest(subject.store);
+    expect((await team.admit({}, subject.again)).kind).toBe('admitted');
+    await subject.store.teams.revokeKey(team.keyId);
+    expect(await team.admit({}, subject.again)).toEqual({ kind: 'key_revoked' });
+  });
+
+  it('a team, a key and a plan made on one instance hold on the other', async () => {
+    const { store, again } = subject;
+    const team = await teamUnderTest(store);
+    const key = freshKey(team.teamId);
+    await store.teams.createKey(key);
+    expect(await again.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
+    expect((await team.admit({ keyId: key.keyId }, again)).kind).toBe('admitted');
+    await store.teams.updateTeam(team.teamId, { plan: { name: 'small', limits: { ...GENEROUS_QUOTA, maxCharactersPerRequest: 9 } } });
+    expect(await team.admit({}, again)).toEqual({ kind: 'text_too_long', maxCharacters: 9 });
+  });
+
+  it('the window and the quota are counted over both instances', async () => {
+    const { store, again, clock } = subject;
+    const team = await teamUnderTest(store, { requestsPerSecond: 2, characterLimit: 20 });
+    for (const instance of [store, again]) expect((await team.admit({}, instance)).kind).toBe('admitted');
+    expect((await team.touch(again)).kind).toBe('rate_limited');
+    clock.step(1000);
+    expect((await team.admit({ characters: 1 }, again)).kind).toBe('quota_exceeded');
+  });
+
+  it('a reservation made on one instance is resolved, or expires, on the other', async () => {
+    const team = await teamUnderTest(subject.store);
+    const { requestId } = await team.reserve(10);
+    expect(await team.commit(requestId, subject.again)).toEqual({ kind: 'committed' });
+    expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
+    const late = await team.reserve(10, { leaseMs: 500 });
+    subject.clock.step(500);
+    expect(await team.release(late.requestId, subject.again)).toEqual({ kind: 'expired' });
+    expect((await team.usage(subject.again)).characters).toBe(10);
+  });
+}
+
+type Admitted = Extract<Admission, { kind: 'admitted' }>;
+
+function admitted(answers: readonly Admission[]): Admitted[] {
+  return answers.filter((answer) => answer.kind === 'admitted');
+}

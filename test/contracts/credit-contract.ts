@@ -1,0 +1,85 @@
+// Part of the store contract: prepaid credit, exact to the millionth of a minor unit and never below zero.
+import { expect, it } from 'vitest';
+import type { Subject } from './store-contract.ts';
+import { PREPAID, teamUnderTest } from './team-under-test.ts';
+
+export function creditContract(subject: Subject): void {
+  it('a balance covers a request exactly, and not with one millionth less', async () => {
+    const short = await teamUnderTest(subject.store, PREPAID, 24_999);
+    expect((await short.admit({ characters: 10 })).kind).toBe('credit_exhausted');
+    const exact = await teamUnderTest(subject.store, PREPAID, 25_000);
+    expect((await exact.admit({ characters: 10 })).kind).toBe('admitted');
+    expect((await exact.admit({ characters: 1 })).kind).toBe('credit_exhausted');
+  });
+
+  it('the refusal rounds the balance down and the price up, to whole minor units', async () => {
+    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 333_333, currency: 'CHF' }, 2_999_999);
+    // 10 characters cost 3,333,330 millionths.
+    expect(await team.admit({ characters: 10 })).toEqual({ kind: 'credit_exhausted', balanceMinor: 2, requiredMinor: 4, currency: 'CHF' });
+  });
+
+  it('whole minor units are not rounded', async () => {
+    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 1_000_000 }, 3_000_000);
+    expect(await team.admit({ characters: 4 })).toEqual({ kind: 'credit_exhausted', balanceMinor: 3, requiredMinor: 4, currency: 'EUR' });
+  });
+
+  it('open reservations are taken off the balance that a refusal shows', async () => {
+    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 1_000_000 }, 5_500_000);
+    await team.reserve(4);
+    expect(await team.admit({ characters: 2 })).toEqual({ kind: 'credit_exhausted', balanceMinor: 1, requiredMinor: 2, currency: 'EUR' });
+  });
+
+  it('a commit deducts the price, a release and an ended lease nothing', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+    const [committed, released] = [await team.reserve(7), await team.reserve(10)];
+    await team.reserve(11, { leaseMs: 500 });
+    expect(await team.standing()).toMatchObject({ balanceMicro: 1_000_000, heldMicro: 70_000, heldCharacters: 28, openReservations: 3 });
+    await team.commit(committed.requestId);
+    await team.release(released.requestId);
+    expect(await team.standing()).toMatchObject({ balanceMicro: 982_500, heldMicro: 27_500 });
+    subject.clock.step(500);
+    expect(await team.standing()).toEqual({
+      usedCharacters: 7,
+      heldCharacters: 0,
+      balanceMicro: 982_500,
+      heldMicro: 0,
+      openReservations: 0,
+    });
+    expect((await team.usage()).team.balanceMicro).toBe(982_500);
+  });
+
+  it('credit that an ended lease held can be spent from that millisecond on', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 25_000);
+    await team.reserve(10, { leaseMs: 500 });
+    subject.clock.step(499);
+    expect((await team.admit({ characters: 10 })).kind).toBe('credit_exhausted');
+    subject.clock.step(1);
+    expect((await team.admit({ characters: 10 })).kind).toBe('admitted');
+  });
+
+  it('credit has no limit of characters per period, and its usage is reported by the month', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000_000);
+    const { requestId } = await team.reserve(10_000);
+    await team.commit(requestId);
+    const usage = await team.usage();
+    expect(usage).toMatchObject({ characters: 10_000, periodStartMs: subject.clock.nowMs(), periodEndMs: Date.UTC(2040, 1, 15, 12) });
+  });
+
+  it('balances near the largest exact number stay exact', async () => {
+    const balanceMicro = Number.MAX_SAFE_INTEGER - 1;
+    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 1 }, balanceMicro);
+    const { requestId } = await team.reserve(3);
+    expect(await team.standing()).toMatchObject({ balanceMicro, heldMicro: 3 });
+    await team.commit(requestId);
+    expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 3, heldMicro: 0 });
+    await subject.store.teams.updateTeam(team.teamId, { addMicro: 2 });
+    expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 1 });
+  });
+
+  it('a price of nothing admits on an empty balance', async () => {
+    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 0 });
+    const { requestId } = await team.reserve(10);
+    expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
+    expect(await team.standing()).toMatchObject({ balanceMicro: 0, usedCharacters: 10 });
+  });
+}

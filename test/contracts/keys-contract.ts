@@ -1,0 +1,108 @@
+// Part of the store contract: keys as they are created, found, listed, revoked and reported.
+import { ulid } from 'ulid';
+import { expect, it } from 'vitest';
+import { digestOf, newKey } from '../../src/domain/api-key.ts';
+import type { Subject } from './store-contract.ts';
+import { freshKey, teamUnderTest } from './team-under-test.ts';
+
+export function keysContract(subject: Subject): void {
+  it('a created key is active, unused, and carries what it was made with but never its digest', async () => {
+    const team = await teamUnderTest(subject.store);
+    const { digest, ...shown } = freshKey(team.teamId, 'nächtlicher Lauf “7”', 'test');
+    const record = await subject.store.teams.createKey({ digest, ...shown });
+    expect(record).toEqual({ ...shown, status: 'active', createdAtMs: subject.clock.nowMs(), lastUsedAtMs: undefined });
+    expect(JSON.stringify(await subject.store.teams.listKeys(team.teamId))).not.toContain(digest);
+  });
+
+  it('a key is found by its digest, with its team and mode, and works at once', async () => {
+    const team = await teamUnderTest(subject.store);
+    const key = freshKey(team.teamId, '', 'test');
+    expect(await subject.store.keys.find(key.digest)).toBeUndefined();
+    await subject.store.teams.createKey(key);
+    expect(await subject.store.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'test' });
+    expect((await team.admit({ keyId: key.keyId })).kind).toBe('admitted');
+  });
+
+  it('an unknown digest is found with nobody', async () => {
+    expect(await subject.store.keys.find(digestOf(newKey('live')))).toBeUndefined();
+  });
+
+  it('a key for a team that does not exist is not created', async () => {
+    const key = freshKey(ulid());
+    expect(await subject.store.teams.createKey(key)).toBeUndefined();
+    expect(await subject.store.keys.find(key.digest)).toBeUndefined();
+  });
+
+  it('a revoked key is refused at once and for good, and still found', async () => {
+    const { store, clock } = subject;
+    const team = await teamUnderTest(store);
+    const key = freshKey(team.teamId);
+    await store.teams.createKey(key);
+    expect(await store.teams.revokeKey(key.keyId)).toMatchObject({ keyId: key.keyId, status: 'revoked' });
+    for (const waitMs of [0, 1000, 86_400_000]) {
+      clock.step(waitMs);
+      expect(await team.admit({ keyId: key.keyId })).toEqual({ kind: 'key_revoked' });
+    }
+    expect(await store.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
+  });
+
+  it('revoking a key leaves the team’s other keys valid', async () => {
+    const team = await teamUnderTest(subject.store);
+    const key = freshKey(team.teamId);
+    await subject.store.teams.createKey(key);
+    await subject.store.teams.revokeKey(key.keyId);
+    expect((await team.admit()).kind).toBe('admitted');
+  });
+
+  it('revoking twice gives the same record, and revoking an unknown key none', async () => {
+    const team = await teamUnderTest(subject.store);
+    await team.touch();
+    const first = await subject.store.teams.revokeKey(team.keyId);
+    subject.clock.step(1);
+    expect(await subject.store.teams.revokeKey(team.keyId)).toEqual(first);
+    expect(first?.lastUsedAtMs).toBe(subject.clock.nowMs() - 1);
+    expect(await subject.store.teams.revokeKey(ulid())).toBeUndefined();
+  });
+
+  it('keys are listed in order of creation, whatever their ids and the clock say', async () => {
+    const { store, clock } = subject;
+    const team = await teamUnderTest(store);
+    const ids = [ulid(9), ulid(8), ulid(7), ulid(10)];
+    for (const [i, keyId] of ids.entries()) {
+      await store.teams.createKey({ ...freshKey(team.teamId, `key ${i}`), keyId });
+      if (i === 1) clock.step(-5000);
+    }
+    const expected = [team.keyId, ...ids];
+    expect((await store.teams.listKeys(team.teamId))?.map((key) => key.keyId)).toEqual(expected);
+    expect((await team.usage()).keys.map((key) => key.keyId)).toEqual(expected);
+  });
+
+  it('the keys of an unknown team are undefined, those of a new team an empty list', async () => {
+    const teamId = ulid();
+    expect(await subject.store.teams.listKeys(teamId)).toBeUndefined();
+    const { team } = await (await teamUnderTest(subject.store)).usage();
+    await subject.store.teams.createTeam({ ...team, teamId });
+    expect(await subject.store.teams.listKeys(teamId)).toEqual([]);
+  });
+
+  it('usage lists every key with its own characters and requests: used, unused and revoked ones', async () => {
+    const { store, clock } = subject;
+    const team = await teamUnderTest(store);
+    const [busy, revoked, unused] = [freshKey(team.teamId, 'busy'), freshKey(team.teamId, 'old'), freshKey(team.teamId, 'spare', 'test')];
+    for (const key of [busy, revoked, unused]) await store.teams.createKey(key);
+    for (const { keyId } of [busy, busy, revoked]) await team.commit((await team.reserve(10, { keyId })).requestId);
+    await team.release((await team.reserve(5, { keyId: busy.keyId })).requestId);
+    await team.reserve(7, { keyId: busy.keyId });
+    await store.teams.revokeKey(revoked.keyId);
+    const usedAtMs = clock.nowMs();
+    const usage = await team.usage();
+    expect(usage.characters).toBe(30);
+    expect(usage.keys).toMatchObject([
+      { keyId: team.keyId, status: 'active', characters: 0, requests: 0 },
+      { keyId: busy.keyId, display: busy.display, label: 'busy', mode: 'live', characters: 20, requests: 2, lastUsedAtMs: usedAtMs },
+      { keyId: revoked.keyId, label: 'old', status: 'revoked', characters: 10, requests: 1, lastUsedAtMs: usedAtMs },
+      { keyId: unused.keyId, label: 'spare', mode: 'test', status: 'active', characters: 0, requests: 0 },
+    ]);
+    expect(usage.keys[3]?.lastUsedAtMs).toBeUndefined();
+  });
+}

@@ -1,0 +1,22 @@
+// A clock that tests move by hand, forwards and backwards.
+import type { Clock } from '../../src/ports/clock.ts';
+
+// Later than any real clock that runs these tests: a store that also sets expiry times by its server's clock never meets them.
+export const START_MS = Date.UTC(2040, 0, 15, 12, 0, 0);
+
+export class MovableClock implements Clock {
+  #nowMs = START_MS;
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  set(nowMs: number): void {
+    this.#nowMs = nowMs;
+  }
+
+  /** Negative steps go back. */
+  step(ms: number): void {
+    this.#nowMs += ms;
+  }
+}

@@ -1,0 +1,114 @@
+// Part of the store contract: a team's new numbers hold from the next admission on, and reservations keep theirs.
+import { expect, it } from 'vitest';
+import type { Subject } from './store-contract.ts';
+import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+
+export function planChangeContract(subject: Subject): void {
+  it('the record names the new plan and its numbers at once, and keeps what was not changed', async () => {
+    const team = await teamUnderTest(subject.store);
+    const before = await subject.store.teams.findTeam(team.teamId);
+    const limits = { ...GENEROUS_QUOTA, characterLimit: 7, currency: 'CHF' };
+    const expected = { ...before, plan: 'other', limits };
+    expect(await subject.store.teams.updateTeam(team.teamId, { plan: { name: 'other', limits } })).toEqual(expected);
+    expect(await subject.store.teams.findTeam(team.teamId)).toEqual(expected);
+    expect((await team.usage()).team).toEqual(expected);
+  });
+
+  it('the limit per request and the quota hold from the next admission on', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    await team.reserve(10);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    await team.setLimits({ characterLimit: 20 });
+    await team.reserve(10);
+    await team.setLimits({ overageCharacters: 5, overageCapMinor: 50, minorPerMillion: 10_000_000 });
+    await team.reserve(5);
+    await team.setLimits({ maxCharactersPerRequest: 4 });
+    expect(await team.admit({ characters: 5 })).toEqual({ kind: 'text_too_long', maxCharacters: 4 });
+  });
+
+  it('a quota lowered below what is used refuses everything, and charges what was reserved before', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 20 });
+    const [first, second] = [await team.reserve(10), await team.reserve(10)];
+    await team.commit(first.requestId);
+    await team.setLimits({ characterLimit: 5 });
+    expect(await team.admit({ characters: 1 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 5 });
+    expect(await team.commit(second.requestId)).toEqual({ kind: 'committed' });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 20, heldCharacters: 0 });
+  });
+
+  it('a changed period length starts a new period at once, counted from the team’s creation', async () => {
+    const createdMs = subject.clock.nowMs();
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
+    await team.commit((await team.reserve(10)).requestId);
+    subject.clock.step(25_000);
+    await team.setLimits({ period: 'PT10S' });
+    expect(await team.usage()).toMatchObject({
+      periodStartMs: createdMs + 20_000,
+      periodEndMs: createdMs + 30_000,
+      characters: 0,
+      keys: [{ characters: 0, requests: 0 }],
+    });
+    expect((await team.admit()).kind).toBe('admitted');
+  });
+
+  it('an unchanged period length goes on counting', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    await team.commit((await team.reserve(10)).requestId);
+    await team.setLimits({ characterLimit: 11 });
+    expect((await team.usage()).characters).toBe(10);
+    expect((await team.admit({ characters: 2 })).kind).toBe('quota_exceeded');
+  });
+
+  it('reservations stay in the period that the change ended, even where both began at the same moment', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
+    const { requestId } = await team.reserve(10);
+    await team.setLimits({ period: 'PT30S' });
+    expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 1 });
+    await team.reserve(10);
+    expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 10, openReservations: 1 });
+    expect((await team.usage()).keys).toMatchObject([{ characters: 0, requests: 0 }]);
+  });
+
+  it('the same holds for a length that was changed there and back', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
+    const { requestId } = await team.reserve(10);
+    await team.setLimits({ period: 'PT30S' });
+    await team.setLimits({ period: 'PT60S' });
+    await team.commit(requestId);
+    expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 0, heldMicro: 0, openReservations: 0 });
+  });
+
+  it('a reservation made with quota costs no credit, also when the team has gone over to credit', async () => {
+    const team = await teamUnderTest(subject.store);
+    const { requestId } = await team.reserve(10);
+    await team.setLimits(PREPAID);
+    await subject.store.teams.updateTeam(team.teamId, { addMicro: 30_000 });
+    expect(await team.standing()).toMatchObject({ heldCharacters: 10, balanceMicro: 30_000, heldMicro: 0, openReservations: 1 });
+    expect((await team.admit({ characters: 12 })).kind).toBe('admitted');
+    await team.commit(requestId);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, balanceMicro: 30_000, heldMicro: 30_000 });
+  });
+
+  it('a reservation made with credit costs its credit, also when the team has gone over to quota', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 30_000);
+    const { requestId } = await team.reserve(10);
+    await team.setLimits({ ...GENEROUS_QUOTA, characterLimit: 15 });
+    expect(await team.standing()).toMatchObject({ heldCharacters: 10, balanceMicro: 30_000, heldMicro: 25_000 });
+    expect((await team.admit({ characters: 6 })).kind).toBe('quota_exceeded');
+    await team.commit(requestId);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, balanceMicro: 5000, heldMicro: 0 });
+    expect((await team.admit({ characters: 6 })).kind).toBe('quota_exceeded');
+  });
+
+  it('a reservation keeps the price it was made at', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 100_000);
+    const [first, second] = [await team.reserve(10), await team.reserve(10)];
+    await team.setLimits({ minorPerMillion: 9000 });
+    expect(await team.standing()).toMatchObject({ heldMicro: 50_000 });
+    await team.commit(first.requestId);
+    await team.release(second.requestId);
+    expect(await team.standing()).toMatchObject({ balanceMicro: 75_000, heldMicro: 0 });
+    expect((await team.admit({ characters: 9 })).kind).toBe('credit_exhausted');
+  });
+}

@@ -1,0 +1,90 @@
+// Part of the store contract: used, held and asked-for characters never pass the limit and its overage.
+import { expect, it } from 'vitest';
+import type { Subject } from './store-contract.ts';
+import { LEASE_MS, teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+const CREATED_MONTH_END_MS = Date.UTC(2040, 1, 15, 12, 0, 0);
+
+export function quotaContract(subject: Subject): void {
+  it('500 characters admit exactly 50 requests of 10', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 500 });
+    expect(await committedOf(team, 53, 10)).toBe(50);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 500, heldCharacters: 0, openReservations: 0 });
+  });
+
+  it('the limit and its overage are exact to the character', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 100, overageCharacters: 7, overageCapMinor: 70 });
+    await team.reserve(100);
+    expect((await team.admit({ characters: 8 })).kind).toBe('quota_exceeded');
+    await team.reserve(7);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+  });
+
+  it('one request alone may fill the limit and its overage, and not pass it', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 100, overageCharacters: 7 });
+    expect((await team.admit({ characters: 108 })).kind).toBe('quota_exceeded');
+    expect((await team.admit({ characters: 107 })).kind).toBe('admitted');
+  });
+
+  it('the refusal names the included characters, the overage cap and the end of the period', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 9, overageCharacters: 0, overageCapMinor: 5 });
+    expect(await team.admit({ characters: 10 })).toEqual({
+      kind: 'quota_exceeded',
+      characterLimit: 9,
+      overageCapMinor: 5,
+      periodEndMs: CREATED_MONTH_END_MS,
+    });
+  });
+
+  it('open reservations count against the limit until they are released or their lease ends', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 20 });
+    const first = await team.reserve(10);
+    await team.reserve(10, { leaseMs: 500 });
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    await team.release(first.requestId);
+    await team.reserve(10);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    subject.clock.step(499);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    subject.clock.step(1);
+    expect((await team.admit({ characters: 10 })).kind).toBe('admitted');
+  });
+
+  it('a refused request consumes no characters and moves no money', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    await team.admit({ characters: 11 });
+    expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 0, heldMicro: 0, openReservations: 0 });
+    await team.reserve(10);
+  });
+
+  it('the books show what is held, then what is used, and usage shows only what is used', async () => {
+    const team = await teamUnderTest(subject.store);
+    const { requestId, leaseUntilMs } = await team.reserve(10);
+    expect(leaseUntilMs).toBe(subject.clock.nowMs() + LEASE_MS);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 10, openReservations: 1 });
+    expect((await team.usage()).characters).toBe(0);
+    await team.commit(requestId);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
+    expect((await team.usage()).characters).toBe(10);
+  });
+
+  it('one team’s characters are no other team’s', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    const other = await teamUnderTest(subject.store, { characterLimit: 10 });
+    await team.reserve(10);
+    expect((await team.admit()).kind).toBe('quota_exceeded');
+    expect((await other.admit()).kind).toBe('admitted');
+  });
+}
+
+async function committedOf(team: TeamUnderTest, requests: number, characters: number): Promise<number> {
+  let committed = 0;
+  for (let i = 0; i < requests; i++) {
+    const admission = await team.admit({ characters });
+    if (admission.kind !== 'admitted' || admission.reservation === undefined) continue;
+    await team.commit(admission.reservation.requestId);
+    committed++;
+  }
+  return committed;
+}

@@ -1,0 +1,100 @@
+// A fresh team with one key in the store under test, and short words for what a request does to it.
+import { randomBytes } from 'node:crypto';
+import { ulid } from 'ulid';
+import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
+import type { TeamLimits } from '../../src/domain/plan.ts';
+import type { Admission, AdmissionRequest, Reservation, Resolution } from '../../src/ports/ledger.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { NewKey, Standing, Usage } from '../../src/ports/team-registry.ts';
+
+export const LEASE_MS = 60_000;
+
+export const GENEROUS_QUOTA: TeamLimits = {
+  billing: 'quota',
+  requestsPerSecond: 1000,
+  maxCharactersPerRequest: 10_000,
+  maxGlossaries: 1,
+  characterLimit: 1_000_000,
+  overageCharacters: 0,
+  overageCapMinor: 0,
+  minorPerMillion: 0,
+  currency: 'EUR',
+  period: 'P1M',
+};
+
+/** 0.0025 of a minor unit per character. */
+export const PREPAID: TeamLimits = { ...GENEROUS_QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
+
+export interface AdmitOptions {
+  readonly requestId?: string;
+  readonly keyId?: string;
+  readonly characters?: number | undefined;
+  readonly reserve?: boolean;
+  readonly leaseMs?: number;
+  readonly glossary?: AdmissionRequest['glossary'];
+}
+
+export interface TeamUnderTest {
+  readonly teamId: string;
+  readonly keyId: string;
+  /** Reserves 10 characters unless told otherwise. `store` is another instance on the same backing. */
+  admit(options?: AdmitOptions, store?: Store): Promise<Admission>;
+  /** Admits, and fails the test when that gives no reservation. */
+  reserve(characters: number, options?: AdmitOptions): Promise<Reservation>;
+  /** An admission without text: takes a place in the window and nothing else. */
+  touch(store?: Store): Promise<Admission>;
+  commit(requestId: string, store?: Store): Promise<Resolution>;
+  release(requestId: string, store?: Store): Promise<Resolution>;
+  setLimits(change: Partial<TeamLimits>): Promise<void>;
+  standing(store?: Store): Promise<Standing>;
+  usage(store?: Store): Promise<Usage>;
+}
+
+export function freshKey(teamId: string, label = 'backend', mode: 'live' | 'test' = 'live'): NewKey {
+  const key = newKey(mode, randomBytes);
+  return { keyId: ulid(), teamId, digest: digestOf(key), display: displayOf(key), label, mode };
+}
+
+export async function teamUnderTest(home: Store, limits: Partial<TeamLimits> = {}, balanceMicro = 0): Promise<TeamUnderTest> {
+  const teamId = ulid();
+  let held = { ...GENEROUS_QUOTA, ...limits };
+  await home.teams.createTeam({ teamId, name: 'Team under test', plan: 'test', limits: held, balanceMicro });
+  const key = freshKey(teamId);
+  await home.teams.createKey(key);
+
+  const admit = async (options: AdmitOptions = {}, store = home): Promise<Admission> =>
+    store.ledger.admit({
+      requestId: ulid(),
+      teamId,
+      keyId: key.keyId,
+      characters: 10,
+      reserve: true,
+      leaseMs: LEASE_MS,
+      glossary: undefined,
+      ...options,
+    });
+  return {
+    teamId,
+    keyId: key.keyId,
+    admit,
+    async reserve(characters, options = {}) {
+      const admission = await admit({ characters, ...options });
+      if (admission.kind === 'admitted' && admission.reservation !== undefined) return admission.reservation;
+      throw new Error(`expected a reservation, got ${JSON.stringify(admission)}`);
+    },
+    touch: (store = home) => admit({ characters: undefined, reserve: false }, store),
+    commit: async (requestId, store = home) => store.ledger.resolve(teamId, requestId, 'commit'),
+    release: async (requestId, store = home) => store.ledger.resolve(teamId, requestId, 'release'),
+    async setLimits(change) {
+      held = { ...held, ...change };
+      await home.teams.updateTeam(teamId, { plan: { name: 'test', limits: held } });
+    },
+    standing: async (store = home) => present(await store.teams.standing(teamId)),
+    usage: async (store = home) => present(await store.teams.usage(teamId)),
+  };
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the store does not know the team under test');
+  return value;
+}

@@ -1,0 +1,56 @@
+// Random histories give the model, the SQLite store and the Redis store the same answers.
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, it } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
+import { modelBacking, redisBacking, sqliteBacking } from '../contracts/backings.ts';
+import type { Backing } from '../contracts/backings.ts';
+import { MovableClock } from '../contracts/movable-clock.ts';
+import type { Contender } from '../model/agreement.ts';
+import { history } from '../model/history.ts';
+import { replay } from '../model/replay.ts';
+
+const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 250;
+/** A failure prints both; given back here they replay it. */
+const SEED = wholeNumber('LINGATE_PROPERTY_SEED');
+const PATH = process.env['LINGATE_PROPERTY_PATH'];
+const STEPS_MAX = 60;
+/** Shrinking a failure takes as long as some hundreds of runs. */
+const TIMEOUT_MS = 120_000 + RUNS * 400;
+
+const clock = new MovableClock();
+const backings: Backing[] = [];
+const stores: Store[] = [];
+
+beforeAll(async () => {
+  for (const backing of [await modelBacking(), await sqliteBacking('normal'), await redisBacking()]) {
+    backings.push(backing);
+    stores.push(await backing.open(clock));
+  }
+});
+
+afterAll(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  await Promise.all(backings.map((backing) => backing.remove()));
+});
+
+it(
+  'model, SQLite and Redis give the same answers and keep the same books, whatever is done, repeated, late or timed',
+  async () => {
+    const [model, ...others] = ['model', 'SQLite', 'Redis'].map((name, index): Contender => ({ name, store: stores[index] as Store }));
+    const answered = fc.asyncProperty(history(STEPS_MAX), (drawn) => replay(drawn, clock, model as Contender, others));
+    await fc.assert(answered, {
+      numRuns: RUNS,
+      ...(SEED === undefined ? {} : { seed: SEED }),
+      ...(PATH === undefined ? {} : { path: PATH }),
+    });
+  },
+  TIMEOUT_MS,
+);
+
+function wholeNumber(variable: string): number | undefined {
+  const text = process.env[variable];
+  if (text === undefined || text === '') return undefined;
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new Error(`${variable} is ${text}: must be a whole number`);
+  return number;
+}

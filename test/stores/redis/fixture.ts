@@ -1,0 +1,81 @@
+// What the Redis tests share: a store with a team and a key, a log that remembers, and a look at everything that is stored.
+import { Redis } from 'ioredis';
+import { vi } from 'vitest';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { AdmissionRequest } from '../../../src/ports/ledger.ts';
+import type { Log } from '../../../src/ports/log.ts';
+import type { Store } from '../../../src/ports/store.ts';
+
+export const TEAM = '01JTEAM0000000000000000000';
+export const KEY = '01JKEY00000000000000000000';
+export const DIGEST = 'digest-of-the-key';
+
+export const QUOTA: TeamLimits = {
+  billing: 'quota',
+  requestsPerSecond: 100,
+  maxCharactersPerRequest: 1000,
+  maxGlossaries: 1,
+  characterLimit: 5000,
+  overageCharacters: 0,
+  overageCapMinor: 0,
+  minorPerMillion: 0,
+  currency: 'EUR',
+  period: 'P1M',
+};
+
+export const CREDIT: TeamLimits = { ...QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
+
+export interface MemoryLog extends Log {
+  readonly lines: string[];
+}
+
+export function memoryLog(): MemoryLog {
+  const lines: string[] = [];
+  const keep = (message: string, fields: unknown) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  return { lines, info: keep, warn: keep, error: keep };
+}
+
+/** A clock that stands still until it is moved. */
+export function stillClock(startMs = Date.UTC(2026, 2, 1)): { nowMs(): number; move(ms: number): void } {
+  let nowMs = startMs;
+  return {
+    nowMs: () => nowMs,
+    move: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+export async function furnish(store: Store, limits: TeamLimits = QUOTA, balanceMicro = 0, teamId = TEAM, keyId = KEY): Promise<void> {
+  await store.teams.createTeam({ teamId, name: 'Team', plan: 'plan', limits, balanceMicro });
+  await store.teams.createKey({ keyId, teamId, digest: `${DIGEST}-${keyId}`, display: 'la_live_Ab3d', label: 'label', mode: 'live' });
+}
+
+export function asking(requestId: string, more: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return { requestId, teamId: TEAM, keyId: KEY, characters: 10, reserve: true, leaseMs: 60_000, glossary: undefined, ...more };
+}
+
+/** A client of the test's own, with the library's defaults. */
+export function plainClient(port: number): Redis {
+  return new Redis(port, '127.0.0.1', { protocol: 2 });
+}
+
+/** Makes a server that was started for a cluster the whole of it. */
+export async function ownAllSlots(client: Redis): Promise<void> {
+  await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 10_000);
+}
+
+/** Every key with its serialised value. */
+export async function snapshot(client: Redis): Promise<Record<string, string>> {
+  const names = (await client.keys('*')).toSorted();
+  const dumps = await Promise.all(names.map((name) => client.dumpBuffer(name)));
+  return Object.fromEntries(names.map((name, i) => [name, dumps[i]?.toString('base64') ?? '']));
+}
+
+/** How often scripts have been run since the statistics were last reset. */
+export async function scriptRuns(client: Redis): Promise<number> {
+  const statistics = await client.info('commandstats');
+  const calls = [...statistics.matchAll(/^cmdstat_(?:eval|evalsha):calls=(\d+)/gm)];
+  return calls.reduce((sum, match) => sum + Number(match[1]), 0);
+}

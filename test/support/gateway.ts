@@ -1,0 +1,111 @@
+// Starts a whole gateway in this process, as an operator would: from a configuration file, with teams made through the store.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ulid } from 'ulid';
+import { startApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
+import { toMicro } from '../../src/domain/money.ts';
+import { limitsOf } from '../../src/domain/plan.ts';
+import type { CreditPlan, Plan, QuotaPlan } from '../../src/domain/plan.ts';
+import { openStore } from '../../src/stores/open.ts';
+import type { Log } from '../../src/ports/log.ts';
+import type { Store } from '../../src/ports/store.ts';
+
+export const QUOTA_PLAN: QuotaPlan = {
+  billing: 'quota',
+  requests_per_second: 1000,
+  max_characters_per_request: 1000,
+  max_glossaries: 2,
+  characters: 1_000_000,
+  period: 'P1M',
+  overage_cap_minor: 0,
+  overage_minor_per_million: 0,
+  currency: 'EUR',
+};
+
+export const CREDIT_PLAN: CreditPlan = {
+  billing: 'credit',
+  requests_per_second: 1000,
+  max_characters_per_request: 1000,
+  max_glossaries: 2,
+  credit_minor_per_million: 2500,
+  currency: 'EUR',
+};
+
+const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
+
+export interface GatewayOptions {
+  readonly listener: 'uws' | 'node';
+  readonly store: string;
+  readonly engineUrls: readonly string[];
+  /** More members of the configuration file, by its own names. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface TestTeam {
+  readonly teamId: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+export interface TestGateway {
+  readonly app: App;
+  readonly port: number;
+  readonly opsPort: number;
+  /** A second connection to the same store: what the command line would use. */
+  readonly store: Store;
+  /** Every line of the log so far. */
+  readonly logLines: readonly string[];
+  /** A team with one key. */
+  team(plan?: Plan, creditMinor?: number): Promise<TestTeam>;
+  stop(): Promise<void>;
+}
+
+export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-test-'));
+  const file = join(folder, 'lingate.yaml');
+  const { engine = {}, ...rest } = options.config ?? {};
+  const config = {
+    listen: '127.0.0.1:0',
+    ops: '127.0.0.1:0',
+    listener: options.listener,
+    store: options.store,
+    languages: LANGUAGES,
+    engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) },
+    ...rest,
+  };
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify(config));
+  const logLines: string[] = [];
+  const app = await startApp(loadConfig({ file, env: {}, flags: {} }), { logDestination: { write: (line) => void logLines.push(line) } });
+  const store = await openStore(options.store, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  return {
+    app,
+    port: app.listen.port,
+    opsPort: app.ops.port,
+    store,
+    logLines,
+    team: (plan = QUOTA_PLAN, creditMinor = 0) => makeTeam(store, plan, creditMinor),
+    async stop() {
+      await app.stop();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function makeTeam(store: Store, plan: Plan = QUOTA_PLAN, creditMinor = 0): Promise<TestTeam> {
+  const teamId = ulid();
+  const keyId = ulid();
+  const key = newKey('live', randomBytes);
+  await store.teams.createTeam({ teamId, name: 'Test', plan: 'test', limits: limitsOf(plan), balanceMicro: toMicro(creditMinor) });
+  await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'test', mode: 'live' });
+  return { teamId, keyId, key };
+}

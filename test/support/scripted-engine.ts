@@ -1,0 +1,147 @@
+// A native-protocol engine that misbehaves on command and remembers what it was asked.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { act } from './scripted-behaviours.ts';
+import type { Behaviour, ScriptedRequest } from './scripted-behaviours.ts';
+
+// What a test needs of the behaviours comes with the engine.
+export { answer, CANARY, scriptedTranslation, slow, status } from './scripted-behaviours.ts';
+export type { Behaviour, NamedBehaviour, ScriptedRequest } from './scripted-behaviours.ts';
+
+export interface ScriptedEngine {
+  readonly url: string;
+  readonly port: number;
+  /** Requests in the order they came. */
+  readonly requests: readonly ScriptedRequest[];
+  /** Connections that were ever opened. */
+  readonly connections: number;
+  /** Connections that are open now. */
+  readonly openConnections: number;
+  /** Behaviours of the next requests, one each, in order; after them comes the standing one. */
+  behave(...behaviours: readonly Behaviour[]): void;
+  /** The standing behaviour, `ok` at first. */
+  always(behaviour: Behaviour): void;
+  /** Back to `ok`, with no queue and no memory of requests. */
+  forget(): void;
+  /** Connections open now break by RST at the next byte sent over them, as after a restart behind a silent middlebox. */
+  staleConnections(): void;
+  /** Resolves when the condition holds; looks again after whatever happens at the engine. */
+  until(condition: () => boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `port` is for an engine that comes back where it was. */
+export async function startScriptedEngine(options: { readonly port?: number } = {}): Promise<ScriptedEngine> {
+  const engine = new Engine();
+  await engine.listen(options.port ?? 0);
+  return engine;
+}
+
+class Engine implements ScriptedEngine {
+  readonly #requests: ScriptedRequest[] = [];
+  readonly #sockets = new Map<Socket, number>();
+  readonly #waiters = new Set<() => void>();
+  readonly #server = createServer((request, response) => void this.#take(request, response));
+  #queue: Behaviour[] = [];
+  #standing: Behaviour = 'ok';
+  connections = 0;
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get requests(): readonly ScriptedRequest[] {
+    return this.#requests;
+  }
+
+  get openConnections(): number {
+    return this.#sockets.size;
+  }
+
+  async listen(port: number): Promise<void> {
+    this.#server.keepAliveTimeout = 0;
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.set(socket, ++this.connections);
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        this.#changed();
+      });
+      this.#changed();
+    });
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  behave(...behaviours: readonly Behaviour[]): void {
+    this.#queue.push(...behaviours);
+  }
+
+  always(behaviour: Behaviour): void {
+    this.#standing = behaviour;
+  }
+
+  forget(): void {
+    this.#queue = [];
+    this.#standing = 'ok';
+    this.#requests.length = 0;
+  }
+
+  staleConnections(): void {
+    for (const socket of this.#sockets.keys()) {
+      socket.removeAllListeners('data');
+      socket.on('data', () => socket.resetAndDestroy());
+    }
+  }
+
+  until(condition: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!condition()) return;
+        this.#waiters.delete(look);
+        resolve();
+      };
+      this.#waiters.add(look);
+      look();
+    });
+  }
+
+  async close(): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
+    this.#server.close();
+    for (const socket of this.#sockets.keys()) socket.destroy();
+    await closed;
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const connection = this.#sockets.get(socket) ?? 0;
+    let body: string;
+    try {
+      body = Buffer.concat((await request.toArray()) as Uint8Array[]).toString('utf8');
+    } catch {
+      // The caller left before it had sent everything.
+      return;
+    }
+    const { method = '', url: path = '', headers } = request;
+    const seen: ScriptedRequest = { method, path, headers, body, connection, aborted: false };
+    response.once('close', () => {
+      seen.aborted = !response.writableFinished;
+      this.#changed();
+    });
+    this.#requests.push(seen);
+    const behaviour = this.#queue.shift() ?? this.#standing;
+    act(behaviour, seen, response, socket);
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const look of this.#waiters) look();
+  }
+}
