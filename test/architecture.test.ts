@@ -19,7 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: ['core'],
   ops: ['core', 'domain', 'ports'],
   config: ['core', 'domain', 'ports'],
-  cli: ['app.ts', 'config', 'ports', 'domain'],
+  // Of the stores only the door: the commands on teams and keys must not load the whole gateway for it.
+  cli: ['app.ts', 'config', 'ports', 'domain', 'stores/open.ts'],
   'app.ts': ['core', 'domain', 'ports', 'stores', 'engines', 'server', 'ops', 'config', 'chain.ts'],
   'chain.ts': ['core', 'domain', 'ports', 'steps', 'endpoints', 'ops', 'config', 'routes.ts'],
   'routes.ts': ['core'],
@@ -66,6 +67,11 @@ function roomOf(path: string): string {
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : path;
 }
 
+function mayImport(from: string, to: string): boolean {
+  const allowed = MAY_IMPORT[roomOf(from)] ?? [];
+  return allowed.includes(roomOf(to)) || allowed.includes(to);
+}
+
 const own = imports.filter((entry) => files.includes(entry.to));
 
 describe('the architecture', () => {
@@ -75,7 +81,7 @@ describe('the architecture', () => {
   });
 
   test('rooms import only what they may', () => {
-    const wrong = own.filter(({ from, to }) => roomOf(from) !== roomOf(to) && !(MAY_IMPORT[roomOf(from)] ?? []).includes(roomOf(to)));
+    const wrong = own.filter(({ from, to }) => roomOf(from) !== roomOf(to) && !mayImport(from, to));
     expect(wrong).toEqual([]);
   });
 

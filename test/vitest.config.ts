@@ -8,6 +8,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // Conditions are waited for, never slept for; a busy machine may take its time.
+    expect: { poll: { timeout: 10_000, interval: 20 } },
     reporters: ['default'],
   },
 });

@@ -75,7 +75,7 @@ async function setup(definition: Definition, options: unknown, where: string, lo
     log: (message, fields) => log.info(message, { ...fields, plugin: definition.name }),
   };
   try {
-    return await definition.setup(options as never, host);
+    return await definition.setup(options, host);
   } catch (error) {
     throw new ConfigError([`${where}: the setup of plugin "${definition.name}" failed: ${firstLine(error)}`]);
   }

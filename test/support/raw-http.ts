@@ -1,7 +1,7 @@
 // A raw HTTP/1.1 client for tests: sends exactly the bytes it is told, reads complete responses, and sees how connections end.
 import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { readResponse } from './raw-response.ts';
 import type { HttpResponse } from './raw-response.ts';
@@ -110,13 +110,18 @@ export class RawConnection {
     this.#socket.write(bytes);
   }
 
-  /** Sends each piece in a write of its own, in a later turn of the event loop than the one before. */
-  async sendPieces(pieces: Iterable<string | Uint8Array>): Promise<void> {
+  /**
+   * Sends each piece by itself: a server in this process has read one before the next is written. `gapMs` is for a server
+   * in another process, which can only be given time.
+   */
+  async sendPieces(pieces: Iterable<string | Uint8Array>, { gapMs = 0 } = {}): Promise<void> {
     for (const piece of pieces) {
       await new Promise<void>((resolve) => {
         this.#socket.write(piece, () => resolve());
       });
-      await nextTurn();
+      // One turn of the event loop to get to its next poll, one to be sure that the poll has been.
+      for (let turn = 0; turn < 3; turn++) await nextTurn();
+      if (gapMs > 0) await delay(gapMs);
     }
   }
 

@@ -4,7 +4,7 @@ import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
-import { reasonOf, redisConnection } from './redis-connection.ts';
+import { isNoMaster, reasonOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisKeyDirectory } from './redis-key-directory.ts';
 import { RedisLedger } from './redis-ledger.ts';
@@ -50,17 +50,22 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
 
 async function connect(redis: RedisConnection, target: RedisTarget, log: Log): Promise<void> {
   let last: unknown;
-  const remember = (error: unknown) => {
-    last = error;
-  };
-  redis.on('error', remember);
+  let listen = (_error: unknown) => {};
+  const noMaster = new Promise<never>((_resolve, reject) => {
+    listen = (error) => {
+      last = error;
+      // Once all sentinels have been asked in vain the library goes on asking for ever.
+      if (isNoMaster(error)) reject(new Error('no master'));
+    };
+  });
+  redis.on('error', listen);
   try {
-    await redis.connect();
+    await Promise.race([redis.connect(), noMaster]);
   } catch (error) {
     // The rejection only says that the connection was closed; the event before it says why.
     throw last ?? error;
   } finally {
-    redis.off('error', remember);
+    redis.off('error', listen);
   }
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));

@@ -20,12 +20,15 @@ export class RateWindow {
   readonly #shift: StatementSync;
   readonly #shiftNewest: StatementSync;
   readonly #take: StatementSync;
+  readonly #oldest: StatementSync;
   readonly #trim: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#shift = database.prepare('UPDATE places SET at_ms = at_ms - ? WHERE team = ?');
     this.#shiftNewest = database.prepare('UPDATE teams SET place_newest_ms = ? WHERE no = ?');
     this.#take = database.prepare('INSERT INTO places (team, seq, at_ms) VALUES (?, ?, ?)');
+    this.#oldest = database.prepare('SELECT at_ms FROM places WHERE team = ? ORDER BY seq LIMIT 1');
+    this.#oldest.setReturnArrays(true);
     this.#trim = database.prepare(`DELETE FROM places WHERE team = ? AND at_ms <= ? AND seq IN
       (SELECT seq FROM places WHERE team = ? ORDER BY seq LIMIT ${TRIM_MAX})`);
   }
@@ -44,7 +47,8 @@ export class RateWindow {
     const waitMs = placeDecisiveMs - backMs + RATE_WINDOW_MS - nowMs;
     if (waitMs <= 0) return 0;
     // A place that was once found free stays so, also when the clock steps back before the next one is taken.
-    this.#trim.run(team, nowMs - RATE_WINDOW_MS, team);
+    const oldest = this.#oldest.get(team) as unknown as [atMs: number] | undefined;
+    if (oldest !== undefined && nowMs - oldest[0] >= RATE_WINDOW_MS) this.#trim.run(team, nowMs - RATE_WINDOW_MS, team);
     return waitMs;
   }
 

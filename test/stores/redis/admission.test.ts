@@ -1,13 +1,11 @@
-// What Redis makes of admissions: slots, times to live, numbers, periods and the window as a list.
+// What Redis makes of admissions: one call each, exact numbers, periods, and the window as a list.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { REMEMBER_MS } from '../../../src/domain/reservation.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { teamKeys, teamSlot } from '../../../src/stores/redis/redis-keys.ts';
+import { teamKeys } from '../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { CREDIT, KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, scriptRuns, stillClock } from './fixture.ts';
+import { CREDIT, KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
 let server: RedisServer;
@@ -16,14 +14,11 @@ let store: Store;
 let clock: ReturnType<typeof stillClock>;
 
 beforeAll(async () => {
-  server = await startRedis();
+  server = await redisServer();
   client = plainClient(server.port);
 });
 
-afterAll(async () => {
-  client.disconnect();
-  await server.stop();
-});
+afterAll(() => client.disconnect());
 
 beforeEach(async () => {
   await client.flushall();
@@ -76,10 +71,10 @@ describe('an admission in Redis', () => {
   test('releases any number of ended leases before it counts', async () => {
     const many = 2500;
     await furnish(store, { ...QUOTA, requestsPerSecond: 10_000, characterLimit: many });
-    await Promise.all(Array.from({ length: many }, (_, i) => store.ledger.admit(asking(`r${i}`, { characters: 1, leaseMs: 1000 }))));
+    await Promise.all(Array.from({ length: many }, async (_, i) => store.ledger.admit(asking(`r${i}`, { characters: 1, leaseMs: 1000 }))));
     expect(await store.ledger.admit(asking('over', { characters: 1 }))).toMatchObject({ kind: 'quota_exceeded' });
     clock.move(1000);
-    expect(await store.ledger.admit(asking('next', { characters: many > 1000 ? 1000 : many }))).toMatchObject({ kind: 'admitted' });
+    expect(await store.ledger.admit(asking('next', { characters: 1000 }))).toMatchObject({ kind: 'admitted' });
     expect(await store.teams.standing(TEAM)).toMatchObject({ heldCharacters: 1000, openReservations: 1 });
     expect(await store.ledger.resolve(TEAM, 'r0', 'commit')).toEqual({ kind: 'expired' });
   });
@@ -151,63 +146,3 @@ describe('a period in Redis', () => {
     expect(await client.pttl(ended)).toBeGreaterThan(366 * 86_400_000);
   });
 });
-
-describe('the keys in Redis', () => {
-  test('of a team lie in one slot, which the driver computes as Redis does', async () => {
-    await furnish(store);
-    await client.hset(keys.pairs, 'G1', 'EN|DE');
-    await store.ledger.admit(asking('r1'));
-    await store.ledger.resolve(TEAM, 'r1', 'commit');
-    await store.ledger.admit(asking('r2'));
-    const names = (await client.keys('*')).filter((name) => name.includes('{'));
-    const kinds = names.map((name) => name.slice(name.lastIndexOf('}') + 1)).toSorted();
-    expect(kinds).toEqual([':due', ':keys', ':open', ':pairs', ':seen', ':team', ':use:1', ':window']);
-    const slots = await slotsOf(names);
-    expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
-  });
-
-  test('leave nothing behind of an idle team but its record, its keys and its counts', async () => {
-    await furnish(store);
-    await store.ledger.admit(asking('r1', { leaseMs: 600_000 }));
-    await store.ledger.admit(asking('r2'));
-    await store.ledger.resolve(TEAM, 'r2', 'commit');
-    for (const name of [keys.open, keys.due, keys.seen]) {
-      // Longer than the longest lease and remembrance together, yet it ends.
-      expect(await client.pttl(name)).toBeGreaterThan(600_000 + REMEMBER_MS);
-    }
-    expect(await client.pttl(keys.window)).toBeGreaterThan(1000);
-    for (const name of [keys.team, keys.keys, keys.team.replace(/team$/, 'use:1')]) expect(await client.pttl(name)).toBe(-1);
-  });
-
-  test('renew their time to live while the team is busy, also where a set was empty in between', async () => {
-    await furnish(store);
-    await store.ledger.admit(asking('r1'));
-    await store.ledger.resolve(TEAM, 'r1', 'release');
-    for (const name of [keys.open, keys.due, keys.seen]) await client.pexpire(name, 100_000);
-    clock.move(600_000);
-    await store.ledger.admit(asking('r2'));
-    await store.ledger.resolve(TEAM, 'r2', 'release');
-    await store.ledger.admit(asking('r3'));
-    for (const name of [keys.open, keys.due, keys.seen]) expect(await client.pttl(name)).toBeGreaterThan(1_000_000);
-  });
-
-  test('forget ids in time', async () => {
-    await furnish(store);
-    await store.ledger.admit(asking('r1', { reserve: false }));
-    expect(await client.zscore(keys.seen, 'r1')).not.toBeNull();
-    clock.move(REMEMBER_MS);
-    await store.ledger.admit(asking('r2', { reserve: false }));
-    expect(await client.zrange(keys.seen, '0', '-1')).toEqual(['r2', '-']);
-  });
-});
-
-async function slotsOf(names: readonly string[]): Promise<number[]> {
-  const clustered = await startRedis(['--cluster-enabled', 'yes']);
-  const asked = plainClient(clustered.port);
-  try {
-    return await Promise.all(names.map(async (name) => Number(await asked.call('CLUSTER', 'KEYSLOT', name))));
-  } finally {
-    asked.disconnect();
-    await clustered.stop();
-  }
-}

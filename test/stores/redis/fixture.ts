@@ -1,10 +1,14 @@
 // What the Redis tests share: a store with a team and a key, a log that remembers, and a look at everything that is stored.
 import { Redis } from 'ioredis';
-import { vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
+import { StoreError } from '../../../src/domain/store-error.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { AdmissionRequest } from '../../../src/ports/ledger.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { Store } from '../../../src/ports/store.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { startRedis } from '../../support/redis.ts';
+import type { RedisServer } from '../../support/redis.ts';
 
 export const TEAM = '01JTEAM0000000000000000000';
 export const KEY = '01JKEY00000000000000000000';
@@ -55,6 +59,19 @@ export function asking(requestId: string, more: Partial<AdmissionRequest> = {}):
   return { requestId, teamId: TEAM, keyId: KEY, characters: 10, reserve: true, leaseMs: 60_000, glossary: undefined, ...more };
 }
 
+const servers: RedisServer[] = [];
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+/** A server that is gone after the file's tests, also when one of them fails half-way. */
+export async function redisServer(args: readonly string[] = [], file?: string): Promise<RedisServer> {
+  const server = await startRedis(args, file);
+  servers.push(server);
+  return server;
+}
+
 /** A client of the test's own, with the library's defaults. */
 export function plainClient(port: number): Redis {
   return new Redis(port, '127.0.0.1', { protocol: 2 });
@@ -78,4 +95,35 @@ export async function scriptRuns(client: Redis): Promise<number> {
   const statistics = await client.info('commandstats');
   const calls = [...statistics.matchAll(/^cmdstat_(?:eval|evalsha):calls=(\d+)/gm)];
   return calls.reduce((sum, match) => sum + Number(match[1]), 0);
+}
+
+/** The one-line message with which opening is refused. */
+export async function refusal(url: string): Promise<string> {
+  const opened = openRedisStore({ url, log: memoryLog() });
+  const error = await opened.then(
+    async (store) => {
+      await store.close();
+      throw new Error('it was opened');
+    },
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  const { message } = error as StoreError;
+  expect(message).not.toContain('\n');
+  return message;
+}
+
+/** Opens a store, uses it end to end, and closes it. */
+export async function walk(url: string, log = memoryLog()): Promise<void> {
+  const store = await openRedisStore({ url, log });
+  try {
+    await store.ping();
+    await furnish(store);
+    expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
+    expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, openReservations: 0 });
+    expect(await store.teams.listTeams()).toHaveLength(1);
+  } finally {
+    await store.close();
+  }
 }

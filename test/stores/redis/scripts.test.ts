@@ -7,9 +7,8 @@ import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { scriptText } from '../../../src/stores/redis/scripts.ts';
 import type { ScriptName } from '../../../src/stores/redis/scripts.ts';
 import { StoreTime } from '../../../src/stores/redis/store-time.ts';
-import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { KEY, TEAM, asking, furnish, memoryLog, plainClient, scriptRuns, snapshot } from './fixture.ts';
+import { KEY, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
 
 const { team, open, due, seen, window, pairs, keys } = teamKeys(TEAM);
 const NEVER_MS = '9999999999999';
@@ -30,14 +29,11 @@ let client: Redis;
 let store: Store;
 
 beforeAll(async () => {
-  server = await startRedis();
+  server = await redisServer();
   client = plainClient(server.port);
 });
 
-afterAll(async () => {
-  client.disconnect();
-  await server.stop();
-});
+afterAll(() => client.disconnect());
 
 beforeEach(async () => {
   await client.flushall();
@@ -57,14 +53,12 @@ describe.each(CALLS)('the script $name', ({ name, keys: scriptKeys, args }) => {
     const before = await snapshot(client);
     const full = [...head(NEVER_MS), ...args];
     for (let length = 0; length < full.length; length++) {
-      await expect(
-        client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...full.slice(0, length)),
-        `${length}`,
-      ).rejects.toThrow();
+      const call = client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...full.slice(0, length));
+      await expect(call).rejects.toThrow('is missing');
     }
     for (let length = 0; length < scriptKeys.length; length++) {
       const call = client.eval(scriptText(name), length, ...scriptKeys.slice(0, length), ...full);
-      await expect(call, `${length} keys`).rejects.toThrow();
+      await expect(call).rejects.toThrow('is missing');
     }
     expect(await snapshot(client)).toEqual(before);
   });

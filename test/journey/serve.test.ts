@@ -1,0 +1,162 @@
+// serve and demo as processes: what they print, how they refuse to start, how they stop, what they keep.
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lingate, parsed } from '../cli/lingate.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
+import { startScriptedEngine } from '../support/scripted-engine.ts';
+
+const sh = promisify(execFile);
+const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-serve-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('demo', () => {
+  /** The line to paste, as soon as it is printed. */
+  async function curlOf(demo: GatewayProcess): Promise<string> {
+    const find = (): string | undefined =>
+      demo
+        .output()
+        .split('\n')
+        .slice(0, -1)
+        .find((line) => line.startsWith('curl '));
+    await expect.poll(find).toBeDefined();
+    return find()!;
+  }
+
+  test('prints both addresses and a curl line that translates; killed and started again, team, key and usage are still there', async () => {
+    const first = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
+    const line = await curlOf(first);
+    expect(first.output()).toContain(`API   ${first.url}`);
+    expect(first.output()).toContain(`ops   ${first.opsUrl}`);
+    const { stdout } = await sh('sh', ['-c', line]);
+    expect(JSON.parse(stdout)).toEqual({
+      translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }],
+      billed_characters: 13,
+    });
+    const keptBefore = JSON.parse(await readFile(join(folder, 'data/demo.json'), 'utf8')) as { team_id: string; key: string };
+    expect((await stat(join(folder, 'data/demo.json'))).mode & 0o777).toBe(0o600);
+    expect(line).toContain(keptBefore.key);
+    await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 13 });
+    expect(await first.end('SIGKILL')).toBe('SIGKILL');
+
+    const second = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
+    expect((await curlOf(second)).split(' -d ')[0]).toContain(keptBefore.key);
+    await sh('sh', ['-c', await curlOf(second)]);
+    await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 26 });
+    expect(await second.end('SIGINT')).toBe(0);
+  });
+
+  test('a problem of the demo points at a page that its own ops listener serves', async () => {
+    const demo = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
+    const { type } = (await (await fetch(`${demo.url}/nowhere`)).json()) as { type: string };
+    expect(type).toBe(`${demo.opsUrl}/docs/errors#not-found`);
+    const page = await (await fetch(type)).text();
+    expect(page).toContain('id="not-found"');
+    expect(await demo.end('SIGTERM')).toBe(0);
+  });
+
+  async function usage(team: string): Promise<unknown> {
+    return parsed(await lingate(['usage', team, '--store', `sqlite:${folder}/data/lingate.db`, '--json']));
+  }
+});
+
+describe('serve refuses to start in one clear line', () => {
+  test.each<[string, readonly string[], number, RegExp]>([
+    ['a bad flag', ['--lisen', 'x'], 2, /^lingate serve: unknown flag --lisen; did you mean --listen\?.*\n$/],
+    ['a bad address', ['--listen', 'nowhere'], 2, /^lingate serve: --listen: .*\n$/],
+    [
+      'an unknown protocol',
+      [...FREE, '--engine-protocol', 'soap'],
+      1,
+      /^engine\.protocol: there is no "soap"; there are native, apertium\n$/,
+    ],
+    ['an unknown kind of store', [...FREE, '--store', 'mysql://x'], 2, /^lingate serve: --store: .*sqlite:PATH.*\n$/],
+    ['an unreachable store', [...FREE, '--store', 'redis://127.0.0.1:1'], 1, /^lingate serve: .*redis:\/\/127\.0\.0\.1:1.*\n$/],
+    ['a store with a password', [...FREE, '--store', 'redis://user:hunter2@127.0.0.1:1'], 1, /^(?!.*hunter2)lingate serve: .*\n$/],
+    ['a missing configuration', ['--config', 'none.yaml'], 1, /^none\.yaml: .*\n$/],
+  ])('%s', async (_name, args, status, stderr) => {
+    const ended = await lingate(['serve', ...args], { cwd: folder });
+    expect(ended.stderr).toMatch(stderr);
+    expect(ended.status).toBe(status);
+    expect(ended.stdout).not.toContain('ready');
+  });
+
+  test('a wrong configuration, every fault at once with path, value and reason', async () => {
+    await writeFile(join(folder, 'bad.yaml'), 'listen: 5\nplans: { free: { billing: quota, requests_per_second: 0 } }\nlimit: {}\n');
+    const { status, stderr } = await lingate(['serve', '--config', 'bad.yaml'], { cwd: folder });
+    expect(status).toBe(1);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.every((line) => line.startsWith('bad.yaml: '))).toBe(true);
+    for (const path of ['listen', 'plans.free.requests_per_second', 'limit']) expect(lines.some((line) => line.includes(path))).toBe(true);
+  });
+
+  test.each(['--listen', '--ops'])('a port in use (%s)', async (flag) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const address = `127.0.0.1:${port}`;
+    const args = flag === '--listen' ? ['--listen', address, '--ops', '127.0.0.1:0'] : ['--listen', '127.0.0.1:0', '--ops', address];
+    const { status, stderr } = await lingate(['serve', ...args, '--store', 'sqlite:x.db'], { cwd: folder });
+    other.close();
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^lingate serve: [^\n]*in use[^\n]*\n$/);
+    expect(stderr).toContain(address);
+  });
+});
+
+describe('serve stops', () => {
+  test.each(['uws', 'node'])('on SIGTERM (%s listener) it lets a request in flight end, charges it, and exits with 0', async (listener) => {
+    const engine = await startScriptedEngine();
+    const store = `sqlite:${folder}/lingate.db`;
+    await writeFile(join(folder, 'lingate.yaml'), `listener: ${listener}\n`);
+    const args = ['serve', ...FREE, '--config', 'lingate.yaml', '--store', store, '--engine-url', engine.url];
+    const gateway = await startGatewayProcess({ args, cwd: folder });
+    const team = parsed(await lingate(['team', 'create', '--name', 'T', '--plan', 'free', '--store', store, '--json'])) as {
+      team_id: string;
+    };
+    const created = await lingate(['key', 'create', '--team', team.team_id, '--mode', 'live', '--store', store, '--json']);
+    const { key } = parsed(created) as { key: string };
+    engine.behave((_request, response) => {
+      gateway.process.kill('SIGTERM');
+      setTimeout(() => response.end('{"translations":[{"text":"late"}]}'), 300);
+    });
+    const response = await fetch(`${gateway.url}/v1/translate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ text: ['Hello'], target_lang: 'DE' }),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('connection')).toBe('close');
+    await response.arrayBuffer();
+    expect(await gateway.end('SIGCONT')).toBe(0);
+    await expect(fetch(gateway.url)).rejects.toThrow('fetch failed');
+    expect(parsed(await lingate(['usage', team.team_id, '--store', store, '--json']))).toMatchObject({ character_count: 5 });
+    await engine.close();
+  });
+});
+
+test('routes prints the final chain of every route', async () => {
+  const routes = parsed(await lingate(['routes', '--json'])) as { routes: { route: string; steps: string[] }[] };
+  expect(routes.routes.find(({ route }) => route === 'POST /v1/translate')?.steps).toEqual([
+    'access-log',
+    'identify',
+    'authenticate',
+    'read',
+    'admit',
+    'translate',
+  ]);
+});
