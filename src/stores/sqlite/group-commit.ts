@@ -10,7 +10,7 @@ import type { Cause } from './store-fault.ts';
 const GROUP_MAX = 256;
 const QUEUE_MAX = 10_000;
 const RETRY_MS_MIN = 1;
-const RETRY_MS_SPREAD = 4;
+const RETRY_MS_SPREAD = 2;
 
 export class GroupCommit {
   readonly #database: DatabaseSync;

@@ -54,8 +54,8 @@ describe('the store', () => {
     const key = freshKey(team.teamId);
     await store.teams.createKey(key);
     await store.teams.revokeKey(key.keyId);
-    const seen = file.query(`SELECT revoked_at_ms FROM keys WHERE key_id = '${key.keyId}'`);
-    expect(seen).toEqual([{ revoked_at_ms: expect.any(Number) }]);
+    const seen = file.query(`SELECT revoked_at_ms IS NOT NULL AS revoked FROM keys WHERE key_id = '${key.keyId}'`);
+    expect(seen).toEqual([{ revoked: 1 }]);
   });
 
   test('an operation that is refused by the schema fails alone: the others of its turn are committed', async () => {
@@ -156,7 +156,7 @@ describe('a group', () => {
     const pages = Number(database.prepare('PRAGMA page_count').get()?.['page_count']);
     database.exec(`PRAGMA max_page_count = ${pages + 2}`);
     expect(await Promise.all([write('a'), write('b'.repeat(100_000)), write('c')])).toEqual(['full', 'full', 'full']);
-    expect(await Promise.all([write('d'.repeat(100_000))])).toEqual(['full']);
+    expect(await write('d'.repeat(100_000))).toBe('full');
     expect(notes()).toEqual([]);
     expect(reported).toEqual([['the SQLite store does not answer', { cause: 'full' }]]);
     database.exec('PRAGMA max_page_count = 1000000');
