@@ -6,14 +6,18 @@ import { placeSteps } from './core/plugin.ts';
 import type { RouteSpec } from './core/route.ts';
 import { credentialReader } from './domain/credentials.ts';
 import type { Languages } from './domain/languages.ts';
+import { createGlossary, deleteGlossary, listGlossaries, readGlossary, showGlossary, showGlossaryEntries } from './endpoints/glossaries.ts';
 import { healthEndpoint } from './endpoints/health.ts';
 import { languagesEndpoint } from './endpoints/languages.ts';
+import { usageEndpoint } from './endpoints/usage.ts';
 import type { Metrics } from './ops/metrics.ts';
 import type { AccessLog } from './ports/access-log.ts';
 import type { Engine } from './ports/engine.ts';
+import type { GlossaryMemory } from './ports/glossary-shelf.ts';
 import type { KeyCache } from './ports/key-directory.ts';
 import type { Settlements } from './ports/ledger.ts';
 import type { Log } from './ports/log.ts';
+import type { OnShed, Pressure } from './ports/pressure.ts';
 import type { Store } from './ports/store.ts';
 import { routeTable } from './routes.ts';
 import type { Steps } from './routes.ts';
@@ -22,6 +26,8 @@ import { admitStep } from './steps/admit.ts';
 import { authenticateStep } from './steps/authenticate.ts';
 import { identifyStep } from './steps/identify.ts';
 import { readStep } from './steps/read.ts';
+import { shedStep } from './steps/shed.ts';
+import { teamShedStep } from './steps/team-shed.ts';
 import { translateStep } from './steps/translate.ts';
 
 /** What steps are made of. They keep references and use none before a request comes. */
@@ -29,7 +35,9 @@ export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly keys: KeyCache;
+  readonly glossaries: GlossaryMemory;
   readonly settlements: Settlements;
+  readonly pressure: Pressure;
   readonly log: Log;
   readonly access: AccessLog;
   readonly metrics: Metrics;
@@ -39,6 +47,8 @@ export interface ChainParts {
   readonly serving: () => boolean;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
+  /** Makes ids of records: ULIDs. */
+  readonly newId: () => string;
 }
 
 /** Throws a `ConfigError` when a plugin's step fits nowhere. */
@@ -53,20 +63,25 @@ export function buildRoutes(config: Config, plugins: LoadedPlugins, parts: Chain
 
 function stepsOf(config: Config, parts: ChainParts): Steps {
   const { store, keys, metrics, languages } = parts;
+  const onShed: OnShed = (reason) => metrics.shed(reason);
   return {
     accessLog: accessLogStep(observed(parts), parts.now),
+    shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep(keys),
+    teamShed: teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
     read: readStep(languages, config.limits.bodyBytes),
     admit: admitStep({
       ledger: store.ledger,
       settlements: parts.settlements,
       cache: keys,
       leaseMs: config.limits.leaseMs,
-      onAdmission: (kind) => metrics.admission(kind),
+      rateLimitHeaders: config.limits.rateLimitHeaders,
+      onAdmission: (admission) => metrics.admission(admission),
     }),
     translate: translateStep({
       engine: parts.engine,
+      glossaries: parts.glossaries,
       languages,
       onEngineResult(x, failures, usable) {
         metrics.engineAttempts(failures, usable);
@@ -76,6 +91,13 @@ function stepsOf(config: Config, parts: ChainParts): Steps {
     }),
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint(languages),
+    usage: usageEndpoint(store.teams),
+    readGlossary: readGlossary(languages, config.limits.bodyBytes),
+    createGlossary: createGlossary(store.glossaries, parts.newId),
+    listGlossaries: listGlossaries(store.glossaries),
+    showGlossary: showGlossary(store.glossaries),
+    showGlossaryEntries: showGlossaryEntries(store.glossaries),
+    deleteGlossary: deleteGlossary(store.glossaries),
   };
 }
 

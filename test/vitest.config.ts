@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Two cores: more files at once would only make servers wait for each other.
     maxWorkers: 2,
+    // The one warning about node:sqlite; the product's own entry silences it by itself.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // Conditions are waited for, never slept for; a busy machine may take its time.

@@ -4,6 +4,7 @@ import { configCheck } from './config-check.ts';
 import { keyCreate } from './key-create.ts';
 import { keyList } from './key-list.ts';
 import { keyRevoke } from './key-revoke.ts';
+import { openapi } from './openapi.ts';
 import { planApply } from './plan-apply.ts';
 import { routes } from './routes.ts';
 import { teamCreate } from './team-create.ts';
@@ -39,4 +40,5 @@ export const COMMANDS: readonly (Command | LateCommand)[] = [
   planApply,
   configCheck,
   routes,
+  openapi,
 ];

@@ -40,9 +40,12 @@ export const demo: Command = {
       team = await demoTeam(store.teams, config);
     });
     const engine = await startDemoEngine();
-    const app = await startApp(await demoConfig(context, config, engine.url), { docsOnOps: true });
-    context.print(descriptionOf(app, team!), () => textOf(app, team!));
-    await runUntilStopped(app, () => engine.close());
+    const start = async (): Promise<App> => {
+      const app = await startApp(await demoConfig(context, config, engine.url), { docsOnOps: true });
+      context.print(descriptionOf(app, team!), () => textOf(app, team!));
+      return app;
+    };
+    await runUntilStopped(start, { alsoStop: () => engine.close() });
   },
 };
 

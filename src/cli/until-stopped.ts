@@ -1,34 +1,67 @@
 // Keeps a gateway running until a signal, or a bug that nothing caught, asks for its end.
+import { constants } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import process from 'node:process';
-import type { App } from '../app.ts';
+import type { Log } from '../ports/log.ts';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** What can be run: a gateway, or the set of its workers. */
+export interface Stoppable {
+  readonly log: Log;
+  stop(): Promise<void>;
+}
+
+export interface RunOptions<A> {
+  /** What a hangup asks for; without it, a hangup ends the process as it does any other. */
+  readonly reload?: (app: A) => Promise<void>;
+  /** What has to be closed after the gateway. */
+  readonly alsoStop?: () => Promise<void>;
+}
+
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+/** One Ctrl-C reaches us twice where a shell and npm both pass it on; nobody decides so quickly to give up on a drain. */
+const ECHO_MS = 500;
 
 /** Resolves when the gateway has stopped. A second signal ends the process at once. */
-export async function runUntilStopped(app: App, alsoStop: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const stop = (): void => {
-      for (const signal of SIGNALS) {
-        process.removeAllListeners(signal);
-        process.once(signal, () => process.exit(1));
-      }
-      resolve();
-    };
-    for (const signal of SIGNALS) {
-      process.on(signal, () => {
-        app.log.info('stopping', { signal });
-        stop();
-      });
-    }
-    // The state behind a bug is unknown: what is in flight may end, nothing new begins, and a supervisor starts us anew.
-    for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-      process.on(event, (error: unknown) => {
-        app.log.error('a bug outside any request', { kind: event, name: error instanceof Error ? error.name : typeof error });
-        process.exitCode = 1;
-        stop();
-      });
-    }
-  });
+export async function runUntilStopped<A extends Stoppable>(start: () => Promise<A>, options: RunOptions<A> = {}): Promise<void> {
+  const { reload, alsoStop } = options;
+  // Signals are minded before anybody can read that we are ready, and send one.
+  let hangUp = (): void => void (hungUp = true);
+  let hungUp = false;
+  if (reload !== undefined) process.on('SIGHUP', () => hangUp());
+  for (const signal of SIGNALS) process.on(signal, endAtOnce);
+  const app = await start();
+  const asked = stopAsked(app.log, SIGNALS);
+  for (const signal of SIGNALS) process.off(signal, endAtOnce);
+  hangUp = () => void reload?.(app);
+  if (hungUp) hangUp();
+  app.log.info('stopping', { reason: await asked });
   await app.stop();
-  await alsoStop();
+  await alsoStop?.();
+}
+
+/** Nothing is served yet that would have to end first. */
+function endAtOnce(signal: NodeJS.Signals): void {
+  process.exit(128 + constants.signals[signal]);
+}
+
+/** Resolves with what asks for the end: one of the signals, or a bug. */
+export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise<string> {
+  const asked = Promise.withResolvers<string>();
+  let askedAtMs: number | undefined;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (askedAtMs !== undefined && performance.now() - askedAtMs > ECHO_MS) process.exit(1);
+      askedAtMs ??= performance.now();
+      asked.resolve(signal);
+    });
+  }
+  // The state behind a bug is unknown: what is in flight may end, nothing new begins, and a supervisor starts us anew.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      log.error('a bug outside any request', { kind: event, name: error instanceof Error ? error.name : typeof error });
+      process.exitCode = 1;
+      asked.resolve(event);
+    });
+  }
+  return asked.promise;
 }

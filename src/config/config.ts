@@ -55,6 +55,16 @@ export interface LimitsConfig {
   readonly requestMs: number;
   /** How long requests in flight may go on after a signal to stop. */
   readonly drainMs: number;
+  /** How long everything is still served after a signal to stop, while probes already say that it is not. */
+  readonly drainDelayMs: number;
+  /** Requests under way in one process; more are turned away. */
+  readonly concurrency: number;
+  /** Of which one team may have so many. */
+  readonly teamConcurrency: number;
+  /** How long one turn of the event loop may take requests before it turns the rest away; 0 is without end. */
+  readonly shedLoopDelayMs: number;
+  /** Whether answers carry `RateLimit-Policy` and `RateLimit`. */
+  readonly rateLimitHeaders: boolean;
 }
 
 /** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
@@ -89,6 +99,11 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
       leaseMs: limits.reservation_seconds * SECOND_MS,
       requestMs: requestMs ?? ENGINE_ATTEMPTS * engine.timeout_ms + BESIDES_ATTEMPTS_MS,
       drainMs: limits.drain_seconds * SECOND_MS,
+      drainDelayMs: limits.drain_delay_seconds * SECOND_MS,
+      concurrency: limits.concurrency,
+      teamConcurrency: limits.team_concurrency,
+      shedLoopDelayMs: limits.shed_loop_delay_ms,
+      rateLimitHeaders: limits.rate_limit_headers,
     },
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
     languagesFile,

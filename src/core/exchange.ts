@@ -1,5 +1,6 @@
 // One request on its way through the chain: what came in, what steps left for each other, how it ended.
-import type { Outcome, Refusal, Reply } from './outcome.ts';
+import { NO_HEADERS } from './outcome.ts';
+import type { HeaderList, Outcome, Refusal, Reply } from './outcome.ts';
 import type { Route } from './route.ts';
 
 /** The request line and the fields that the chain asked for, copied out of the HTTP library. */
@@ -64,6 +65,8 @@ export class Exchange implements Cancellation {
   outcome: Outcome | undefined = undefined;
   /** Something has been handed to the sink (a deadline may answer before the chain has ended). */
   answered = false;
+  /** Go with whatever answer is given from now on. Held to the same rule as an outcome's own. */
+  responseHeaders: HeaderList = NO_HEADERS;
   /** The connection must not be used again after this answer. */
   closeAfter = false;
   cancelled = false;

@@ -1,6 +1,6 @@
 // Drives a chain: one loop over a fixed array that waits only for a real promise, then settles in reverse.
 import type { Exchange } from './exchange.ts';
-import { CLIENT_CLOSED } from './outcome.ts';
+import { CLIENT_CLOSED, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply } from './outcome.ts';
 import { refuse } from './problem.ts';
 
@@ -72,38 +72,46 @@ export class Pipeline {
   #finish(x: Exchange, outcome: Outcome): void {
     x.outcome = outcome;
     x.onCancel(undefined);
+    // First the answer: one that cannot be written becomes another, and nobody is charged for that.
+    const told = outcome.kind === 'client_closed' ? outcome : this.send(x, outcome);
     const steps = x.route.steps;
     for (let i = x.reached - 1; i >= 0; i--) {
       const step = steps[i]!;
       if (step.settle === undefined) continue;
       try {
-        step.settle(x, outcome);
+        step.settle(x, told);
       } catch (error) {
         this.bug(x, `${step.name}.settle`, error);
       }
     }
-    if (outcome.kind !== 'client_closed') this.send(x, outcome);
     this.#onDone(x);
   }
 
-  /** Hands an answer to the sink, once. A sink that cannot write it is a bug; the caller gets `internal_error` instead. */
-  send(x: Exchange, outcome: Reply | Refusal): void {
-    if (x.answered) return;
+  /**
+   * Hands an answer to the sink, once. A sink that cannot write it is a bug, and the caller gets `internal_error` instead:
+   * the answer that is given back is the one that counts.
+   */
+  send(x: Exchange, outcome: Reply | Refusal): Reply | Refusal {
+    if (x.answered) return outcome;
     x.answered = true;
     try {
       x.sink.send(x, outcome);
+      return outcome;
     } catch (error) {
-      this.#sendBug(x, error);
+      return this.#sendBug(x, error);
     }
   }
 
-  #sendBug(x: Exchange, error: unknown): void {
+  #sendBug(x: Exchange, error: unknown): Refusal {
     const refusal = this.bug(x, 'send', error);
+    // They may be what could not be written.
+    x.responseHeaders = NO_HEADERS;
     try {
       x.sink.send(x, refusal);
     } catch (again) {
       this.#reportBug(x, 'send', again);
     }
+    return refusal;
   }
 
   /** Reports a bug and says what the caller is told of it. */

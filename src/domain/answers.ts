@@ -5,95 +5,113 @@ const closed = { additionalProperties: false } as const;
 const moment = (description: string) => Type.String({ format: 'date-time', description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const ulid = (description: string) => Type.String({ pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', description });
+const currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
 
-export const HealthAnswer = Type.Object({ status: Type.Enum(['ok']) }, closed);
+export const HealthAnswer = Type.Object({ status: Type.Literal('ok', { description: 'Never anything else.' }) }, closed);
+
+export const TranslationAnswer = Type.Object(
+  {
+    detected_source_language: Type.Optional(
+      Type.String({
+        description:
+          'What the engine took the text to be in; the given `source_lang` when it did not say, and absent when there is neither.',
+      }),
+    ),
+    text: Type.String({ description: 'The translation.' }),
+  },
+  closed,
+);
 
 export const TranslateAnswer = Type.Object(
   {
-    translations: Type.Array(
-      Type.Object(
-        {
-          detected_source_language: Type.Optional(
-            Type.String({ description: 'What the engine took the text to be in, or the given source_lang when it did not say.' }),
-          ),
-          text: Type.String({ description: 'The translation.' }),
-        },
-        closed,
-      ),
-      { description: 'One translation per text, in the order of the texts.' },
-    ),
+    translations: Type.Array(TranslationAnswer, { description: 'One per text, in the order of the texts.' }),
     billed_characters: count('Code points of all texts together: what this request was charged.'),
   },
   closed,
 );
 
-export const LanguagesAnswer = Type.Array(
-  Type.Object(
-    {
-      language: Type.String({ description: 'The canonical code.' }),
-      name: Type.String({ description: 'The name in English.' }),
-      supports_formality: Type.Optional(Type.Boolean({ description: 'Whether formality has an effect. Targets only.' })),
-    },
-    closed,
-  ),
+export const LanguageAnswer = Type.Object(
+  {
+    language: Type.String({ description: 'The code.' }),
+    name: Type.String({ description: 'The name in English.' }),
+    supports_formality: Type.Optional(Type.Boolean({ description: 'Whether `formality` has an effect. Targets only.' })),
+  },
+  closed,
 );
 
-const keyUsage = Type.Object(
+export const LanguagesAnswer = Type.Array(LanguageAnswer);
+
+export const KeyUsageAnswer = Type.Object(
   {
     display: Type.String({ description: 'The first twelve characters of the key.' }),
-    label: Type.String(),
-    mode: Type.Enum(['live', 'test']),
+    label: Type.String({ description: 'As given when the key was created; may be empty.' }),
+    mode: Type.Enum(['live', 'test'], { type: 'string', description: 'A label only: both behave and are charged alike.' }),
     character_count: count('Characters charged to this key in the period.'),
     request_count: count('Successful translations with this key in the period.'),
-    last_used_at: Type.Union([moment('The last authenticated request with this key.'), Type.Null()]),
+    last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'The last authenticated request with this key; null for a key that was never used.',
+    }),
   },
   closed,
 );
 
-export const UsageAnswer = Type.Object(
+const usage = {
+  team_id: ulid('The team that the key belongs to.'),
+  plan: Type.String({ description: "The plan's name." }),
+  requests_per_second: count('Requests that may be admitted in any second, over all keys of the team.'),
+  period_start: moment('When the period began.'),
+  period_end: moment('When the next one begins.'),
+  character_count: count('Characters charged in the period.'),
+  keys: Type.Array(KeyUsageAnswer, { description: 'Every key of the team, revoked and unused ones included.' }),
+};
+
+export const QuotaUsageAnswer = Type.Object(
   {
-    team_id: ulid('The team that the key belongs to.'),
-    plan: Type.String(),
-    billing: Type.Enum(['quota', 'credit']),
-    requests_per_second: count('Admitted requests in any second, over all keys of the team.'),
-    period_start: moment('Belongs to the period.'),
-    period_end: moment('Belongs to the next period.'),
-    character_count: count('Characters charged in the period.'),
-    character_limit: Type.Optional(count('Included characters of a period. Quota billing only.')),
-    overage: Type.Optional(
-      Type.Object(
-        {
-          character_count: count('Characters beyond the included ones.'),
-          cost_minor: count('What they cost so far, in minor units.'),
-          cap_minor: count('Where overage ends, in minor units; 0 is no overage.'),
-          currency: Type.String({ description: 'ISO 4217.' }),
-        },
-        { ...closed, description: 'Quota billing only.' },
-      ),
+    ...usage,
+    billing: Type.Literal('quota', { description: '`quota`: characters are included per period. `credit`: they are paid in advance.' }),
+    character_limit: count('Included characters of a period. With `quota` only.'),
+    overage: Type.Object(
+      {
+        character_count: count('Characters beyond the included ones.'),
+        cost_minor: count('What they cost so far, in minor currency units.'),
+        cap_minor: count('Where overage ends, in minor currency units; 0 is no overage.'),
+        currency,
+      },
+      { ...closed, description: 'With `quota` only.' },
     ),
-    credit: Type.Optional(
-      Type.Object(
-        { balance_minor: count('What is left, in minor units, rounded down.'), currency: Type.String({ description: 'ISO 4217.' }) },
-        { ...closed, description: 'Credit billing only.' },
-      ),
-    ),
-    keys: Type.Array(keyUsage, { description: 'Every key of the team, revoked and unused ones included.' }),
   },
   closed,
 );
+
+export const CreditUsageAnswer = Type.Object(
+  {
+    ...usage,
+    billing: Type.Literal('credit'),
+    credit: Type.Object(
+      { balance_minor: count('What is left, in minor currency units, rounded down.'), currency },
+      { ...closed, description: 'With `credit` only.' },
+    ),
+  },
+  closed,
+);
+
+export const UsageAnswer = Type.Union([QuotaUsageAnswer, CreditUsageAnswer]);
 
 export const GlossaryAnswer = Type.Object(
   {
-    glossary_id: ulid('What glossary_id of a translation refers to.'),
-    name: Type.String(),
-    source_lang: Type.String(),
-    target_lang: Type.String(),
-    entry_count: count('Number of terms.'),
+    glossary_id: ulid('What `glossary_id` of a translation refers to.'),
+    name: Type.String({ description: 'As given.' }),
+    source_lang: Type.String({ description: 'The source code.' }),
+    target_lang: Type.String({ description: 'The target code.' }),
+    entry_count: count('How many terms it has.'),
     created_at: moment('When it was created.'),
   },
   closed,
 );
 
-export const GlossariesAnswer = Type.Object({ glossaries: Type.Array(GlossaryAnswer) }, closed);
+export const GlossariesAnswer = Type.Object({ glossaries: Type.Array(GlossaryAnswer, { description: 'In order of creation.' }) }, closed);
 
-export const GlossaryEntriesAnswer = Type.Object({ entries: Type.Record(Type.String(), Type.String()) }, closed);
+export const GlossaryEntriesAnswer = Type.Object(
+  { entries: Type.Record(Type.String(), Type.String(), { description: 'Terms and their translations.' }) },
+  closed,
+);

@@ -7,6 +7,9 @@ export type Credential =
   /** Something was sent, but not a key in an accepted form. */
   | { readonly kind: 'malformed' };
 
+const ASCII = /^[!-~]+$/;
+const SPACE = 0x20;
+
 const MISSING: Credential = { kind: 'missing' };
 const MALFORMED: Credential = { kind: 'malformed' };
 
@@ -37,9 +40,14 @@ export function credentialReader(vendorNames: readonly string[]): CredentialRead
 
 function fromAuthorization(value: string, schemes: ReadonlySet<string>): Credential {
   const space = value.indexOf(' ');
-  if (space === -1 || !schemes.has(value.slice(0, space).toLowerCase())) return MALFORMED;
-  // RFC 9110 section 11.4 allows more than one space behind the scheme.
-  return fromValue(value.slice(space + 1).trimStart());
+  if (space === -1) return MALFORMED;
+  const scheme = value.slice(0, space);
+  // Lower case alone would take a Kelvin sign for a k.
+  if (!ASCII.test(scheme) || !schemes.has(scheme.toLowerCase())) return MALFORMED;
+  // RFC 9110 section 11.4 allows more than one space behind the scheme, and no other blank.
+  let start = space + 1;
+  while (value.charCodeAt(start) === SPACE) start++;
+  return fromValue(value.slice(start));
 }
 
 function fromValue(value: string): Credential {

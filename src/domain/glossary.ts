@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { shownWord, unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { Languages } from './languages.ts';
 
@@ -9,20 +10,25 @@ export const GLOSSARY_NAME_CHARACTERS_MAX = 200;
 export const GLOSSARY_ENTRIES_MAX = 5000;
 export const GLOSSARY_TERM_CHARACTERS_MAX = 500;
 
+const term = { minLength: 1, maxLength: GLOSSARY_TERM_CHARACTERS_MAX } as const;
+
+/** The shape as the API reference shows it. A test holds it to the rules below, which judge. */
 export const GlossaryBody = Type.Object(
   {
-    name: Type.String({ minLength: 1 }),
-    source_lang: Type.String(),
-    target_lang: Type.String(),
-    entries: Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
+    name: Type.String({ minLength: 1, maxLength: GLOSSARY_NAME_CHARACTERS_MAX, description: 'For people; need not be unique.' }),
+    source_lang: Type.String({ description: 'A source code, in upper or lower case.' }),
+    target_lang: Type.String({ description: 'A target code, in upper or lower case.' }),
+    entries: Type.Record(Type.String(), Type.String(term), {
+      propertyNames: term,
       minProperties: 1,
       maxProperties: GLOSSARY_ENTRIES_MAX,
+      description: 'Terms and their translations. White space around either is dropped.',
     }),
   },
   { additionalProperties: false },
 );
 
-/** A glossary that passed every rule but the team's limit. Codes are canonical, terms are trimmed. */
+/** A glossary that passed every rule but the team's limit. Codes are canonical; name, terms and translations are trimmed. */
 export interface GlossaryDraft {
   readonly name: string;
   readonly sourceLang: string;
@@ -34,66 +40,68 @@ export type GlossaryVerdict =
   | { readonly kind: 'valid'; readonly draft: GlossaryDraft }
   | { readonly kind: 'invalid'; readonly refusal: Refusal };
 
+type Members = Readonly<Record<string, unknown>>;
+/** What passed, or what is wrong. */
+type Judged<T> = { readonly sound: T } | { readonly fault: string };
+
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties));
+/** Engines take terms line by line, and people read names in lists: nothing that breaks a line, nothing that is no character. */
+const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function judgeGlossaryBody(value: unknown, languages: Languages): GlossaryVerdict {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return no('body: must be a JSON object with the members name, source_lang, target_lang and entries.');
-  }
-  const members = value as Readonly<Record<string, unknown>>;
-  if (Object.keys(members).some((name) => !MEMBERS.has(name))) {
-    return no(`Unknown member in the body. Accepted are ${[...MEMBERS].join(', ')}.`);
-  }
-  const nameFault = judgeName(members['name']);
-  if (nameFault !== undefined) return no(nameFault);
-  const sourceLang = languages.source(members['source_lang']);
+  if (!isObject(value)) return no('body: must be a JSON object with the members name, source_lang, target_lang and entries.');
+  const unknown = unknownMembers(value, MEMBERS);
+  if (unknown !== undefined) return no(`Unknown member: ${unknown}. Accepted are ${[...MEMBERS].join(', ')}.`);
+  const name = judgePhrase(value['name'], GLOSSARY_NAME_CHARACTERS_MAX);
+  if ('fault' in name) return no(`name: ${name.fault}.`);
+  const sourceLang = languages.source(value['source_lang']);
   if (sourceLang === undefined) {
-    return {
-      kind: 'invalid',
-      refusal: refuse('invalid_source_lang', 'source_lang: must be one of the codes that GET /v1/languages lists.'),
-    };
+    const detail = 'source_lang: must be one of the codes that GET /v1/languages lists; regional variants are targets only.';
+    return { kind: 'invalid', refusal: refuse('invalid_source_lang', detail) };
   }
-  const targetLang = languages.target(members['target_lang']);
+  const targetLang = languages.target(value['target_lang']);
   if (targetLang === undefined) {
     const detail = 'target_lang: must be one of the codes that GET /v1/languages?type=target lists.';
     return { kind: 'invalid', refusal: refuse('invalid_target_lang', detail) };
   }
-  const entries = judgeEntries(members['entries']);
-  if (typeof entries === 'string') return no(entries);
-  return { kind: 'valid', draft: { name: (members['name'] as string).trim(), sourceLang, targetLang, entries } };
+  const entries = judgeEntries(value['entries']);
+  if ('fault' in entries) return no(entries.fault);
+  return { kind: 'valid', draft: { name: name.sound, sourceLang, targetLang, entries: entries.sound } };
 }
 
-function judgeName(name: unknown): string | undefined {
-  if (typeof name !== 'string' || name.trim() === '') return 'name: must be a string that is not empty.';
-  if (!name.isWellFormed() || /\p{Cc}/u.test(name)) return 'name: must be well-formed Unicode without control characters.';
-  if (countCharacters(name) > GLOSSARY_NAME_CHARACTERS_MAX) return `name: may be at most ${GLOSSARY_NAME_CHARACTERS_MAX} characters long.`;
-  return undefined;
-}
-
-/** The trimmed entries, or what is wrong with the first bad one. */
-function judgeEntries(value: unknown): Readonly<Record<string, string>> | string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return 'entries: must be an object of terms and their translations.';
-  const pairs = Object.entries(value as Readonly<Record<string, unknown>>);
-  if (pairs.length === 0) return 'entries: must hold at least one term.';
-  if (pairs.length > GLOSSARY_ENTRIES_MAX) return `entries: may hold at most ${GLOSSARY_ENTRIES_MAX} terms; there are ${pairs.length}.`;
-  const seen = new Map<string, string>();
-  for (const [index, [term, translation]] of pairs.entries()) {
-    const fault = judgeTerm(term) ?? (typeof translation === 'string' ? judgeTerm(translation) : 'must be a string');
-    // Callers find their entry by its place: a term is theirs, and may be long.
-    if (fault !== undefined) return `entries: entry ${index + 1}: term and translation ${fault}.`;
-    const trimmed = term.trim();
-    if (seen.has(trimmed)) return `entries: entry ${index + 1}: its term stands there twice, apart from white space around it.`;
-    seen.set(trimmed, (translation as string).trim());
+/** Stops at the first bad entry, and names it by its term. */
+function judgeEntries(value: unknown): Judged<Readonly<Record<string, string>>> {
+  if (!isObject(value)) return { fault: 'entries: must be an object of terms and their translations.' };
+  const pairs = Object.entries(value);
+  if (pairs.length === 0) return { fault: 'entries: must hold at least one term.' };
+  if (pairs.length > GLOSSARY_ENTRIES_MAX) {
+    return { fault: `entries: may hold at most ${GLOSSARY_ENTRIES_MAX} terms; there are ${pairs.length}.` };
   }
-  return Object.fromEntries(seen);
+  const sound = new Map<string, string>();
+  for (const [key, text] of pairs) {
+    const phrase = judgePhrase(key, GLOSSARY_TERM_CHARACTERS_MAX);
+    if ('fault' in phrase) return { fault: `entries["${shownWord(key)}"]: a term ${phrase.fault}.` };
+    const translation = judgePhrase(text, GLOSSARY_TERM_CHARACTERS_MAX);
+    if ('fault' in translation) return { fault: `entries["${shownWord(key)}"]: its translation ${translation.fault}.` };
+    // Which of the two were meant cannot be told.
+    if (sound.has(phrase.sound)) return { fault: `entries["${shownWord(key)}"]: the same term stands there twice, but for white space.` };
+    sound.set(phrase.sound, translation.sound);
+  }
+  return { sound: Object.fromEntries(sound) };
 }
 
-function judgeTerm(text: string): string | undefined {
-  if (text.trim() === '') return 'must not be empty';
-  if (!text.isWellFormed()) return 'must be well-formed Unicode';
-  if (countCharacters(text) > GLOSSARY_TERM_CHARACTERS_MAX) return `may be at most ${GLOSSARY_TERM_CHARACTERS_MAX} characters long`;
-  return undefined;
+function judgePhrase(value: unknown, charactersMax: number): Judged<string> {
+  if (typeof value !== 'string') return { fault: 'must be a string' };
+  const phrase = value.trim();
+  if (phrase === '') return { fault: 'must not be empty' };
+  if (!phrase.isWellFormed()) return { fault: 'must be well-formed Unicode' };
+  if (LINE_BREAK_OR_CONTROL.test(phrase)) return { fault: 'must not hold line breaks or control characters' };
+  if (countCharacters(phrase) > charactersMax) return { fault: `may be at most ${charactersMax} characters long` };
+  return { sound: phrase };
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function no(detail: string): GlossaryVerdict {

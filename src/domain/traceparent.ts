@@ -1,8 +1,25 @@
-// W3C Trace Context: which `traceparent` values are worth passing on.
+// W3C Trace Context: what becomes of a caller's `traceparent` on its way to the engine.
+import { randomBytes } from 'node:crypto';
 
-const PATTERN = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** Version 00, whole; of a later version what stands in its place, and behind a further dash whatever it has added. */
+const PATTERN = /^(?:00|(?!00|ff)[0-9a-f]{2}(?=.{53}(?:-|$)))-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})/;
+const VERSION_00_LENGTH = 55;
+/** Sampled, and random trace id; a sender must leave the other bits of version 00 at zero. */
+const KNOWN_FLAGS = 0x03;
+const SPAN_ID_BYTES = 8;
 
-/** The value itself when it is valid (version 00's shape, no all-zero ids), otherwise `undefined`. */
-export function validTraceparent(value: string | undefined): string | undefined {
-  return value !== undefined && PATTERN.test(value) ? value : undefined;
+/**
+ * The value for the engine: the caller's trace and flags, in version 00, below a span of our own. `undefined` when the
+ * caller's is absent or not valid: then there is no trace to belong to.
+ */
+export function traceparentForward(value: string | undefined, newSpanId: () => string = randomSpanId): string | undefined {
+  if (value === undefined) return undefined;
+  const match = PATTERN.exec(value);
+  if (match === null || (value.startsWith('00') && value.length !== VERSION_00_LENGTH)) return undefined;
+  const flags = Number.parseInt(match[2]!, 16) & KNOWN_FLAGS;
+  return `00-${match[1]!}-${newSpanId()}-0${flags}`;
+}
+
+function randomSpanId(): string {
+  return randomBytes(SPAN_ID_BYTES).toString('hex');
 }

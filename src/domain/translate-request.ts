@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { Languages } from './languages.ts';
 import { canonicalUlid } from './ulid.ts';
@@ -12,15 +13,31 @@ export const CONTEXT_CHARACTERS_MAX = 2000;
 export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 export type Formality = (typeof FORMALITIES)[number];
 
-/** The shape; what depends on the languages or counts code points is judged by the rules below. */
+/**
+ * The shape, and what the API reference says of it; what depends on the languages or counts code points is judged by the
+ * rules below.
+ */
 export const TranslateBody = Type.Object(
   {
-    text: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: TEXTS_MAX }),
-    target_lang: Type.String(),
-    source_lang: Type.Optional(Type.String()),
-    formality: Type.Optional(Type.Enum(FORMALITIES)),
-    context: Type.Optional(Type.String()),
-    glossary_id: Type.Optional(Type.String()),
+    text: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: TEXTS_MAX,
+      description: 'What to translate: none of them empty. The plan limits their characters in total.',
+    }),
+    target_lang: Type.String({ description: 'A target code, in upper or lower case.' }),
+    source_lang: Type.Optional(
+      Type.String({ description: 'A source code, in upper or lower case. Required with a glossary; without it the engine finds out.' }),
+    ),
+    formality: Type.Optional(
+      Type.Enum(FORMALITIES, {
+        type: 'string',
+        description: '`more` and `less` are refused where the target does not support them; the `prefer_` forms fall back silently.',
+      }),
+    ),
+    context: Type.Optional(
+      Type.String({ maxLength: CONTEXT_CHARACTERS_MAX, description: 'Helps the engine; is neither translated nor charged.' }),
+    ),
+    glossary_id: Type.Optional(Type.String({ description: 'A glossary of the same pair of languages.' })),
   },
   { additionalProperties: false },
 );
@@ -48,8 +65,6 @@ type Members = Readonly<Record<string, unknown>>;
 
 const shape = Compile(TranslateBody);
 const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
-const NAME_LENGTH_SHOWN = 40;
-const NAMES_SHOWN = 3;
 
 /** Judges a parsed JSON value. Walks it only as deep as the schema goes. */
 export function judgeTranslateBody(value: unknown, languages: Languages): BodyVerdict {
@@ -93,11 +108,9 @@ function judgeOptions(members: Members, text: readonly string[], characters: num
 }
 
 function unknownParameters(members: Members): Refusal | undefined {
-  const unknown = Object.keys(members).filter((name) => !PARAMETERS.has(name));
-  if (unknown.length === 0) return undefined;
-  const shown = unknown.slice(0, NAMES_SHOWN).map((name) => printable(name));
-  const more = unknown.length > NAMES_SHOWN ? ` and ${unknown.length - NAMES_SHOWN} more` : '';
-  return refuse('validation_error', `Unknown parameter: ${shown.join(', ')}${more}. Accepted are ${[...PARAMETERS].join(', ')}.`);
+  const unknown = unknownMembers(members, PARAMETERS);
+  if (unknown === undefined) return undefined;
+  return refuse('validation_error', `Unknown parameter: ${unknown}. Accepted are ${[...PARAMETERS].join(', ')}.`);
 }
 
 function textShape(text: unknown): Refusal | undefined {
@@ -159,10 +172,4 @@ export function invalid(detail: string): BodyVerdict {
 
 function loneSurrogate(field: string): Refusal {
   return refuse('validation_error', `${field}: holds half of a surrogate pair, which is no character; send well-formed Unicode.`);
-}
-
-/** A caller's own word, fit to be shown back to that caller. */
-function printable(name: string): string {
-  const clean = name.toWellFormed().replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
-  return clean.length > NAME_LENGTH_SHOWN ? `${clean.slice(0, NAME_LENGTH_SHOWN).toWellFormed()}…` : clean;
 }

@@ -11,7 +11,7 @@ import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import { keyOwnerSlot } from '../domain/journey.ts';
 import type { Languages } from '../domain/languages.ts';
 import { rfc3339 } from '../domain/period.ts';
-import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { GlossaryRecord, GlossaryShelf } from '../ports/glossary-shelf.ts';
@@ -41,6 +41,8 @@ export function createGlossary(shelf: GlossaryShelf, newId: () => string): BodyS
     const verdict = x.need(verdictSlot);
     if (verdict.kind === 'invalid') return verdict.refusal;
     const creation = await shelf.create({ glossaryId: newId(), teamId, ...verdict.draft });
+    // The admission has just known the team by its key: whatever happened since, the key is nobody's.
+    if (creation.kind === 'team_unknown') return UNKNOWN_KEY;
     if (creation.kind === 'limit_reached') {
       const detail = `The plan allows ${creation.maxGlossaries} glossaries; delete one first.`;
       return refuse('glossary_limit_reached', detail, { max_glossaries: creation.maxGlossaries });

@@ -33,7 +33,8 @@ export function languagesEndpoint(languages: () => Languages): BodyStep {
 /** The value of `type` (`source` without one); `undefined` when there is any other parameter. */
 function typeOf(query: string): string | undefined {
   if (query === '') return 'source';
-  const parameters = [...new URLSearchParams(query)];
+  // With its mark: a query that begins with another one would lose that.
+  const parameters = [...new URLSearchParams(`?${query}`)];
   if (parameters.length !== 1 || parameters[0]![0] !== 'type') return undefined;
   return parameters[0]![1];
 }

@@ -13,8 +13,6 @@ export interface EngineOptions extends WireLimits {
   readonly urls: readonly string[];
   /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
   readonly onAdapterError?: (error: unknown) => void;
-  /** Milliseconds of a monotonic clock. */
-  readonly nowMs?: () => number;
 }
 
 /** An engine whose replicas can be changed while it works. */

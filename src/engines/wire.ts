@@ -1,4 +1,5 @@
 // The way to one replica: bounded connections and a bounded queue over undici's dispatch; the only importer of undici.
+import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { AttemptFailure, EngineCall, EngineResponse } from '../ports/engine.ts';
@@ -11,7 +12,15 @@ export interface WireLimits {
   readonly connectionsMax: number;
   /** Calls that may wait for one of them to end. */
   readonly queueMax: number;
+  /** Milliseconds of a monotonic clock. */
+  readonly nowMs?: () => number;
 }
+
+/**
+ * The share of its deadline that a call may spend waiting for its turn. Without it a queue that is never empty is only ever
+ * served to calls that are about to run out of time: the engine works without pause, and every attempt is a timeout.
+ */
+const WAIT_SHARE = 0.5;
 
 /** Shorter than any engine's idle timeout is likely to be, so that a call seldom meets a connection that is about to close. */
 const KEEP_ALIVE_MS = 4000;
@@ -27,6 +36,8 @@ export class ReplicaWire {
   readonly #fresh: Pool;
   readonly #basePath: string;
   readonly #limits: WireLimits;
+  readonly #nowMs: () => number;
+  /** Oldest first. */
   readonly #waiting = new Set<WireCall>();
   #underWay = 0;
   #starting = false;
@@ -35,6 +46,7 @@ export class ReplicaWire {
   constructor(url: URL, limits: WireLimits) {
     this.#basePath = url.pathname.replace(/\/+$/, '');
     this.#limits = limits;
+    this.#nowMs = limits.nowMs ?? (() => performance.now());
     const options: Pool.Options = {
       connections: limits.connectionsMax,
       // The attempt's own timer is the deadline: undici's are coarse, and its body timeout never fires on a drip.
@@ -59,8 +71,12 @@ export class ReplicaWire {
       // Only of a call that never waited its turn can it be said that connecting took all its time.
       started.stage = 'connecting';
       this.#dispatch(started);
-    } else if (this.#waiting.size < this.#limits.queueMax) this.#waiting.add(started);
-    else started.stop('busy');
+    } else if (this.#waiting.size < this.#limits.queueMax) {
+      started.waitingSinceMs = this.#nowMs();
+      this.#waiting.add(started);
+    } else {
+      started.stop('busy');
+    }
     return started;
   }
 
@@ -72,12 +88,14 @@ export class ReplicaWire {
   release(): void {
     this.#underWay--;
     // A call that fails at once releases in turn; one loop serves them all, not one stack frame each.
-    if (this.#starting) return;
+    if (this.#starting || this.#waiting.size === 0) return;
     this.#starting = true;
+    const sinceMs = this.#nowMs() - this.#limits.timeoutMs * WAIT_SHARE;
     for (const call of this.#waiting) {
       if (this.#underWay >= this.#limits.connectionsMax) break;
       this.#waiting.delete(call);
-      this.#dispatch(call);
+      if (call.waitingSinceMs < sinceMs) call.stop('busy');
+      else this.#dispatch(call);
     }
     this.#starting = false;
   }
@@ -107,6 +125,7 @@ export class WireCall implements Dispatcher.DispatchHandler {
   readonly connection: Connection;
   readonly request: Dispatcher.DispatchOptions;
   stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
+  waitingSinceMs = 0;
   readonly #replica: ReplicaWire;
   readonly #bytesMax: number;
   readonly #settle: Settle;

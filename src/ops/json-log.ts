@@ -14,6 +14,14 @@ export interface JsonLog {
 /** Where lines go: file descriptor 1 unless a test says otherwise. */
 export type LogDestination = DestinationStream & { flushSync?(): void };
 
+/** So much a pipe takes in one piece: lines of several processes never run into each other. */
+const PIPE_BYTES = 4096;
+
+/** Standard output that several processes write to. */
+export function sharedOutput(): LogDestination {
+  return pino.destination({ fd: 1, sync: false, maxWrite: PIPE_BYTES });
+}
+
 export function openJsonLog(destination: LogDestination = pino.destination({ fd: 1, sync: false })): JsonLog {
   const logger = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },

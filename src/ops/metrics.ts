@@ -1,8 +1,14 @@
 // Prometheus metrics: what there is to know of a running gateway, with labels from fixed sets only.
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { AccessEntry } from '../ports/access-log.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
-import type { Admission, Verdict } from '../ports/ledger.ts';
+import type { Admission, Resolution, Verdict } from '../ports/ledger.ts';
+import type { ShedReason } from '../ports/pressure.ts';
+import { registerEventLoopGauge } from './event-loop-gauge.ts';
+import { FastCounter } from './fast-counter.ts';
+import type { CounterSeries } from './fast-counter.ts';
+import type { MetricsSnapshot } from './merged-metrics.ts';
+import { RequestSeries } from './request-series.ts';
 
 /** What is read when someone scrapes, rather than counted as it happens. */
 export interface MetricSources {
@@ -12,112 +18,156 @@ export interface MetricSources {
   readonly draining: () => boolean;
 }
 
+export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
+export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
+type AttemptOutcome = AttemptFailure | 'usable';
+
 export interface Metrics {
   request(entry: AccessEntry): void;
-  admission(kind: Admission['kind']): void;
-  keyLookup(result: string): void;
-  settlement(verdict: Verdict, result: string): void;
+  admission(admission: Admission): void;
+  keyLookup(result: KeyLookup): void;
+  shed(reason: ShedReason): void;
+  settlement(verdict: Verdict, result: SettlementResult): void;
   engineAttempts(failures: readonly AttemptFailure[], usable: boolean): void;
   /** The text that `/metrics` answers. */
   render(): Promise<string>;
+  /** The same as values, for whoever adds up several processes. */
+  snapshot(): Promise<MetricsSnapshot>;
   readonly contentType: string;
 }
 
-const SECONDS_PER_MS = 0.001;
-const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
-const STORE_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-
 export function openMetrics(sources: MetricSources): Metrics {
-  const registers = [new Registry()];
-  const registry = registers[0]!;
-  collectDefaultMetrics({ register: registry, prefix: 'lingate_' });
-  const requests = new Counter({
-    name: 'lingate_requests_total',
-    help: 'Requests that have ended, by route, status and code; status 0 is a caller who left before an answer.',
-    labelNames: ['route', 'status', 'code'] as const,
-    registers,
-  });
-  const characters = new Counter({ name: 'lingate_characters_total', help: 'Characters of delivered translations.', registers });
-  const duration = new Histogram({
-    name: 'lingate_request_duration_seconds',
-    help: 'From the first byte of a request to its answer, by route.',
-    labelNames: ['route'] as const,
-    buckets: DURATION_BUCKETS,
-    registers,
-  });
-  const store = new Histogram({
-    name: 'lingate_store_duration_seconds',
-    help: "A request's wait for the store.",
-    buckets: STORE_BUCKETS,
-    registers,
-  });
-  const engine = new Histogram({
-    name: 'lingate_engine_duration_seconds',
-    help: "A request's wait for the engine, both attempts.",
-    buckets: DURATION_BUCKETS,
-    registers,
-  });
-  const attempts = new Counter({
-    name: 'lingate_engine_attempts_total',
-    help: 'Attempts at the engine by outcome: usable, or why not.',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  const admissions = new Counter({
-    name: 'lingate_admissions_total',
-    help: 'Admissions by result.',
-    labelNames: ['result'] as const,
-    registers,
-  });
-  const lookups = new Counter({
-    name: 'lingate_key_cache_total',
-    help: 'Key cache look-ups by result.',
-    labelNames: ['result'] as const,
-    registers,
-  });
-  const settlements = new Counter({
-    name: 'lingate_settlements_total',
-    help: 'Reservations settled, by verdict and how the ledger has it; commit with expired or abandoned was delivered uncharged.',
-    labelNames: ['verdict', 'result'] as const,
-    registers,
-  });
-  registerGauges(registers, sources);
-  const byRoute = new Map<string, ReturnType<typeof duration.labels>>();
-  const byEnd = new Map<string, ReturnType<typeof requests.labels>>();
+  const registry = new Registry();
+  registerProcessMetrics(registry);
+  const requests = new RequestSeries(registry);
+  const attempts = attemptSeries(registry);
+  const admissions = admissionSeries(registry);
+  const lookups = lookupSeries(registry);
+  const sheds = shedSeries(registry);
+  const settlements = settlementSeries(registry);
+  let openReservations = 0;
+  registerGauges(registry, sources, () => openReservations);
   return {
     contentType: registry.contentType,
     render: () => registry.metrics(),
-    request(entry) {
-      const status = entry.status ?? 0;
-      const end = `${entry.route} ${status} ${entry.code}`;
-      let counter = byEnd.get(end);
-      // Bound once per combination: looking labels up anew would cost more than all else that is counted here.
-      if (counter === undefined) byEnd.set(end, (counter = requests.labels(entry.route, String(status), entry.code)));
-      counter.inc();
-      let histogram = byRoute.get(entry.route);
-      if (histogram === undefined) byRoute.set(entry.route, (histogram = duration.labels(entry.route)));
-      histogram.observe(entry.durationMs * SECONDS_PER_MS);
-      if (entry.storeMs > 0) store.observe(entry.storeMs * SECONDS_PER_MS);
-      if (entry.engineMs > 0) engine.observe(entry.engineMs * SECONDS_PER_MS);
-      if (entry.characters > 0) characters.inc(entry.characters);
+    snapshot: () => registry.getMetricsAsJSON(),
+    request: (entry) => requests.record(entry),
+    admission(admission) {
+      admissions[admission.kind].pending++;
+      // One of unknown outcome may have reserved something: it is released, and counts until it is.
+      const holds = admission.kind === 'unavailable' || (admission.kind === 'admitted' && admission.reservation !== undefined);
+      if (holds) openReservations++;
     },
-    admission: (kind) => admissions.inc({ result: kind }),
-    keyLookup: (result) => lookups.inc({ result }),
-    settlement: (verdict, result) => settlements.inc({ verdict, result }),
+    keyLookup: (result) => void lookups[result].pending++,
+    shed: (reason) => void sheds[reason].pending++,
+    settlement(verdict, result) {
+      settlements[verdict][result].pending++;
+      openReservations--;
+    },
     engineAttempts(failures, usable) {
-      for (const outcome of failures) attempts.inc({ outcome });
-      if (usable) attempts.inc({ outcome: 'usable' });
+      for (const outcome of failures) attempts[outcome].pending++;
+      if (usable) attempts.usable.pending++;
     },
   };
 }
 
-function registerGauges(registers: Registry[], sources: MetricSources): void {
-  gauge('lingate_requests_in_flight', 'Requests that have begun and not ended.', sources.inFlight);
-  gauge('lingate_open_settlements', 'Verdicts on reservations that the store has not acknowledged yet.', sources.openSettlements);
-  gauge('lingate_store_up', '1 while the store answers the background probe.', () => Number(sources.storeAnswers()));
-  gauge('lingate_draining', '1 while the process lets its last requests end.', () => Number(sources.draining()));
+// The sets below are spelled out so that every series is shown from the start: a rate over one that appears with its first
+// failure would not see that failure. The compiler holds them to the ports.
 
-  function gauge(name: string, help: string, read: () => number): void {
-    const collected: Gauge = new Gauge({ name, help, registers, collect: () => collected.set(read()) });
+function attemptSeries(registry: Registry): Readonly<Record<AttemptOutcome, CounterSeries>> {
+  const counter = new FastCounter({
+    name: 'lingate_engine_attempts_total',
+    help: 'Attempts at the engine by outcome: usable, or why not.',
+    labels: ['outcome'],
+    registry,
+  });
+  return counter.seriesBy<AttemptOutcome>('outcome', {
+    usable: true,
+    connect: true,
+    reset: true,
+    timeout: true,
+    status: true,
+    too_large: true,
+    not_json: true,
+    wrong_shape: true,
+    unsupported_pair: true,
+    busy: true,
+    cancelled: true,
+    internal: true,
+  });
+}
+
+function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'], CounterSeries>> {
+  const counter = new FastCounter({ name: 'lingate_admissions_total', help: 'Admissions by result.', labels: ['result'], registry });
+  return counter.seriesBy<Admission['kind']>('result', {
+    admitted: true,
+    repeated: true,
+    key_unknown: true,
+    key_revoked: true,
+    rate_limited: true,
+    text_too_long: true,
+    glossary_missing: true,
+    glossary_mismatch: true,
+    quota_exceeded: true,
+    credit_exhausted: true,
+    unavailable: true,
+  });
+}
+
+function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, CounterSeries>> {
+  const counter = new FastCounter({
+    name: 'lingate_key_lookups_total',
+    help: 'Look-ups of keys: hit and unknown_hit were answered by the cache, miss by the store, refused by nobody (too many at once).',
+    labels: ['result'],
+    registry,
+  });
+  return counter.seriesBy<KeyLookup>('result', { hit: true, unknown_hit: true, miss: true, refused: true });
+}
+
+function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeries>> {
+  const counter = new FastCounter({
+    name: 'lingate_requests_shed_total',
+    help: 'Requests turned away by load: too many under way in this process or of one team, or an event loop that does not keep up.',
+    labels: ['reason'],
+    registry,
+  });
+  return counter.seriesBy<ShedReason>('reason', { concurrency: true, team_concurrency: true, loop_delay: true });
+}
+
+function settlementSeries(registry: Registry): Readonly<Record<Verdict, Readonly<Record<SettlementResult, CounterSeries>>>> {
+  const counter = new FastCounter({
+    name: 'lingate_settlements_total',
+    help: 'Reservations settled, by verdict and how the ledger has it; a commit that is expired or abandoned was delivered uncharged.',
+    labels: ['verdict', 'result'],
+    registry,
+  });
+  const of = (verdict: Verdict): Record<SettlementResult, CounterSeries> => ({
+    committed: counter.series({ verdict, result: 'committed' }),
+    released: counter.series({ verdict, result: 'released' }),
+    expired: counter.series({ verdict, result: 'expired' }),
+    absent: counter.series({ verdict, result: 'absent' }),
+    abandoned: counter.series({ verdict, result: 'abandoned' }),
+  });
+  return { commit: of('commit'), release: of('release') };
+}
+
+function registerGauges(registry: Registry, sources: MetricSources, openReservations: () => number): void {
+  gauge('lingate_requests_in_flight', 'Requests that have begun and not ended.', sources.inFlight);
+  gauge('lingate_open_reservations', 'Reservations that this process holds, or may hold, and has not settled.', openReservations);
+  gauge('lingate_open_settlements', 'Verdicts on reservations that the store has not acknowledged yet.', sources.openSettlements);
+  gauge('lingate_store_up', '1 while the store answers the background probe.', () => Number(sources.storeAnswers()), 'min');
+  gauge('lingate_draining', '1 while the process lets its last requests end.', () => Number(sources.draining()), 'max');
+
+  function gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'min' | 'max' = 'sum'): void {
+    const collected: Gauge = new Gauge({ name, help, registers: [registry], aggregator, collect: () => collected.set(read()) });
   }
+}
+
+/** CPU, memory, collections of garbage, file descriptors: the names that dashboards for Node know, behind our prefix. */
+function registerProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
+  // These include the time that the monitor meant to wait, and read as a lag of 10 ms where there is none.
+  const lag = registry.getMetricsAsArray().filter(({ name }) => name.includes('_eventloop_lag_'));
+  for (const { name } of lag) registry.removeSingleMetric(name);
+  registerEventLoopGauge(registry);
 }

@@ -7,6 +7,8 @@ export interface OpsPage {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
+  /** `Content-Security-Policy`; without it nothing may load or run. */
+  readonly security?: string;
 }
 
 /** By path. */
@@ -23,9 +25,7 @@ export class OpsListenError extends Error {
   override name = 'ListenError';
 }
 
-/** Our pages load nothing and run nothing: a browser may hold them to that. */
-const CONTENT_SECURITY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 
 export async function startOpsListener(host: string, port: number, pages: OpsPages): Promise<OpsListener> {
   const server = createServer(
@@ -55,12 +55,13 @@ function plain(status: number, body: string): OpsPage {
   return { status, contentType: 'text/plain; charset=utf-8', body };
 }
 
-function send(response: ServerResponse, { status, contentType, body }: OpsPage): void {
+function send(response: ServerResponse, { status, contentType, body, security }: OpsPage): void {
   response.writeHead(status, {
     'Content-Type': contentType,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': CONTENT_SECURITY,
+    'Content-Security-Policy': security ?? NOTHING_RUNS,
+    'Referrer-Policy': 'no-referrer',
   });
   response.end(body);
 }

@@ -4,12 +4,13 @@ import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import type { OpenApiOptions } from './openapi.ts';
 import type { OpsPage, OpsPages } from './ops-listener.ts';
+import { PAGE_SECURITY } from './page.ts';
 import { referencePage } from './reference-page.ts';
 
 export interface OpsPagesOptions {
   /** The store answers and we are not draining. */
-  readonly ready: () => boolean;
-  readonly metrics: Metrics;
+  readonly ready: () => boolean | Promise<boolean>;
+  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   /** Asked when a page is: addresses are known only once everything listens. */
   readonly api: () => OpenApiOptions;
 }
@@ -22,13 +23,10 @@ const NOT_READY: OpsPage = { status: 503, contentType: TEXT, body: 'not ready\n'
 export function opsPages({ ready, metrics, api }: OpsPagesOptions): OpsPages {
   return {
     '/livez': () => ({ status: 200, contentType: TEXT, body: 'ok\n' }),
-    '/readyz': () => (ready() ? READY : NOT_READY),
+    '/readyz': async () => ((await ready()) ? READY : NOT_READY),
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
     '/openapi.json': () => ({ status: 200, contentType: 'application/json', body: JSON.stringify(openApiDocument(api())) }),
-    '/docs': () => ({ status: 200, contentType: HTML, body: referencePage(api()) }),
-    '/docs/errors': () => {
-      const { serviceName, docsUrl } = api();
-      return { status: 200, contentType: HTML, body: errorsPage(serviceName, docsUrl) };
-    },
+    '/docs': () => ({ status: 200, contentType: HTML, body: referencePage(api()), security: PAGE_SECURITY }),
+    '/docs/errors': () => ({ status: 200, contentType: HTML, body: errorsPage(api()), security: PAGE_SECURITY }),
   };
 }

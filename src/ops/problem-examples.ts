@@ -1,24 +1,31 @@
-// What the reference shows of problems: the schema and an example value of every additional member.
+// What the reference shows of problems: the schema and an example value of every additional member, and whole documents.
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
+import { GLOSSARY_ID } from './operation.ts';
 
-type Json = Record<string, unknown>;
+export interface FieldSchema {
+  readonly type: 'integer' | 'string';
+  readonly minimum?: number;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly description: string;
+}
 
-const count = (description: string): Json => ({ type: 'integer', minimum: 0, description });
+const count = (description: string, minimum = 0): FieldSchema => ({ type: 'integer', minimum, description });
 
 /** By the member's name; a test holds this to the registry. */
-export const fieldSchemas: Readonly<Record<string, Json>> = {
-  max_texts: count('Entries that text may have.'),
+export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
+  max_texts: count('Entries that `text` may have.'),
   max_characters: count('Characters that the plan allows in one request.'),
   characters: count('Characters that were sent.'),
   character_limit: count('Included characters of a period.'),
   overage_cap_minor: count('Where overage ends, in minor currency units.'),
-  period_end: { type: 'string', format: 'date-time', description: 'When the next period begins (RFC 3339, UTC).' },
+  period_end: { type: 'string', format: 'date-time', description: 'When the next period begins.' },
   balance_minor: count('What is left, in minor currency units, rounded down.'),
   required_minor: count('What the request would cost, in minor currency units, rounded up.'),
-  currency: { type: 'string', description: 'ISO 4217.' },
+  currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' },
   max_glossaries: count('Glossaries that the plan allows.'),
-  limit: count('Requests per second that the plan allows.'),
+  limit: count('Requests per second that the plan allows; `X-RateLimit-Limit` says the same.', 1),
 };
 
 const VALUES: Readonly<Record<string, string | number>> = {
@@ -35,16 +42,43 @@ const VALUES: Readonly<Record<string, string | number>> = {
   limit: 50,
 };
 
+export const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
+
+/** A value for every response field that the reference names, as it goes with the problem. */
+export function headerExamples(serviceName: string, code?: ProblemCode): Readonly<Record<string, string>> {
+  return {
+    'X-Request-Id': REQUEST_ID,
+    'Cache-Control': 'no-store',
+    'Retry-After': code === 'rate_limited' ? '1' : '5',
+    'X-RateLimit-Limit': '50',
+    'RateLimit-Policy': '"requests";q=50;w=1',
+    RateLimit: '"requests";r=49;t=1',
+    'WWW-Authenticate': `Bearer realm="${serviceName}"`,
+    Allow: 'POST',
+    Location: `/v1/glossaries/${GLOSSARY_ID}`,
+  };
+}
+
 /** A whole problem document as a caller may get it. */
-export function problemExample(code: ProblemCode, docsUrl: string): Json {
+export function problemExample(code: ProblemCode, docsUrl: string): Readonly<Record<string, string | number>> {
   const { status, title, meaning, fields } = problems[code];
   return {
     type: `${docsUrl}/errors#${anchorOf(code)}`,
     title,
     status,
     code,
-    detail: meaning,
-    request_id: '01K9ZR2M7N4P6Q8S1T3V5W7X9Y',
-    ...Object.fromEntries(fields.map((name) => [name, VALUES[name]])),
+    detail: DETAILS[code] ?? meaning,
+    request_id: REQUEST_ID,
+    ...Object.fromEntries(fields.map((name) => [name, VALUES[name]!])),
   };
 }
+
+/** Where a detail says more than the meaning does. */
+const DETAILS: Partial<Record<ProblemCode, string>> = {
+  validation_error: 'text[1]: must not be an empty string.',
+  invalid_target_lang: 'target_lang: must be one of the target codes that GET /v1/languages?type=target lists.',
+  too_many_texts: 'text: may hold at most 50 entries.',
+  text_too_long: 'text: is 12345 characters long in total; the plan allows 10000 per request.',
+  rate_limited: 'At most 50 requests per second are allowed for this team.',
+  method_not_allowed: 'This path accepts POST.',
+};

@@ -15,7 +15,7 @@ export interface EngineWork {
   readonly formality: string | undefined;
   readonly context: string | undefined;
   readonly glossary: EngineGlossary | undefined;
-  /** A valid W3C `traceparent` to send along. */
+  /** The W3C `traceparent` to send along: the caller's trace, our span. */
   readonly traceparent: string | undefined;
 }
 

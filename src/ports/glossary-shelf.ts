@@ -21,7 +21,8 @@ export interface GlossaryRecord extends Omit<NewGlossary, 'entries' | 'teamId'> 
 export type GlossaryCreation =
   | { readonly kind: 'created'; readonly glossary: GlossaryRecord }
   /** The team has as many as its record allows; exact under concurrent creation. */
-  | { readonly kind: 'limit_reached'; readonly maxGlossaries: number };
+  | { readonly kind: 'limit_reached'; readonly maxGlossaries: number }
+  | { readonly kind: 'team_unknown' };
 
 /**
  * Where a team has no glossary of an id, `undefined` is answered, whoever else may have one. Ids are canonical ULIDs.
@@ -35,4 +36,10 @@ export interface GlossaryShelf {
   entries(teamId: string, glossaryId: string): Promise<GlossaryEntries | undefined>;
   /** Whether there was one to remove. */
   remove(teamId: string, glossaryId: string): Promise<boolean>;
+}
+
+/** What a translation needs of the shelf, with a memory in front: what is remembered is answered at once. */
+export interface GlossaryMemory {
+  /** As the shelf's; for a glossary that an admission has just found. */
+  entries(teamId: string, glossaryId: string): GlossaryEntries | undefined | Promise<GlossaryEntries | undefined>;
 }

@@ -22,6 +22,8 @@ export interface AdmissionRequest {
   readonly leaseMs: number;
   /** Checked for existence and pair (canonical codes) before the reservation; only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
+  /** Whether the answer is to say how the team's request rate stands; who does not ask does not pay for it. */
+  readonly reportRate?: boolean;
 }
 
 export interface GlossaryReference {
@@ -59,19 +61,40 @@ export interface Reservation {
  * sweep them. A period that has ended is followed by the one that holds `now`; open reservations stay in theirs.
  * A clock that steps back moves the window's places along with it: intervals between them are kept, and the newest
  * counts as happening now, so that no team is locked out for longer than a second nor let through twice.
+ *
+ * With `reportRate`, every answer that has taken a place carries `rate`, from the reading that decided. Without it, and
+ * in answers that have taken none, there is no `rate`; a `rate_limited` team has no place left.
  */
 export type Admission =
-  | Admitted
   | { readonly kind: 'repeated' }
   | { readonly kind: 'key_unknown' }
   | { readonly kind: 'key_revoked' }
   | { readonly kind: 'rate_limited'; readonly limit: number; readonly retryAfterMs: number }
-  | { readonly kind: 'text_too_long'; readonly maxCharacters: number }
-  | { readonly kind: 'glossary_missing' }
-  | { readonly kind: 'glossary_mismatch' }
-  | QuotaExceeded
-  | CreditExhausted
+  | Placed
   | StoreUnavailable;
+
+/** The answers to a request that has a place in the window. */
+export type Placed = PlaceTaken &
+  (
+    | Admitted
+    | { readonly kind: 'text_too_long'; readonly maxCharacters: number }
+    | { readonly kind: 'glossary_missing' }
+    | { readonly kind: 'glossary_mismatch' }
+    | QuotaExceeded
+    | CreditExhausted
+  );
+
+interface PlaceTaken {
+  readonly rate?: RateStanding | undefined;
+}
+
+/** How a team's window stands when a request has taken its place in it. */
+export interface RateStanding {
+  /** Places of any 1,000 ms. */
+  readonly limit: number;
+  /** Places that are free at this moment. */
+  readonly remaining: number;
+}
 
 export interface Admitted {
   readonly kind: 'admitted';

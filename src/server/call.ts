@@ -110,7 +110,7 @@ export abstract class Call implements Sink {
    */
   send(x: Exchange, outcome: Reply | Refusal): void {
     if (this.#state !== 'open') return;
-    const answer = compose(outcome, x.id, this.desk.problems);
+    const answer = compose(outcome, x, this.desk.problems);
     const { draining } = this.desk;
     if (x.closeAfter && !this.#refusing) this.#finish(answer, true);
     else if (this.#closes || (draining && this.#body !== undefined)) this.#hold(answer);
@@ -140,6 +140,7 @@ export abstract class Call implements Sink {
 
   #finish(answer: Answer, closes: boolean): void {
     this.#state = 'ended';
+    if (this.desk.draining) this.desk.lastAnswers++;
     this.write(answer, closes);
   }
 

@@ -3,6 +3,8 @@
 /** Host, optional port, or an IPv6 literal; no user part, no path, no blanks. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w\-.~%!$&'()*+;=]+)(?::\d{0,5})?$/;
 const LENGTH = /^\d{1,15}$/;
+/** By a pattern, not by lower case: Unicode's case mapping would take a Kelvin sign for a k. */
+const CHUNKED = /^chunked$/i;
 const CLOSE = /(?:^|[\s,])close(?:[\s,]|$)/i;
 
 const BAD_HOST = 'Host: send exactly one, holding a host name and at most a port.';
@@ -81,7 +83,7 @@ export class FramingGuard {
   }
 
   #judgeCoding(http10: boolean): string | undefined {
-    if (http10 || this.#codings > 1 || this.#lengths > 0 || this.#coding.toLowerCase() !== 'chunked') return BAD_CODING;
+    if (http10 || this.#codings > 1 || this.#lengths > 0 || !CHUNKED.test(this.#coding)) return BAD_CODING;
     this.chunked = true;
     // uWS is lenient about chunk syntax: what follows such a body cannot be trusted to be a request.
     this.closes = true;

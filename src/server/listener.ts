@@ -22,8 +22,14 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly address: { readonly host: string; readonly port: number };
-  /** Refuses new connections; connections that are open are served, and told to close with their next answer. */
+  /** Connections that are open. */
+  readonly connections: number;
+  /** Of the answers that took their connections with them: those whose last bytes are not known to be on their way. */
+  readonly unsent: number;
+  /** Refuses new connections; those that are open are served as before. */
   stopAccepting(): void;
+  /** Every answer from now on says that its connection closes. To be called when no new ones are accepted. */
+  beginLastAnswers(): void;
   /** Cuts whatever is left. */
   close(): void;
 }
@@ -35,11 +41,29 @@ export interface Desk {
   readonly bodyBytesMax: number;
   /** Every answer from now on says that the connection closes. */
   draining: boolean;
+  /** Connections that are open; kept by the listener. */
+  connections: number;
+  /** Connections that were open when draining began. */
+  connectionsAtDrain: number;
+  /** Answers since then; each takes its connection with it as soon as it is sent. */
+  lastAnswers: number;
 }
 
 export function openDesk(options: ListenerOptions): Desk {
   const { gateway, problems, bodyBytesMax } = options;
-  return { gateway, problems, bodyBytesMax, draining: false };
+  return { gateway, problems, bodyBytesMax, draining: false, connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
+}
+
+/** From here on connections only go. */
+export function beginLastAnswers(desk: Desk): void {
+  if (desk.draining) return;
+  desk.draining = true;
+  desk.connectionsAtDrain = desk.connections;
+}
+
+/** At least so many answers wait for a slow reader: more of them were given than connections have gone. */
+export function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: Desk): number {
+  return Math.max(0, lastAnswers - (connectionsAtDrain - connections));
 }
 
 /** Request line and fields together; both libraries are held to it. */
@@ -49,8 +73,8 @@ export const HEAD_BYTES_MAX = 16_384;
 export class ListenError extends Error {
   readonly reason: 'port_in_use' | 'cannot_listen';
 
-  constructor(reason: ListenError['reason'], message: string) {
-    super(message);
+  constructor(reason: ListenError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'ListenError';
     this.reason = reason;
   }

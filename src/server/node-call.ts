@@ -6,11 +6,19 @@ import type { Desk } from './listener.ts';
 import { fieldsOf } from './write.ts';
 import type { Answer } from './write.ts';
 
+/** The parser also takes 0.9 and 2.0 for versions of what it reads. */
+const SPOKEN: ReadonlySet<string> = new Set(['1.0', '1.1']);
+const BAD_VERSION = 'request: only HTTP/1.1 and HTTP/1.0 are spoken here.';
+
 /** What a call asks of the connection that it came on. */
 export interface CallOwner {
-  answered(call: NodeCall): void;
+  /** Whether no other call is open now. */
+  answered(call: NodeCall): boolean;
   endsWith(call: NodeCall): boolean;
 }
+
+/** A caller who takes nothing of an answer for so long is cut off. The library's own timers watch callers who send. */
+const UNREAD_MS = 10_000;
 
 export class NodeCall extends Call {
   readonly #owner: CallOwner;
@@ -35,11 +43,13 @@ export class NodeCall extends Call {
   #open(reader: HeadReader): void {
     const req = this.#req;
     const { framing } = reader;
+    // What an earlier answer on this connection may have left.
+    req.socket.setTimeout(0);
     reader.start();
     for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) reader.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
     const method = req.method ?? '';
     const head = { method, ...splitTarget(req.url ?? ''), headers: reader.headers };
-    const fault = framing.judge(method, req.httpVersionMinor === 0);
+    const fault = SPOKEN.has(req.httpVersion) ? framing.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
     req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
     req.on('end', () => this.#guarded(() => this.bodyComplete()));
     // A connection that breaks is told by its own `close`.
@@ -63,7 +73,8 @@ export class NodeCall extends Call {
 
   protected override write(answer: Answer, closes: boolean): void {
     const end = closes || this.#owner.endsWith(this);
-    this.#owner.answered(this);
+    // Until the answer has gone out; from then on the library sets its own. Not while later calls wait for their turn.
+    this.#req.socket.setTimeout(this.#owner.answered(this) ? UNREAD_MS : 0);
     const fields = fieldsOf(answer).flat();
     if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(answer.body)));
     if (end) fields.push('Connection', 'close');

@@ -47,8 +47,9 @@ export class NodeConnection implements Sink {
     if (call.closes) this.#condemned = true;
   }
 
-  answered(call: NodeCall): void {
+  answered(call: NodeCall): boolean {
     this.#open.delete(call);
+    return this.#open.size === 0;
   }
 
   /** Whether a connection that is to end for its own sake may end with this call's answer: not while later ones wait. */
@@ -88,7 +89,7 @@ export class NodeConnection implements Sink {
   }
 
   send(x: Exchange, outcome: Reply | Refusal): void {
-    this.#socket.end(serialise(compose(outcome, x.id, this.#desk.problems)));
+    this.#socket.end(serialise(compose(outcome, x, this.#desk.problems)));
     const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
     this.#socket.once('close', () => clearTimeout(linger));
   }

@@ -6,7 +6,7 @@ import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HeadReader } from './head-reader.ts';
-import { HEAD_BYTES_MAX, listenError, openDesk } from './listener.ts';
+import { HEAD_BYTES_MAX, beginLastAnswers, listenError, openDesk, unsentAnswers } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -38,19 +38,33 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   server.on('checkExpectation', handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => connectionOf(socket).failed(error));
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => connectionOf(socket).refuseRaw('CONNECT: this is not a proxy.'));
+  server.on('connection', (socket: Duplex) => {
+    desk.connections++;
+    socket.once('close', () => desk.connections--);
+  });
   const { host, port, exclusive = true } = options;
   await listen(server, host, port, exclusive);
   const stopAccepting = (): void => {
-    desk.draining = true;
     // Not http's own `close`: that one also cuts idle connections, whose next request may be on its way.
     NetServer.prototype.close.call(server);
   };
   const close = (): void => {
-    desk.draining = true;
+    beginLastAnswers(desk);
     server.close();
     server.closeAllConnections();
   };
-  return { address: { host, port: (server.address() as AddressInfo).port }, stopAccepting, close };
+  return {
+    address: { host, port: (server.address() as AddressInfo).port },
+    get connections() {
+      return desk.connections;
+    },
+    get unsent() {
+      return unsentAnswers(desk);
+    },
+    stopAccepting,
+    beginLastAnswers: () => beginLastAnswers(desk),
+    close,
+  };
 }
 
 function openServer({ tls }: ListenerOptions): Server {

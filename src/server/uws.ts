@@ -1,10 +1,10 @@
 // The listener on uWebSockets.js, and its only importer.
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import { createServer } from 'node:net';
 import { Call } from './call.ts';
 import { HeadReader } from './head-reader.ts';
-import { HEAD_BYTES_MAX, listenError, openDesk } from './listener.ts';
+import { HEAD_BYTES_MAX, ListenError, beginLastAnswers, listenError, openDesk, unsentAnswers } from './listener.ts';
 import type { Desk, Listener, ListenerOptions, TlsFiles } from './listener.ts';
+import { freePortOf } from './port-check.ts';
 import { readTlsFiles } from './tls-files.ts';
 import { statusLine } from './write.ts';
 import type { Answer } from './write.ts';
@@ -33,25 +33,43 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
     res.onAborted(() => call.gone());
     call.start(req, reader);
   });
+  app.filter((_res, change) => void (desk.connections += change));
   const { host, port, exclusive = true } = options;
   const socket = await listen(app, host, port, exclusive ? library.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
   const address = { host, port: library.us_socket_local_port(socket) };
+  let accepting = true;
   const stopAccepting = (): void => {
     // The socket is freed by the first call.
-    if (!desk.draining) library.us_listen_socket_close(socket);
-    desk.draining = true;
+    if (accepting) library.us_listen_socket_close(socket);
+    accepting = false;
   };
   const close = (): void => {
     stopAccepting();
+    beginLastAnswers(desk);
     app.close();
   };
-  return { address, stopAccepting, close };
+  return {
+    address,
+    get connections() {
+      return desk.connections;
+    },
+    get unsent() {
+      return unsentAnswers(desk);
+    },
+    stopAccepting,
+    beginLastAnswers: () => beginLastAnswers(desk),
+    close,
+  };
 }
 
 async function load(): Promise<Library> {
-  // Read once, while the library's binary is loaded.
+  // Read once, while the library's binary is loaded; in the process's own environment, so not in a worker thread.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
-  const library = (await import('uWebSockets.js')) as unknown as Library;
+  const library = (await import('uWebSockets.js').catch((error: unknown) => {
+    throw new ListenError('cannot_listen', 'uWebSockets.js has no binary for this platform and Node: use "listener: node"', {
+      cause: error,
+    });
+  })) as unknown as Library;
   // Without it every answer names the library; it has to come before the first app.
   library['_cfg']('silent');
   return library;
@@ -68,16 +86,9 @@ async function listen(app: TemplatedApp, host: string, port: number, options: nu
   const socket = await new Promise<us_listen_socket | false>((resolve) => bind(host, port, options, resolve));
   if (socket !== false) return socket;
   app.close();
-  throw listenError(host, port, await reasonFor(host, port));
-}
-
-/** The library only says that it failed; Node's own attempt says why. */
-function reasonFor(host: string, port: number): Promise<string | undefined> {
-  const probe = createServer();
-  return new Promise((resolve) => {
-    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(undefined)));
-  });
+  // The library only says that it failed; Node's own attempt says why.
+  await freePortOf(host, port);
+  throw listenError(host, port, undefined);
 }
 
 class UwsCall extends Call {
@@ -106,7 +117,9 @@ class UwsCall extends Call {
     reader.start();
     req.forEach(reader.field);
     const method = req.getCaseSensitiveMethod();
-    const head = { method, path: req.getUrl(), query: req.getQuery(), headers: reader.headers };
+    // Without a query the library answers undefined, whatever its types say.
+    const query = (req.getQuery() as string | undefined) ?? '';
+    const head = { method, path: req.getUrl(), query, headers: reader.headers };
     const fault = framing.judge(method);
     // The library takes any value of five letters for `close`.
     if (framing.connection.length === 5) this.#closeUnsaid = framing.closes = true;

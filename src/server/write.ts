@@ -1,5 +1,6 @@
 // Turns an outcome into status, fields and body, checked and ready for either library to write.
 import { STATUS_CODES } from 'node:http';
+import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Refusal, Reply } from '../core/outcome.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
@@ -17,16 +18,21 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Throws when a field could not be sent as it is: uWS would write a line break as it stands, and split the answer. */
-export function compose(outcome: Reply | Refusal, requestId: string, problems: ProblemWriter): Answer {
+export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): Answer {
   if (outcome.kind === 'problem') {
-    const { status, headers, body } = problems.render(outcome.problem, requestId);
-    checkFields(headers);
-    return { status, requestId, contentType: 'application/problem+json', headers, body };
+    const { status, headers, body } = problems.render(outcome.problem, x.id);
+    return { status, requestId: x.id, contentType: 'application/problem+json', headers: allHeaders(headers, x), body };
   }
   const { status, contentType, headers, body } = outcome;
-  checkFields(headers);
   if (contentType !== undefined && !VALUE.test(contentType)) throw new Error('Content-Type holds a character that no field may hold');
-  return { status, requestId, contentType, headers, body };
+  return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), body };
+}
+
+/** The outcome's own fields, and those that go with any answer to this request. */
+function allHeaders(own: HeaderList, { responseHeaders }: Exchange): HeaderList {
+  const all = responseHeaders.length === 0 ? own : [...own, ...responseHeaders];
+  checkFields(all);
+  return all;
 }
 
 function checkFields(headers: HeaderList): void {

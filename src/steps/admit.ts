@@ -2,16 +2,18 @@
 import { performance } from 'node:perf_hooks';
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { NO_HEADERS } from '../core/outcome.ts';
+import type { HeaderList, Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import type { KeyOwner } from '../domain/api-key.ts';
 import { bodyVerdictSlot, keyDigestSlot, keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/journey.ts';
 import { rfc3339 } from '../domain/period.ts';
+import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { NO_SUCH_GLOSSARY } from '../domain/translate-request.ts';
 import type { BodyVerdict } from '../domain/translate-request.ts';
-import type { KeyCache } from '../ports/key-directory.ts';
+import type { KeyCache, StoreUnavailable } from '../ports/key-directory.ts';
 import type { Admission, AdmissionRequest, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
 
 export interface AdmitOptions {
@@ -19,8 +21,10 @@ export interface AdmitOptions {
   readonly settlements: Settlements;
   readonly cache: KeyCache;
   readonly leaseMs: number;
-  /** Told of every admission's result, by its `kind`. */
-  readonly onAdmission: (kind: Admission['kind']) => void;
+  /** Whether answers say how the team's request rate stands. */
+  readonly rateLimitHeaders: boolean;
+  /** Told of every admission's result. */
+  readonly onAdmission: (admission: Admission) => void;
 }
 
 const reservationSlot = reserveSlot<Reservation>('reservation');
@@ -36,7 +40,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
       const owner = x.need(keyOwnerSlot);
       const verdict = x.get(bodyVerdictSlot);
       const startedAtMs = performance.now();
-      const answer = ledger.admit(admissionRequest(x, owner, verdict, options.leaseMs));
+      const answer = ledger.admit(admissionRequest(x, owner, verdict, options));
       if (!(answer instanceof Promise)) return conclude(x, owner, verdict, answer, options);
       return answer.then((admission) => {
         x.need(tallySlot).storeMs += performance.now() - startedAtMs;
@@ -53,7 +57,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
   };
 }
 
-function admissionRequest(x: Exchange, owner: KeyOwner, verdict: BodyVerdict | undefined, leaseMs: number): AdmissionRequest {
+function admissionRequest(x: Exchange, owner: KeyOwner, verdict: BodyVerdict | undefined, options: AdmitOptions): AdmissionRequest {
   const request = verdict?.kind === 'valid' ? verdict.request : undefined;
   return {
     requestId: x.id,
@@ -61,12 +65,13 @@ function admissionRequest(x: Exchange, owner: KeyOwner, verdict: BodyVerdict | u
     keyId: owner.keyId,
     characters: request?.characters ?? (verdict?.kind === 'invalid' ? verdict.characters : undefined),
     reserve: request !== undefined,
-    leaseMs,
+    leaseMs: options.leaseMs,
     glossary:
       request?.glossaryId === undefined
         ? undefined
         : // A glossary is never used without a source language: the body's rules saw to it.
           { glossaryId: request.glossaryId, sourceLang: request.sourceLang!, targetLang: request.targetLang },
+    reportRate: options.rateLimitHeaders,
   };
 }
 
@@ -77,11 +82,12 @@ function conclude(
   admission: Admission,
   options: AdmitOptions,
 ): Outcome | undefined {
-  options.onAdmission(admission.kind);
+  options.onAdmission(admission);
   if (admission.kind === 'unavailable') {
     options.settlements.releaseUnknown(owner.teamId, x.id);
     return STORE_UNAVAILABLE;
   }
+  if (options.rateLimitHeaders) x.responseHeaders = rateLimitHeadersOf(admission);
   if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
   if (admission.kind !== 'admitted') return refusalOf(admission, verdict);
   if (admission.reservation !== undefined) x.set(reservationSlot, admission.reservation);
@@ -90,6 +96,13 @@ function conclude(
   x.need(tallySlot).characters = verdict.request.characters;
   x.set(translateRequestSlot, verdict.request);
   return undefined;
+}
+
+/** None where the admission has not looked at the rate. */
+function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
+  if (admission.kind === 'rate_limited') return rateLimitHeaders(admission.limit, 0);
+  if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;
+  return rateLimitHeaders(admission.rate.limit, admission.rate.remaining);
 }
 
 type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;

@@ -5,18 +5,25 @@ import { json } from '../core/outcome.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { tallySlot, translateRequestSlot } from '../domain/journey.ts';
+import { keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/journey.ts';
 import type { Languages } from '../domain/languages.ts';
-import { validTraceparent } from '../domain/traceparent.ts';
+import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import { StoreError } from '../domain/store-error.ts';
+import { traceparentForward } from '../domain/traceparent.ts';
+import { NO_SUCH_GLOSSARY } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
-import type { AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
+import type { AttemptFailure, Engine, EngineGlossary, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
+import type { GlossaryEntries, GlossaryMemory } from '../ports/glossary-shelf.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;
+  readonly glossaries: GlossaryMemory;
   readonly languages: () => Languages;
   /** Told why attempts failed, in fixed words; the place where an engine failure is logged. */
   readonly onEngineResult: (x: Exchange, failures: readonly AttemptFailure[], usable: boolean) => void;
 }
+
+type Worked = Outcome | Promise<Outcome>;
 
 const ENGINE_UNAVAILABLE = refuse(
   'engine_unavailable',
@@ -30,15 +37,38 @@ export function translateStep(options: TranslateOptions): BodyStep {
     headers: ['traceparent'],
     run(x) {
       const request = x.need(translateRequestSlot);
+      const { glossaryId } = request;
+      if (glossaryId === undefined) return work(x, request, undefined, options);
       const startedAtMs = performance.now();
-      const result = options.engine.translate(engineWork(x, request), x);
-      if (!(result instanceof Promise)) return conclude(x, request, result, startedAtMs, options);
-      return result.then((answer) => conclude(x, request, answer, startedAtMs, options));
+      const entries = options.glossaries.entries(x.need(keyOwnerSlot).teamId, glossaryId);
+      if (!(entries instanceof Promise)) return workWith(x, request, entries, options);
+      return entries.then((found) => {
+        x.need(tallySlot).storeMs += performance.now() - startedAtMs;
+        return workWith(x, request, found, options);
+      }, refuseUnreachable);
     },
   };
 }
 
-function engineWork(x: Exchange, request: TranslateRequest): EngineWork {
+function workWith(x: Exchange, request: TranslateRequest, entries: GlossaryEntries | undefined, options: TranslateOptions): Worked {
+  // Deleted since the admission found it.
+  if (entries === undefined) return NO_SUCH_GLOSSARY;
+  return work(x, request, { id: request.glossaryId!, entries }, options);
+}
+
+function work(x: Exchange, request: TranslateRequest, glossary: EngineGlossary | undefined, options: TranslateOptions): Worked {
+  const startedAtMs = performance.now();
+  const result = options.engine.translate(engineWork(x, request, glossary), x);
+  if (!(result instanceof Promise)) return conclude(x, request, result, startedAtMs, options);
+  return result.then((answer) => conclude(x, request, answer, startedAtMs, options));
+}
+
+function refuseUnreachable(error: unknown): Outcome {
+  if (error instanceof StoreError) return STORE_UNAVAILABLE;
+  throw error;
+}
+
+function engineWork(x: Exchange, request: TranslateRequest, glossary: EngineGlossary | undefined): EngineWork {
   return {
     requestId: x.id,
     text: request.text,
@@ -46,8 +76,8 @@ function engineWork(x: Exchange, request: TranslateRequest): EngineWork {
     targetLang: request.targetLang,
     formality: request.formality,
     context: request.context,
-    glossary: undefined,
-    traceparent: validTraceparent(x.head.headers['traceparent']),
+    glossary,
+    traceparent: traceparentForward(x.head.headers['traceparent']),
   };
 }
 

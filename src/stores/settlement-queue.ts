@@ -1,11 +1,11 @@
 // Sees verdicts through: hands each to the ledger at once, and repeats it by id while its outcome is unknown.
-import type { Clock } from '../ports/clock.ts';
 import type { Ledger, Reservation, Resolution, Settlements, Verdict } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface SettlementQueueOptions {
   readonly ledger: Ledger;
-  readonly clock: Clock;
+  /** A monotonic clock in milliseconds: a wall clock that is put right must not end a lease before its time. */
+  readonly now: () => number;
   readonly log: Log;
   /** How long a reservation is held at most; nothing is tried for longer. */
   readonly leaseMs: number;
@@ -19,7 +19,7 @@ interface Open {
   readonly teamId: string;
   readonly requestId: string;
   readonly verdict: Verdict;
-  /** When trying is pointless: the lease is the backstop. By the local clock. */
+  /** When trying is pointless: the lease is the backstop. */
   readonly untilMs: number;
   tries: number;
 }
@@ -32,6 +32,7 @@ export class SettlementQueue implements Settlements {
   readonly #options: SettlementQueueOptions;
   readonly #timers = new Set<NodeJS.Timeout>();
   #open = 0;
+  #closed = false;
   #onEmpty: (() => void) | undefined;
 
   constructor(options: SettlementQueueOptions) {
@@ -65,13 +66,14 @@ export class SettlementQueue implements Settlements {
 
   /** Stops trying. What is open is left to its lease. */
   close(): void {
+    this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
 
   #take(teamId: string, requestId: string, verdict: Verdict): void {
     this.#open++;
-    const untilMs = this.#options.clock.nowMs() + this.#options.leaseMs;
+    const untilMs = this.#options.now() + this.#options.leaseMs;
     const open: Open = { teamId, requestId, verdict, untilMs, tries: 0 };
     if (this.#open > OPEN_MAX) this.#done(open, 'abandoned');
     else this.#try(open);
@@ -93,7 +95,7 @@ export class SettlementQueue implements Settlements {
   #conclude(open: Open, resolution: Resolution): void {
     if (resolution.kind !== 'unavailable') return this.#done(open, resolution.kind);
     const delayMs = Math.min(RETRY_FIRST_MS * 2 ** (open.tries - 1), RETRY_MAX_MS);
-    if (this.#options.clock.nowMs() + delayMs >= open.untilMs) return this.#done(open, 'abandoned');
+    if (this.#closed || this.#options.now() + delayMs >= open.untilMs) return this.#done(open, 'abandoned');
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.#try(open);

@@ -115,8 +115,8 @@ describe('routes', () => {
   test('shows the steps of each route in their order', async () => {
     const { routes } = parsed(await lingate(['routes', '--json'])) as { routes: { route: string; steps: string[] }[] };
     const translate = routes.find(({ route }) => route === 'POST /v1/translate');
-    expect(translate?.steps).toEqual(['access-log', 'identify', 'authenticate', 'read', 'admit', 'translate']);
+    expect(translate?.steps).toEqual(['access-log', 'shed', 'identify', 'authenticate', 'team-shed', 'read', 'admit', 'translate']);
     const people = await lingate(['routes']);
-    expect(people.stdout).toMatch(/^POST \/v1\/translate +access-log > identify > authenticate > read > admit > translate$/m);
+    expect(people.stdout).toMatch(/^POST \/v1\/translate +access-log > shed > identify > authenticate > team-shed > read > admit > translate$/m);
   });
 });

@@ -29,7 +29,17 @@ describe('the default file', () => {
     expect(config.store).toBe('sqlite:data/lingate.db');
     expect(config.auth.vendorNames).toEqual(['Vendor-Auth-Key', 'DeepL-Auth-Key']);
     expect(config.engine).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeoutMs: 10_000 });
-    expect(config.limits).toEqual({ bodyBytes: 1_048_576, leaseMs: 60_000, requestMs: 30_000, drainMs: 30_000 });
+    expect(config.limits).toEqual({
+      bodyBytes: 1_048_576,
+      leaseMs: 60_000,
+      requestMs: 30_000,
+      drainMs: 30_000,
+      drainDelayMs: 0,
+      concurrency: 10_000,
+      teamConcurrency: 1000,
+      shedLoopDelayMs: 200,
+      rateLimitHeaders: false,
+    });
     expect([...config.plans.keys()]).toEqual(['free', 'pro', 'prepaid']);
     expect(config.plans.get('pro')).toMatchObject({ overage_cap_minor: 10_000, overage_minor_per_million: 2000, max_glossaries: 20 });
   });

@@ -6,12 +6,14 @@ import { admissionContract } from './admission-contract.ts';
 import { clockContract } from './clock-contract.ts';
 import { concurrencyContract } from './concurrency-contract.ts';
 import { creditContract } from './credit-contract.ts';
+import { glossaryContract } from './glossary-contract.ts';
 import { keysContract } from './keys-contract.ts';
 import { MovableClock, START_MS } from './movable-clock.ts';
 import { periodContract } from './period-contract.ts';
 import { planChangeContract } from './plan-change-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { rateContract } from './rate-contract.ts';
+import { rateReportContract } from './rate-report-contract.ts';
 import { remembranceContract } from './remembrance-contract.ts';
 import { resolutionContract } from './resolution-contract.ts';
 import { teamsContract } from './teams-contract.ts';
@@ -30,6 +32,7 @@ export interface Subject {
 const PARTS: readonly { title: string; part: (subject: Subject) => void }[] = [
   { title: 'admission: order of checks', part: admissionContract },
   { title: 'request rate', part: rateContract },
+  { title: 'the request rate as it is reported', part: rateReportContract },
   { title: 'a clock that steps back', part: clockContract },
   { title: 'quota', part: quotaContract },
   { title: 'credit', part: creditContract },
@@ -39,6 +42,7 @@ const PARTS: readonly { title: string; part: (subject: Subject) => void }[] = [
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },
   { title: 'teams', part: teamsContract },
+  { title: 'glossaries', part: glossaryContract },
   { title: 'concurrency and further instances', part: concurrencyContract },
 ];
 

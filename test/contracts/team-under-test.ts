@@ -32,6 +32,7 @@ export interface AdmitOptions {
   readonly reserve?: boolean;
   readonly leaseMs?: number;
   readonly glossary?: AdmissionRequest['glossary'];
+  readonly reportRate?: boolean;
 }
 
 export interface TeamUnderTest {

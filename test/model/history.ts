@@ -12,7 +12,8 @@ export type Step =
       readonly characters: number;
       readonly reserve: boolean;
       readonly leaseMs: number;
-      readonly glossary: boolean;
+      readonly glossary: GlossaryUse | undefined;
+      readonly reportRate: boolean;
     }
   | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict }
   /** Resolves a reservation that was made, perhaps long ago. */
@@ -27,8 +28,17 @@ export type Step =
   | { readonly step: 'revoke_key'; readonly team: number; readonly key: number }
   | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
   | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
+  | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
+  | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
   /** Compares the books of both teams. */
   | { readonly step: 'look' };
+
+/** How an admission names a glossary: the nth last that was made for its own team or the other one, and by which pair. */
+export interface GlossaryUse {
+  readonly foreign: boolean;
+  readonly nthLast: number;
+  readonly pair: number;
+}
 
 export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'remembrance_end';
 
@@ -54,6 +64,12 @@ export const FIRST_KEYS = 3;
 /** The last of these numbers stands for a key of the other team. */
 export const KEYS = 5;
 
+/** Source and target of glossaries. */
+export const PAIRS = [
+  ['EN', 'DE'],
+  ['EN', 'FR'],
+] as const;
+
 const limits: fc.Arbitrary<TeamLimits> = fc
   .record({
     billing: fc.constantFrom('quota', 'quota', 'credit'),
@@ -63,8 +79,9 @@ const limits: fc.Arbitrary<TeamLimits> = fc
     overageCharacters: fc.constantFrom(0, 0, 1, 15),
     minorPerMillion: fc.constantFrom(0, 1, 2500, 333_333),
     period: fc.constantFrom('P1M', 'P1M', 'PT2S', 'PT7S', 'P1DT1H', 'P1Y2M'),
+    maxGlossaries: fc.integer({ min: 0, max: 3 }),
   })
-  .map((numbers) => ({ maxGlossaries: 1, overageCapMinor: 5, currency: 'EUR', ...numbers }));
+  .map((numbers) => ({ overageCapMinor: 5, currency: 'EUR', ...numbers }));
 
 const team = fc.integer({ min: 0, max: TEAMS - 1 });
 /** Few enough to come again, often enough to be new. */
@@ -80,6 +97,10 @@ const micro = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0
 
 const mostly = (often: boolean) => fc.integer({ min: 0, max: 11 }).map((n) => (n === 11 ? !often : often));
 
+const pair = fc.integer({ min: 0, max: PAIRS.length - 1 });
+const nthLast = fc.constantFrom(0, 0, 0, 1, 2);
+const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair });
+
 const admit = fc.record({
   step: fc.constant('admit' as const),
   id,
@@ -91,7 +112,8 @@ const admit = fc.record({
   ),
   reserve: mostly(true),
   leaseMs: fc.constantFrom(1, 500, 1000, 3000, 15_000),
-  glossary: mostly(false),
+  glossary: fc.option(glossaryUse, { nil: undefined, freq: 5 }),
+  reportRate: fc.boolean(),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -113,6 +135,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constant('revoke_key' as const), team, key }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('change_plan' as const), team, limits }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('add_credit' as const), team, micro }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('create_glossary' as const), team, pair }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('remove_glossary' as const), team, nthLast }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('look' as const) }) },
 );
 

@@ -10,7 +10,9 @@ export function unsound(standing: Standing | undefined): string | undefined {
 }
 
 /** When a reservation has just been made: whether it passed the quota. Later the limit may have been lowered. */
-export function overdrawn(standing: Standing, { limits }: Team): string | undefined {
+export function overdrawn(standing: Standing | undefined, team: Team | undefined): string | undefined {
+  if (standing === undefined || team === undefined) return 'a reservation of a team that is not there';
+  const { limits } = team;
   if (limits.billing === 'credit') return undefined;
   const most = limits.characterLimit + limits.overageCharacters;
   return standing.usedCharacters + standing.heldCharacters <= most ? undefined : `more than ${most} reserved: ${JSON.stringify(standing)}`;

@@ -1,10 +1,11 @@
 // One team's books in the reference model: every rule of the ledger said once, by plain arrays and linear scans.
-import { costMicro, minorRoundedDown, minorRoundedUp } from '../../src/domain/money.ts';
 import { parseDuration, periodAt } from '../../src/domain/period.ts';
 import type { Period } from '../../src/domain/period.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../src/domain/reservation.ts';
-import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../src/ports/ledger.ts';
+import type { Admission, AdmissionRequest, Placed, Reservation, Resolution, Verdict } from '../../src/ports/ledger.ts';
 import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../src/ports/team-registry.ts';
+import { priceMicroOf, priceRefusal } from './reference-price.ts';
+import type { ReferenceGlossary } from './reference-shelf.ts';
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -18,6 +19,7 @@ type Open = Extract<Entry, { kind: 'open' }>;
 /** Every method takes `nowMs`, the one reading of the clock that its operation has. */
 export class ReferenceAccount {
   readonly team: Mutable<Team>;
+  glossaries: readonly ReferenceGlossary[] = [];
   readonly #keys: Mutable<KeyUsage>[] = [];
   /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
   #period: Period;
@@ -44,12 +46,14 @@ export class ReferenceAccount {
     const answer = this.#judge(request, nowMs);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
       const { requestId, keyId } = request;
-      const priceMicro = this.#priceMicro(answer.reservation.characters);
+      const priceMicro = priceMicroOf(this.team.limits, answer.reservation.characters);
       this.#entries.push({ kind: 'open', requestId, reservation: answer.reservation, keyId, priceMicro, period: this.#period });
     } else {
       this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
     }
-    return answer;
+    if (request.reportRate !== true) return answer;
+    const limit = this.team.limits.requestsPerSecond;
+    return { ...answer, rate: { limit, remaining: limit - this.#places.length } };
   }
 
   resolve(requestId: string, verdict: Verdict, nowMs: number): Resolution {
@@ -137,27 +141,20 @@ export class ReferenceAccount {
     return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
   }
 
-  #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Admission {
+  #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
     const { limits } = this.team;
-    const { usedCharacters, heldCharacters, balanceMicro, heldMicro } = this.#books();
     if (characters !== undefined && characters > limits.maxCharactersPerRequest) {
       return { kind: 'text_too_long', maxCharacters: limits.maxCharactersPerRequest };
     }
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
-    if (glossary !== undefined) return { kind: 'glossary_missing' };
-    if (limits.billing === 'quota') {
-      if (usedCharacters + heldCharacters + characters > limits.characterLimit + limits.overageCharacters) {
-        const { characterLimit, overageCapMinor } = limits;
-        return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: this.#period.endMs };
-      }
-    } else {
-      const freeMicro = balanceMicro - heldMicro;
-      const requiredMicro = this.#priceMicro(characters);
-      if (freeMicro < requiredMicro) {
-        const [balanceMinor, requiredMinor] = [minorRoundedDown(freeMicro), minorRoundedUp(requiredMicro)];
-        return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: limits.currency };
-      }
+    if (glossary !== undefined) {
+      const found = this.glossaries.find((one) => one.glossaryId === glossary.glossaryId);
+      if (found === undefined) return { kind: 'glossary_missing' };
+      const samePair = found.sourceLang === glossary.sourceLang && found.targetLang === glossary.targetLang;
+      if (!samePair) return { kind: 'glossary_mismatch' };
     }
+    const refusal = priceRefusal(limits, this.#books(), this.#period, characters);
+    if (refusal !== undefined) return refusal;
     return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs } };
   }
 
@@ -168,10 +165,6 @@ export class ReferenceAccount {
     if (key === undefined || entry.period !== this.#period) return;
     key.characters += entry.reservation.characters;
     key.requests += 1;
-  }
-
-  #priceMicro(characters: number): number {
-    return this.team.limits.billing === 'credit' ? costMicro(characters, this.team.limits.minorPerMillion) : 0;
   }
 
   #entry(requestId: string): Entry | undefined {

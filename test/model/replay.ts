@@ -3,12 +3,12 @@ import { ulid } from 'ulid';
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { AdmissionRequest, Reservation, Verdict } from '../../src/ports/ledger.ts';
 import type { Store } from '../../src/ports/store.ts';
-import type { Standing, Usage } from '../../src/ports/team-registry.ts';
 import type { MovableClock } from '../contracts/movable-clock.ts';
 import { GENEROUS_QUOTA, freshKey } from '../contracts/team-under-test.ts';
 import { Agreement } from './agreement.ts';
 import type { Contender } from './agreement.ts';
-import { FIRST_KEYS, KEYS, TEAMS } from './history.ts';
+import { Cast, pairOf } from './cast.ts';
+import { FIRST_KEYS } from './history.ts';
 import type { History, Step } from './history.ts';
 import { overdrawn, unsound } from './invariants.ts';
 import { Moments } from './moments.ts';
@@ -16,8 +16,6 @@ import { Moments } from './moments.ts';
 type Delivery =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest }
   | { readonly kind: 'resolve'; readonly teamId: string; readonly requestId: string; readonly verdict: Verdict };
-
-const GLOSSARY = { glossaryId: ulid(), sourceLang: 'EN', targetLang: 'DE' };
 
 /** `model` first answers, the others must agree. The stores share `clock`. */
 export async function replay(history: History, clock: MovableClock, model: Contender, others: readonly Contender[]): Promise<void> {
@@ -27,10 +25,8 @@ export async function replay(history: History, clock: MovableClock, model: Conte
 class Replay {
   readonly #clock: MovableClock;
   readonly #agreement: Agreement;
-  readonly #teamIds: readonly string[] = Array.from({ length: TEAMS }, () => ulid());
-  readonly #keyIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
-  readonly #requestIds = new Map<number, string>();
-  readonly #retired = new Set<string>();
+  readonly #model: Store;
+  readonly #cast = new Cast();
   readonly #deliveries: Delivery[] = [];
   /** In order; the model gives each once, by its id and the end of its lease. */
   readonly #reservations: Reservation[] = [];
@@ -39,12 +35,13 @@ class Replay {
   constructor(clock: MovableClock, agreement: Agreement) {
     this.#clock = clock;
     this.#agreement = agreement;
+    this.#model = agreement.model;
   }
 
   async run(history: History): Promise<void> {
     this.#clock.set(history.startMs);
     for (const [team, { limits, balanceMicro }] of history.teams.entries()) {
-      const teamId = this.#teamId(team);
+      const teamId = this.#cast.teamId(team);
       await this.#agreement.on(`create team ${team}`, (store) =>
         store.teams.createTeam({ teamId, name: `Team ${team}`, plan: 'drawn', limits: { ...GENEROUS_QUOTA, ...limits }, balanceMicro }),
       );
@@ -60,9 +57,9 @@ class Replay {
   async #take(step: Step): Promise<void> {
     switch (step.step) {
       case 'admit':
-        return this.#deliver({ kind: 'admit', request: this.#request(step) });
+        return this.#deliver({ kind: 'admit', request: this.#cast.request(step) });
       case 'resolve':
-        return this.#deliver({ kind: 'resolve', ...this.#named(step.id), verdict: step.verdict });
+        return this.#deliver({ kind: 'resolve', ...this.#cast.named(step.id), verdict: step.verdict });
       case 'settle': {
         const made = this.#reservations.at(-1 - step.nthLast);
         return made === undefined ? undefined : this.#deliver({ kind: 'resolve', ...made, verdict: step.verdict });
@@ -74,7 +71,8 @@ class Replay {
       case 'wait':
         return this.#clock.step(step.ms);
       case 'wait_until': {
-        const next = this.#moments.next(step.moment, step.offsetMs, this.#clock.nowMs(), await this.#modelUsages());
+        const periodEnds = step.moment === 'period_end' ? await this.#periodEnds() : [];
+        const next = this.#moments.next(step.moment, step.offsetMs, this.#clock.nowMs(), periodEnds);
         return next === undefined ? undefined : this.#clock.set(next);
       }
       case 'clock_back':
@@ -82,15 +80,21 @@ class Replay {
       case 'create_key':
         return this.#createKey(step.team);
       case 'revoke_key': {
-        const keyId = this.#keyId(step.team, step.key);
+        const keyId = this.#cast.keyId(step.team, step.key);
         await this.#agreement.on(`revoke key ${keyId}`, (store) => store.teams.revokeKey(keyId));
         return;
       }
       case 'change_plan':
         return this.#changePlan(step.team, step.limits);
       case 'add_credit':
-        await this.#update(step.team, { addMicro: step.micro });
+        return this.#update(step.team, { addMicro: step.micro });
+      case 'create_glossary':
+        return this.#createGlossary(step.team, step.pair);
+      case 'remove_glossary': {
+        const [teamId, glossaryId] = [this.#cast.teamId(step.team), this.#cast.glossaryId(step.team, step.nthLast)];
+        await this.#agreement.on(`remove glossary ${glossaryId}`, (store) => store.glossaries.remove(teamId, glossaryId));
         return;
+      }
       case 'look':
         return this.#look();
     }
@@ -98,13 +102,12 @@ class Replay {
 
   async #deliver(delivery: Delivery): Promise<void> {
     const requestId = delivery.kind === 'admit' ? delivery.request.requestId : delivery.requestId;
-    if (this.#retired.has(requestId)) return;
+    if (this.#cast.isRetired(requestId)) return;
     this.#deliveries.push(delivery);
     if (delivery.kind === 'resolve') {
       const { teamId, verdict } = delivery;
-      const answer = await this.#agreement.on(`${verdict} ${requestId}`, async (store) => store.ledger.resolve(teamId, requestId, verdict));
-      this.#moments.resolved(requestId, answer, this.#clock.nowMs());
-      return;
+      await this.#agreement.on(`${verdict} ${requestId}`, async (store) => store.ledger.resolve(teamId, requestId, verdict));
+      return this.#moments.resolved(requestId, this.#clock.nowMs());
     }
     const { request } = delivery;
     const answer = await this.#agreement.on(`admit ${JSON.stringify(request)}`, async (store) => store.ledger.admit(request));
@@ -114,15 +117,16 @@ class Replay {
     // An answer given again says nothing about the limits of now.
     if (this.#reservations.some((one) => one.requestId === requestId && one.leaseUntilMs === leaseUntilMs)) return;
     this.#reservations.push(answer.reservation);
-    const { team } = (await this.#model.teams.usage(request.teamId)) as Usage;
-    this.#refuse(overdrawn((await this.#model.teams.standing(request.teamId)) as Standing, team));
+    const [standing, team] = [await this.#model.teams.standing(request.teamId), await this.#model.teams.findTeam(request.teamId)];
+    this.#refuse(overdrawn(standing, team));
   }
 
   async #look(): Promise<void> {
-    for (const teamId of this.#teamIds) {
+    for (const teamId of this.#cast.teamIds) {
       const standing = await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
       await this.#agreement.on(`usage of ${teamId}`, (store) => store.teams.usage(teamId));
       await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
+      await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
       this.#refuse(unsound(standing));
     }
   }
@@ -131,66 +135,50 @@ class Replay {
     if (fault !== undefined) throw this.#agreement.failure(fault);
   }
 
+  /** What has been seen to be over by then stays over: leases and periods do not come back with the clock. */
   async #stepBack(ms: number): Promise<void> {
-    const nowMs = this.#clock.nowMs();
-    const targetMs = Math.min(nowMs, Math.max(nowMs - ms, this.#moments.floorMs(nowMs, await this.#modelUsages())));
-    for (const requestId of this.#moments.forgottenBetween(targetMs, nowMs)) this.#retired.add(requestId);
-    for (const [id, requestId] of this.#requestIds) if (this.#retired.has(requestId)) this.#requestIds.delete(id);
-    this.#clock.set(targetMs);
+    if (!this.#moments.mayStepBack()) return;
+    await this.#look();
+    const [fromMs, nowMs] = [this.#clock.nowMs() - ms, this.#clock.nowMs()];
+    for (const requestId of this.#moments.forgottenBetween(fromMs, nowMs)) this.#cast.retire(requestId);
+    this.#clock.set(fromMs);
   }
 
   async #createKey(team: number): Promise<void> {
-    const key = freshKey(this.#teamId(team), `key of team ${team}`);
-    this.#keyIds[team]?.push(key.keyId);
+    const key = freshKey(this.#cast.teamId(team), `key of team ${team}`);
+    this.#cast.addKey(team, key.keyId);
     await this.#agreement.on(`create key ${key.keyId}`, (store) => store.teams.createKey(key));
     await this.#agreement.on(`find key ${key.keyId}`, async (store) => store.keys.find(key.digest));
   }
 
+  async #createGlossary(team: number, pair: number): Promise<void> {
+    const [glossaryId, teamId, [sourceLang, targetLang]] = [ulid(), this.#cast.teamId(team), pairOf(pair)];
+    const [name, entries] = [`glossary of team ${team}`, { [glossaryId]: targetLang }];
+    const glossary = { glossaryId, teamId, name, sourceLang, targetLang, entries };
+    const { kind } = await this.#agreement.on(`create glossary ${glossaryId}`, (store) => store.glossaries.create(glossary));
+    if (kind === 'created') this.#cast.addGlossary(team, glossaryId);
+    await this.#agreement.on(`entries of ${glossaryId}`, (store) => store.glossaries.entries(teamId, glossaryId));
+  }
+
   async #changePlan(team: number, limits: TeamLimits): Promise<void> {
-    const before = await this.#model.teams.findTeam(this.#teamId(team));
+    const before = await this.#model.teams.findTeam(this.#cast.teamId(team));
     if (before !== undefined && limits.requestsPerSecond < before.limits.requestsPerSecond) this.#moments.rateLowered(before.teamId);
     await this.#update(team, { plan: { name: 'changed', limits } });
   }
 
   async #update(team: number, change: Parameters<Store['teams']['updateTeam']>[1]): Promise<void> {
     await this.#agreement.on(`update team ${team} ${JSON.stringify(change)}`, (store) =>
-      store.teams.updateTeam(this.#teamId(team), change),
+      store.teams.updateTeam(this.#cast.teamId(team), change),
     );
   }
 
-  get #model(): Store {
-    return this.#agreement.model;
-  }
-
-  async #modelUsages(): Promise<Usage[]> {
-    const usages = await Promise.all(this.#teamIds.map((teamId) => this.#model.teams.usage(teamId)));
-    return usages.filter((usage) => usage !== undefined);
-  }
-
-  #request({ id, key, characters, reserve, leaseMs, glossary }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
-    const team = id % TEAMS;
-    return {
-      ...this.#named(id),
-      keyId: this.#keyId(key === KEYS - 1 ? team + 1 : team, key),
-      characters,
-      reserve,
-      leaseMs,
-      glossary: glossary ? GLOSSARY : undefined,
-    };
-  }
-
-  #named(id: number): { readonly teamId: string; readonly requestId: string } {
-    const requestId = this.#requestIds.get(id) ?? ulid();
-    this.#requestIds.set(id, requestId);
-    return { teamId: this.#teamId(id), requestId };
-  }
-
-  #teamId(team: number): string {
-    return this.#teamIds[team % TEAMS] ?? '';
-  }
-
-  #keyId(team: number, key: number): string {
-    const keyIds = this.#keyIds[team % TEAMS] ?? [];
-    return keyIds[key % keyIds.length] ?? '';
+  async #periodEnds(): Promise<number[]> {
+    const ends: number[] = [];
+    for (const teamId of this.#cast.teamIds) {
+      // Asked of the stores as well: the model must not be brought up to a moment that they have not seen.
+      const usage = await this.#agreement.on(`period of ${teamId}`, (store) => store.teams.usage(teamId));
+      if (usage !== undefined) ends.push(usage.periodEndMs);
+    }
+    return ends;
   }
 }

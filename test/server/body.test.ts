@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BodyCollector } from '../../src/server/body.ts';
 import { RawConnection, chunked, requestBytes } from '../support/raw-http.ts';
-import { BODY_BYTES_MAX, LISTENERS, startTestServer, sumOf } from './test-gateway.ts';
+import { BODY_BYTES_MAX, LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';
+import { sumOf } from './test-routes.ts';
 
 const DROPPED_MAX = 8 * BODY_BYTES_MAX;
 

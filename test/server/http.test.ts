@@ -63,6 +63,10 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
+  test.each(['/headers', '/headers?'])('%s has an empty query', async (path) => {
+    expect((await get(path)).json()).toEqual(['', {}]);
+  });
+
   test('a connection serves many requests, with bodies and without', async () => {
     const connection = await RawConnection.open(server);
     for (const path of ['/sync', '/async', '/nowhere', '/throw', '/sync']) {

@@ -1,17 +1,15 @@
 // A gateway with a handful of test routes, behind either listener: what the listener tests talk to.
-import { ulid } from 'ulid';
 import { Gateway } from '../../src/core/gateway.ts';
-import type { Exchange } from '../../src/core/exchange.ts';
 import { json } from '../../src/core/outcome.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { ProblemWriter } from '../../src/core/problem-writer.ts';
-import { refuse } from '../../src/core/problem.ts';
 import { Router } from '../../src/core/router.ts';
-import type { RouteSpec } from '../../src/core/route.ts';
-import type { HeadStep, Step } from '../../src/core/step.ts';
+import type { HeadStep } from '../../src/core/step.ts';
+import { ulidSource } from '../../src/domain/ulid.ts';
 import type { Listener, ListenerOptions } from '../../src/server/listener.ts';
 import { startNodeListener } from '../../src/server/node-http.ts';
 import { startUwsListener } from '../../src/server/uws.ts';
+import { testRoutes } from './test-routes.ts';
 
 export const LISTENERS = [
   ['uws', startUwsListener],
@@ -50,10 +48,7 @@ export async function startTestServer(
   const settled: string[] = [];
   const bugs: string[] = [];
   const waiting: ((outcome: Outcome) => void)[] = [];
-  const watchers = new Set<() => void>();
-  const changed = (): void => {
-    for (const watcher of watchers) watcher();
-  };
+  const { changed, until } = conditions();
   const watch: HeadStep = {
     kind: 'head',
     name: 'watch',
@@ -70,7 +65,7 @@ export async function startTestServer(
   const gateway = new Gateway({
     router: new Router(testRoutes(watch, waiting), [watch]),
     around: [watch],
-    newId: ulid,
+    newId: ulidSource(Date.now),
     now: () => performance.now(),
     requestMs: options.requestMs ?? 10_000,
     reportBug: (_x, where, error) => bugs.push(`${where}: ${error instanceof Error ? error.message : String(error)}`),
@@ -84,6 +79,20 @@ export async function startTestServer(
     bodyBytesMax: BODY_BYTES_MAX,
     ...options,
   });
+  const close = (): void => {
+    listener.close();
+    gateway.close();
+  };
+  const letGo = (): void => waiting.shift()?.(json('{"waited":true}'));
+  return { port: listener.address.port, gateway, listener, settled, handled, bugs, letGo, until, close };
+}
+
+/** Waiting without looking at the clock: conditions are looked at whenever something has changed. */
+function conditions(): { readonly changed: () => void; readonly until: TestServer['until'] } {
+  const watchers = new Set<() => void>();
+  const changed = (): void => {
+    for (const watcher of watchers) watcher();
+  };
   const until = (condition: () => boolean): Promise<void> =>
     new Promise((resolve) => {
       const watcher = (): void => {
@@ -94,12 +103,7 @@ export async function startTestServer(
       watchers.add(watcher);
       watcher();
     });
-  const close = (): void => {
-    listener.close();
-    gateway.close();
-  };
-  const letGo = (): void => waiting.shift()?.(json('{"waited":true}'));
-  return { port: listener.address.port, gateway, listener, settled, handled, bugs, letGo, until, close };
+  return { changed, until };
 }
 
 function nameOf(outcome: Outcome): string {
@@ -111,104 +115,4 @@ function nameOf(outcome: Outcome): string {
     case 'client_closed':
       return outcome.kind;
   }
-}
-
-function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[]): RouteSpec[] {
-  const head = (run: (x: Exchange) => Outcome | undefined, headers: readonly string[] = []): Step[] => [
-    watch,
-    { kind: 'head', name: 'answer', headers, run },
-  ];
-  const body = (run: (x: Exchange) => Outcome | Promise<Outcome>): Step[] => [watch, { kind: 'body', name: 'answer', run }];
-  const route = (method: string, path: string, steps: readonly Step[], takesBody = method === 'POST'): RouteSpec => ({
-    method,
-    path,
-    steps,
-    takesBody,
-  });
-  return [
-    route(
-      'GET',
-      '/sync',
-      head(() => json('{"sync":true}')),
-    ),
-    route(
-      'GET',
-      '/async',
-      body(async () => Promise.resolve(json('{"async":true}'))),
-    ),
-    route(
-      'GET',
-      '/wait',
-      body(() => new Promise((resolve) => waiting.push(resolve))),
-    ),
-    route(
-      'POST',
-      '/wait',
-      body(() => new Promise((resolve) => waiting.push(resolve))),
-    ),
-    route('POST', '/echo', body(echo)),
-    route(
-      'POST',
-      '/async-echo',
-      body(async (x) => Promise.resolve(echo(x))),
-    ),
-    route('POST', '/closed', [
-      ...head(() => refuse('unauthorized', 'No.')),
-      ...body(echo)
-        .slice(1)
-        .map((step) => ({ ...step, name: 'echo' })),
-    ]),
-    route(
-      'GET',
-      '/headers',
-      head((x) => json(JSON.stringify([x.head.query, x.head.headers])), ['x-one', 'authorization']),
-    ),
-    route(
-      'DELETE',
-      '/thing',
-      head(() => ({ kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] })),
-    ),
-    route('GET', '/throw', head(throwing)),
-    route(
-      'GET',
-      '/reject',
-      body(async () => Promise.resolve(throwing())),
-    ),
-    route(
-      'GET',
-      '/never',
-      body(() => new Promise(() => undefined)),
-    ),
-    route(
-      'GET',
-      '/split',
-      head(() => json('{}', 200, [['X-Bad', 'a\r\nSet-Cookie: b=c']])),
-    ),
-    route(
-      'GET',
-      '/split-later',
-      body(async () => Promise.resolve(json('{}', 200, [['X-Bad', 'a\r\nSet-Cookie: b=c']]))),
-    ),
-    route(
-      'GET',
-      '/field',
-      head(() => json('{}', 200, [['X-Good', 'a\tb~']])),
-    ),
-  ];
-}
-
-function throwing(): Outcome {
-  throw new Error('a planted bug with a secret in it');
-}
-
-function echo(x: Exchange): Outcome {
-  if (x.body === 'none') return json('{"body":"none"}');
-  if (x.body === 'too_large') return refuse('validation_error', 'body: it is too large.');
-  return json(JSON.stringify({ bytes: x.body.byteLength, text: new TextDecoder().decode(x.body.subarray(0, 100)), sum: sumOf(x.body) }));
-}
-
-export function sumOf(bytes: Uint8Array): number {
-  let sum = 0;
-  for (const byte of bytes) sum = (sum * 31 + byte) >>> 0;
-  return sum;
 }

@@ -32,6 +32,10 @@ export async function startGatewayProcess({ args, cwd, env = {} }: GatewayProces
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A test that fails may never come to its end of the process.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('close', () => process.removeListener('exit', kill));
   let output = '';
   const ready = Promise.withResolvers<RegExpExecArray>();
   const take = (chunk: Buffer): void => {

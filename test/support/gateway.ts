@@ -71,7 +71,7 @@ export const SILENT: Log = { info: () => undefined, warn: () => undefined, error
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-test-'));
   const file = join(folder, 'lingate.yaml');
-  const { engine = {}, ...rest } = options.config ?? {};
+  const { engine = {}, limits = {}, ...rest } = options.config ?? {};
   const config = {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
@@ -79,6 +79,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     store: options.store,
     languages: LANGUAGES,
     engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) },
+    // Callers share this process and its event loop: how late that is says nothing of the gateway.
+    limits: { shed_loop_delay_ms: 0, ...(limits as object) },
     ...rest,
   };
   // JSON is YAML.

@@ -1,11 +1,11 @@
 // An admission on its way to Redis and back: the one place that knows the order of arguments and answers.
 import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
-import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, Placed, RateStanding, Resolution, Verdict } from '../../ports/ledger.ts';
 import { glossaryPair, teamKeys } from './redis-keys.ts';
 import type { ScriptCall, ScriptReply } from './script-caller.ts';
 
 export function admissionCall(request: AdmissionRequest): ScriptCall {
-  const { requestId, teamId, keyId, characters, reserve, leaseMs, glossary } = request;
+  const { requestId, teamId, keyId, characters, reserve, leaseMs, glossary, reportRate } = request;
   const { team, open, due, seen, window, pairs } = teamKeys(teamId);
   return {
     script: 'admit',
@@ -19,6 +19,7 @@ export function admissionCall(request: AdmissionRequest): ScriptCall {
       String(leaseMs),
       glossary === undefined ? '' : glossary.glossaryId,
       glossary === undefined ? '' : glossaryPair(glossary.sourceLang, glossary.targetLang),
+      reportRate === true ? '1' : '0',
     ],
   };
 }
@@ -30,28 +31,45 @@ export function resolutionCall(teamId: string, requestId: string, verdict: Verdi
 
 export function readAdmission(request: AdmissionRequest, reply: ScriptReply): Admission {
   if (reply.kind === 'unavailable') return reply;
-  const number = (index: number) => Number(reply.values[index]);
-  switch (reply.word) {
-    case 'admitted':
-      return { kind: 'admitted', reservation: readReservation(request, reply.values) };
+  const { word, values } = reply;
+  switch (word) {
+    case 'repeated':
+    case 'key_unknown':
+    case 'key_revoked':
+      return { kind: word };
     case 'rate_limited':
-      return { kind: 'rate_limited', limit: number(2), retryAfterMs: number(3) };
+      return { kind: 'rate_limited', limit: Number(values[2]), retryAfterMs: Number(values[3]) };
+    default:
+      return readPlaced(request, word, values);
+  }
+}
+
+function readPlaced(request: AdmissionRequest, word: string, values: readonly unknown[]): Placed {
+  const last = values.at(-1);
+  if (!Array.isArray(last)) return readJudgement(request, word, values);
+  const [limit, remaining] = last.map(Number) as [number, number];
+  const rate: RateStanding = { limit, remaining };
+  return { ...readJudgement(request, word, values.slice(0, -1)), rate };
+}
+
+function readJudgement(request: AdmissionRequest, word: string, values: readonly unknown[]): Placed {
+  const number = (index: number) => Number(values[index]);
+  switch (word) {
+    case 'admitted':
+      return { kind: 'admitted', reservation: readReservation(request, values) };
     case 'text_too_long':
       return { kind: 'text_too_long', maxCharacters: number(2) };
+    case 'glossary_missing':
+    case 'glossary_mismatch':
+      return { kind: word };
     case 'quota_exceeded':
       return { kind: 'quota_exceeded', characterLimit: number(2), overageCapMinor: number(3), periodEndMs: number(4) };
     case 'credit_exhausted': {
       const [balanceMinor, requiredMinor] = [minorRoundedDown(number(2)), minorRoundedUp(number(3))];
-      return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: String(reply.values[4]) };
+      return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: String(values[4]) };
     }
-    case 'repeated':
-    case 'key_unknown':
-    case 'key_revoked':
-    case 'glossary_missing':
-    case 'glossary_mismatch':
-      return { kind: reply.word };
     default:
-      throw new Error(`the admission script answered ${reply.word}`);
+      throw new Error(`the admission script answered ${word}`);
   }
 }
 

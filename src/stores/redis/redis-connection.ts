@@ -70,7 +70,8 @@ function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       maxRedirections: 4,
-      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+      // As patient as with any command: the node that is asked may be the one that hangs.
+      slotsRefreshTimeout: commandTimeoutMs,
       clusterRetryStrategy: reconnectDelay,
     });
   }

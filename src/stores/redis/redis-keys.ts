@@ -8,8 +8,9 @@
  * - `:open` hash of open reservations and held counters, `:due` their ids by end of lease, `:seen` ids that stand finally
  * - `:use:<number>` hash of a period's settled counts: `characters`, `<key>:c`, `<key>:r`
  * - `:keys` hash of the keys' records
+ * - `:glossaries` hash of the glossaries' records, `:entries:<glossary>` the entries of each as JSON
  * - `:pairs` hash from glossary to `<source>|<target>`, apart from the glossaries themselves so that an admission reads a
- *   few bytes whatever their size; whoever creates or deletes a glossary writes both in one script
+ *   few bytes whatever their size; whoever creates or deletes a glossary writes all of these in one script
  */
 export interface TeamKeys {
   readonly team: string;
@@ -18,6 +19,7 @@ export interface TeamKeys {
   readonly due: string;
   readonly seen: string;
   readonly keys: string;
+  readonly glossaries: string;
   readonly pairs: string;
 }
 
@@ -30,8 +32,14 @@ export function teamKeys(teamId: string): TeamKeys {
     due: `${base}due`,
     seen: `${base}seen`,
     keys: `${base}keys`,
+    glossaries: `${base}glossaries`,
     pairs: `${base}pairs`,
   };
+}
+
+/** A glossary's entries: a key of their own, so that listing glossaries does not read them. */
+export function entriesKey(teamId: string, glossaryId: string): string {
+  return `lingate:{${teamId}}:entries:${glossaryId}`;
 }
 
 /** All teams in order of creation. */

@@ -25,6 +25,7 @@ export type Answer<T> = { readonly kind: 'answer'; readonly value: T } | StoreUn
 
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
+const ASK_FOR_MASTERS_EVERY_MS = 500;
 
 export class RedisLink {
   readonly redis: RedisConnection;
@@ -35,6 +36,7 @@ export class RedisLink {
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
   #defectLoggedAtMs = -Infinity;
+  #askedForMastersAtMs = -Infinity;
 
   constructor(options: RedisLinkOptions) {
     this.#options = options;
@@ -91,11 +93,19 @@ export class RedisLink {
   #cause(error: unknown): string {
     const cause = causeOf(error);
     const nowMs = performance.now();
+    if (cause === 'timeout') this.#askForMasters(nowMs);
     if (cause === 'refused' && error instanceof Error && nowMs - this.#defectLoggedAtMs >= DEFECT_LOG_EVERY_MS) {
       this.#defectLoggedAtMs = nowMs;
       this.#options.log.error('the store refused an operation', { store: this.shown, reply: error.message.slice(0, 200) });
     }
     return cause;
+  }
+
+  /** A master that hangs keeps its connections: that another has taken over is to be learnt from the other nodes only. */
+  #askForMasters(nowMs: number): void {
+    if (!('refreshSlotsCache' in this.redis) || nowMs - this.#askedForMastersAtMs < ASK_FOR_MASTERS_EVERY_MS) return;
+    this.#askedForMastersAtMs = nowMs;
+    this.redis.refreshSlotsCache();
   }
 }
 

@@ -1,6 +1,7 @@
 // Teams and keys in Redis: scripts in the team's slot first, the indexes outside of it last.
 import { StoreError } from '../../domain/store-error.ts';
 import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamRegistry, Usage } from '../../ports/team-registry.ts';
+import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
 import { TEAMS_KEY, digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { ScriptName } from './scripts.ts';
@@ -82,23 +83,13 @@ export class RedisTeamRegistry implements TeamRegistry {
     return values[1] === 'none' ? undefined : readSurvey(teamId, values);
   }
 
-  async #script(script: ScriptName, teamId: string, args: readonly string[]): Promise<readonly unknown[]> {
+  #script(script: ScriptName, teamId: string, args: readonly string[]): Promise<readonly unknown[]> {
     const { team, open, due, seen, keys } = teamKeys(teamId);
     const forKeys = script === 'create_key' || script === 'revoke_key';
-    const reply = await this.#link.call({ script, teamId, keys: forKeys ? [team, keys] : [team, open, due, seen, keys], args });
-    if (reply.kind === 'unavailable') throw this.#error(reply.cause);
-    return reply.values;
+    return valuesOrStoreError(this.#link, { script, teamId, keys: forKeys ? [team, keys] : [team, open, due, seen, keys], args });
   }
 
-  async #ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T> {
-    const answer = await this.#link.guard(() => command(this.#link));
-    if (answer.kind === 'unavailable') throw this.#error(answer.cause);
-    return answer.value;
-  }
-
-  #error(cause: string): StoreError {
-    return new StoreError(
-      `the store ${this.#link.shown} gave no answer (${cause}): see that it runs, and look whether a change was made before you repeat it`,
-    );
+  #ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T> {
+    return answerOrStoreError(this.#link, command);
   }
 }

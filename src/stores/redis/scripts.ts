@@ -14,6 +14,8 @@ const SCRIPTS = {
   survey: { files: [...BOOKS, 'teams'], keys: 5 },
   create_key: { files: ['shared', 'keys'], keys: 2 },
   revoke_key: { files: ['shared', 'keys'], keys: 2 },
+  create_glossary: { files: ['shared', 'glossaries'], keys: 4 },
+  remove_glossary: { files: ['shared', 'glossaries'], keys: 4 },
   index_team: { files: ['shared', 'index-team'], keys: 1 },
 } as const;
 

@@ -1,7 +1,7 @@
 // The admission: judged in the order of the port from one reading of the account, and only then written.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
-import type { Admission, AdmissionRequest, GlossaryReference } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, GlossaryReference, Placed } from '../../ports/ledger.ts';
 import { AdmissionAccounts } from './admission-account.ts';
 import type { AdmissionAccount } from './admission-account.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -47,13 +47,15 @@ export class Admissions {
     if (lastUsedAtMs === null || lastUsedAtMs < nowMs) this.#stampKey.run(nowMs, key);
     const retryAfterMs = this.#window.waitMs(account, nowMs);
     if (retryAfterMs > 0) return { kind: 'rate_limited', limit: account.requestsPerSecond, retryAfterMs };
+    const remaining = request.reportRate === true ? this.#window.left(account, nowMs) : undefined;
     this.#window.take(account, nowMs);
     this.#remembrance.tick(nowMs);
-    return this.#reserve(request, account, key, nowMs);
+    const answer = this.#reserve(request, account, key, nowMs);
+    return remaining === undefined ? answer : { ...answer, rate: { limit: account.requestsPerSecond, remaining } };
   }
 
   /** For a request that has its place in the window: the other checks, and what they leave in the books. */
-  #reserve(request: AdmissionRequest, account: AdmissionAccount, key: number, nowMs: number): Admission {
+  #reserve(request: AdmissionRequest, account: AdmissionAccount, key: number, nowMs: number): Placed {
     const { team, maxCharacters, billing, minorPerMillion, periodNo } = account;
     const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
     if (characters !== undefined && characters > maxCharacters) {
@@ -70,13 +72,13 @@ export class Admissions {
   }
 
   /** Ends an admission that reserves nothing: its id stands as released. */
-  #close(team: number, requestId: string, nowMs: number, answer: Admission): Admission {
+  #close(team: number, requestId: string, nowMs: number, answer: Placed): Placed {
     this.#remembrance.addReleased(team, requestId, nowMs);
     this.#updateTeam.run(nowMs, 0, 0, team);
     return answer;
   }
 
-  #glossaryRefusal(team: number, glossary: GlossaryReference | undefined): Admission | undefined {
+  #glossaryRefusal(team: number, glossary: GlossaryReference | undefined): Placed | undefined {
     if (glossary === undefined) return undefined;
     const pair = this.#glossary.get(glossary.glossaryId, team) as unknown as [sourceLang: string, targetLang: string] | undefined;
     if (pair === undefined) return { kind: 'glossary_missing' };
@@ -84,7 +86,7 @@ export class Admissions {
   }
 }
 
-function booksRefusal(account: AdmissionAccount, characters: number, priceMicro: number): Admission | undefined {
+function booksRefusal(account: AdmissionAccount, characters: number, priceMicro: number): Placed | undefined {
   const { characterLimit, overageCapMinor, periodEndMs, currency } = account;
   if (account.billing === 'quota') {
     const total = account.usedCharacters + account.heldCharacters + characters;

@@ -10,6 +10,8 @@ export interface WindowState {
   readonly placeNewestMs: number | null;
   /** When the place was taken that must be free again, the one a full limit before the next; null when there is none. */
   readonly placeDecisiveMs: number | null;
+  /** The limit. */
+  readonly requestsPerSecond: number;
 }
 
 /** Old places are cleared away every so many new ones, twice as many at a time, so that they cannot pile up. */
@@ -21,6 +23,7 @@ export class RateWindow {
   readonly #shiftNewest: StatementSync;
   readonly #take: StatementSync;
   readonly #oldest: StatementSync;
+  readonly #place: StatementSync;
   readonly #trim: StatementSync;
 
   constructor(database: DatabaseSync) {
@@ -29,6 +32,8 @@ export class RateWindow {
     this.#take = database.prepare('INSERT INTO places (team, seq, at_ms) VALUES (?, ?, ?)');
     this.#oldest = database.prepare('SELECT at_ms FROM places WHERE team = ? ORDER BY seq LIMIT 1');
     this.#oldest.setReturnArrays(true);
+    this.#place = database.prepare('SELECT at_ms FROM places WHERE team = ? AND seq = ?');
+    this.#place.setReturnArrays(true);
     this.#trim = database.prepare(`DELETE FROM places WHERE team = ? AND at_ms <= ? AND seq IN
       (SELECT seq FROM places WHERE team = ? ORDER BY seq LIMIT ${TRIM_MAX})`);
   }
@@ -50,6 +55,22 @@ export class RateWindow {
     const oldest = this.#oldest.get(team) as unknown as [atMs: number] | undefined;
     if (oldest !== undefined && nowMs - oldest[0] >= RATE_WINDOW_MS) this.#trim.run(team, nowMs - RATE_WINDOW_MS, team);
     return waitMs;
+  }
+
+  /**
+   * How many places are left when one more is taken now. To be asked before it is, and when `waitMs` was 0. Searches by
+   * halves, since a limit may be high: places are in order, and those that were cleared away had ended.
+   */
+  left({ team, placeNext, requestsPerSecond }: WindowState, nowMs: number): number {
+    // The decisive place has ended, so whatever counts stands behind it.
+    let [low, high] = [Math.max(0, placeNext - requestsPerSecond + 1), placeNext];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const place = this.#place.get(team, middle) as unknown as [atMs: number] | undefined;
+      if (place === undefined || nowMs - place[0] >= RATE_WINDOW_MS) low = middle + 1;
+      else high = middle;
+    }
+    return requestsPerSecond - (placeNext - low) - 1;
   }
 
   /** The caller moves the team's `place_next` and `place_newest_ms` on, in the update that it makes anyway. */

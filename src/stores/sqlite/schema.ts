@@ -109,8 +109,10 @@ CREATE TABLE glossaries (
   name TEXT NOT NULL,
   source_lang TEXT NOT NULL,
   target_lang TEXT NOT NULL,
-  entries TEXT NOT NULL CHECK (json_valid(entries)),
-  created_at_ms INTEGER NOT NULL
+  entry_count INTEGER NOT NULL CHECK (entry_count >= 1),
+  created_at_ms INTEGER NOT NULL,
+  -- Last: whoever reads only what stands before it never touches the pages that it fills.
+  entries TEXT NOT NULL CHECK (json_valid(entries))
 ) STRICT;
 CREATE INDEX glossaries_by_team ON glossaries (team);
 `;

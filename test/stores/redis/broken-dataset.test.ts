@@ -30,12 +30,17 @@ beforeEach(async () => {
 describe('a broken dataset', () => {
   const keys = teamKeys(TEAM);
   const cases = [
-    { name: 'team', key: keys.team, operations: ['admit', 'release', 'commit', 'update', 'standing', 'createKey', 'revokeKey'] },
+    {
+      name: 'team',
+      key: keys.team,
+      operations: ['admit', 'release', 'commit', 'update', 'standing', 'createKey', 'revokeKey', 'createGlossary'],
+    },
     { name: 'window', key: keys.window, operations: ['admit'] },
     { name: 'open', key: keys.open, operations: ['admit', 'release', 'commit', 'update', 'standing'] },
     { name: 'due', key: keys.due, operations: ['admit', 'release', 'commit', 'update', 'standing'] },
     { name: 'seen', key: keys.seen, operations: ['admit', 'release', 'commit', 'update', 'standing'] },
-    { name: 'pairs', key: keys.pairs, operations: ['admit'] },
+    { name: 'pairs', key: keys.pairs, operations: ['admit', 'createGlossary', 'removeGlossary'] },
+    { name: 'glossaries', key: keys.glossaries, operations: ['createGlossary', 'removeGlossary', 'glossaries'] },
     { name: 'use', key: keys.team.replace(/team$/, 'use:1'), operations: ['admit', 'commit', 'standing'] },
     { name: 'keys', key: keys.keys, operations: ['standing', 'createKey', 'revokeKey'] },
   ] as const;
@@ -49,6 +54,9 @@ describe('a broken dataset', () => {
     standing: () => store.teams.standing(TEAM),
     createKey: () => store.teams.createKey(newKey),
     revokeKey: () => store.teams.revokeKey(KEY),
+    createGlossary: () => store.glossaries.create({ ...glossary, teamId: TEAM, name: 'n', entries: { a: 'b' } }),
+    removeGlossary: () => store.glossaries.remove(TEAM, 'G1'),
+    glossaries: () => store.glossaries.list(TEAM),
   };
 
   test.each(cases)(

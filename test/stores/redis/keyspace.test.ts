@@ -31,13 +31,13 @@ beforeEach(async () => {
 describe('the keys in Redis', () => {
   test('of a team lie in one slot, which the driver computes as Redis does', async () => {
     await furnish(store);
-    await client.hset(keys.pairs, 'G1', 'EN|DE');
+    await store.glossaries.create({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
     await store.ledger.admit(asking('r1'));
     await store.ledger.resolve(TEAM, 'r1', 'commit');
     await store.ledger.admit(asking('r2'));
     const names = (await client.keys('*')).filter((name) => name.includes('{'));
     const kinds = names.map((name) => name.slice(name.lastIndexOf('}') + 1)).toSorted();
-    expect(kinds).toEqual([':due', ':keys', ':open', ':pairs', ':seen', ':team', ':use:1', ':window']);
+    expect(kinds).toEqual([':due', ':entries:G1', ':glossaries', ':keys', ':open', ':pairs', ':seen', ':team', ':use:1', ':window']);
     const slots = await slotsOf(names);
     expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
   });
@@ -53,6 +53,14 @@ describe('the keys in Redis', () => {
     }
     expect(await client.pttl(keys.window)).toBeGreaterThan(1000);
     for (const name of [keys.team, keys.keys, keys.team.replace(/team$/, 'use:1')]) expect(await client.pttl(name)).toBe(-1);
+  });
+
+  test('hold nothing more of a glossary that was removed', async () => {
+    await furnish(store);
+    const before = await client.keys('*');
+    await store.glossaries.create({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
+    expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
+    expect((await client.keys('*')).toSorted()).toEqual(before.toSorted());
   });
 
   test('renew their time to live while the team is busy, also where a set was empty in between', async () => {

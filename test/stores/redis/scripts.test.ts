@@ -8,20 +8,22 @@ import { scriptText } from '../../../src/stores/redis/scripts.ts';
 import type { ScriptName } from '../../../src/stores/redis/scripts.ts';
 import { StoreTime } from '../../../src/stores/redis/store-time.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { KEY, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
+import { KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
 
-const { team, open, due, seen, window, pairs, keys } = teamKeys(TEAM);
+const { team, open, due, seen, window, glossaries, pairs, keys } = teamKeys(TEAM);
 const NEVER_MS = '9999999999999';
 const PAST_MS = '1';
 
 /** Calls that write when they are complete. */
 const CALLS: readonly { name: ScriptName; keys: readonly string[]; args: readonly string[] }[] = [
-  { name: 'admit', keys: [team, open, due, seen, window, pairs], args: ['r2', KEY, '5', '1', '60000', '', ''] },
+  { name: 'admit', keys: [team, open, due, seen, window, pairs], args: ['r2', KEY, '5', '1', '60000', '', '', '1'] },
   { name: 'resolve', keys: [team, open, due, seen], args: ['r1', 'commit'] },
   { name: 'create_team', keys: [`${team}2`, open, due, seen, keys], args: ['4', 'name', 'n', 'period', 'P1M'] },
   { name: 'update_team', keys: [team, open, due, seen, keys], args: ['5', '2', 'name', 'other'] },
   { name: 'create_key', keys: [team, keys], args: ['other', '{}'] },
   { name: 'revoke_key', keys: [team, keys], args: [KEY] },
+  { name: 'create_glossary', keys: [team, glossaries, pairs, `${team}:entries`], args: ['G2', 'EN|DE', '{}', '{}'] },
+  { name: 'remove_glossary', keys: [team, glossaries, pairs, `${team}:entries`], args: ['G1'] },
 ];
 
 let server: RedisServer;
@@ -38,8 +40,9 @@ afterAll(() => client.disconnect());
 beforeEach(async () => {
   await client.flushall();
   store = await openRedisStore({ url: server.url, log: memoryLog() });
-  await furnish(store);
+  await furnish(store, { ...QUOTA, maxGlossaries: 2 });
   await store.ledger.admit(asking('r1'));
+  await store.glossaries.create({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
   return () => store.close();
 });
 

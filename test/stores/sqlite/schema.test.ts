@@ -44,7 +44,7 @@ describe('a row that breaks the books is refused by the file itself', () => {
     ['a key of a team that is not there', 'UPDATE keys SET team = 99'],
     ['a team without its periods', 'DELETE FROM periods'],
     ['a period that ends before it begins', 'UPDATE periods SET end_ms = start_ms'],
-    ['entries that are no JSON', "INSERT INTO glossaries VALUES (1, 'g', 1, 'n', 'EN', 'DE', '{', 0)"],
+    ['entries that are no JSON', "INSERT INTO glossaries VALUES (1, 'g', 1, 'n', 'EN', 'DE', 1, 0, '{')"],
   ])('%s', (_what, sql) => {
     expect(() => database.exec(sql)).toThrow(/constraint failed|cannot store/);
   });
@@ -77,7 +77,7 @@ describe('an operator who asks for too much is told so, and nothing changes', ()
 
 test("a glossary is checked for its team and its pair before anything is reserved, and another team's is missing", async () => {
   const other = await teamUnderTest(store);
-  const insert = "INSERT INTO glossaries SELECT NULL, 'G1', no, 'terms', 'EN', 'DE', '{}', 0 FROM teams WHERE team_id = ?";
+  const insert = "INSERT INTO glossaries SELECT NULL, 'G1', no, 'terms', 'EN', 'DE', 1, 0, '{}' FROM teams WHERE team_id = ?";
   database.prepare(insert).run(team.teamId);
   const glossary = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
   expect(await team.admit({ glossary })).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });

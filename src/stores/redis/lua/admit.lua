@@ -1,13 +1,14 @@
 -- The admission: reads and judges everything, then writes everything (ports/ledger.ts says what and in which order).
 -- KEYS: team, open, due, seen, window, pairs.
--- ARGV: the head (clock, deadline, offer), then request, key, characters, reserve, lease, glossary, pair; '' for none.
+-- ARGV: the head (clock, deadline, offer), then request, key, characters, reserve, lease, glossary, pair, rate; '' for none.
+-- With rate '1', the answer to a request that has taken a place ends with a list of the limit and the places left.
 
 local function read_request(k, a)
   return {
     team = key_at(k + 1), open = key_at(k + 2), due = key_at(k + 3), seen = key_at(k + 4), window = key_at(k + 5), pairs = key_at(k + 6),
     offer = read_offer(a),
     id = text_at(a + 7), key = text_at(a + 8), characters = tonumber(text_at(a + 9)), reserve = text_at(a + 10) == '1',
-    lease = number_at(a + 11), glossary = text_at(a + 12), pair = text_at(a + 13),
+    lease = number_at(a + 11), glossary = text_at(a + 12), pair = text_at(a + 13), rate = text_at(a + 14) == '1',
   }
 end
 
@@ -113,6 +114,9 @@ end
 
 local function judge_and_write(x, team, books, now, shift)
   local answer, reservation = judge(x, team, books, now)
+  if x.rate then
+    insert(answer, { team.rate, places_left(x.window, team.rate, shift, now) })
+  end
   if reservation then
     add_reservation(books, x.id, reservation)
   else

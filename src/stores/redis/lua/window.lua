@@ -34,19 +34,31 @@ local function move_places(key, shift)
   call('PEXPIRE', key, WINDOW_TTL_MS)
 end
 
--- Searches by halves: places are in order, and after a lowered limit many of them still count.
-local function drop_ended_places(key, length, now)
-  local low, high = 0, length - 1
+-- How many of the places, oldest first, no longer count. Searches by halves: places are in order, and after a lowered
+-- limit many of them still count.
+local function ended_places(key, length, shift, now)
+  local low, high = 0, length
   while low < high do
     local middle = floor((low + high) / 2)
-    if now - call('LINDEX', key, middle) >= RATE_WINDOW_MS then
+    if now + shift - call('LINDEX', key, middle) >= RATE_WINDOW_MS then
       low = middle + 1
     else
       high = middle
     end
   end
-  if low > 0 then
-    call('LTRIM', key, low, -1)
+  return low
+end
+
+-- How many places are left when one more is taken now. To be asked before it is, and when there is one.
+local function places_left(key, limit, shift, now)
+  local length = call('LLEN', key)
+  return limit - (length - ended_places(key, length, shift, now)) - 1
+end
+
+local function drop_ended_places(key, length, now)
+  local ended = ended_places(key, length, 0, now)
+  if ended > 0 then
+    call('LTRIM', key, ended, -1)
   end
 end
 

@@ -1,0 +1,30 @@
+// Reads the configuration anew, as SIGHUP asks for, and puts in place what may change while we run; a wrong one changes nothing.
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface Reloadable {
+  readonly log: Log;
+  /** As `App.reload`. */
+  reload(next: Config): readonly string[];
+}
+
+/** `load` reads the sources that the command line named. Never rejects: what is wrong is logged. */
+export async function reload(app: Reloadable, load: () => Promise<Config>): Promise<void> {
+  const { log } = app;
+  try {
+    const next = await load();
+    const waiting = app.reload(next);
+    const { languages, engine, plans, file } = next;
+    const counts = { sources: languages.sources.length, targets: languages.targets.length };
+    log.info('configuration reloaded', { file, ...counts, engine_urls: engine.urls.join(' '), plans: [...plans.keys()].join(' ') });
+    if (waiting.length > 0) log.warn('these members have changed and wait for a restart', { members: waiting.join(' ') });
+  } catch (error) {
+    for (const fault of faultsOf(error)) log.error('configuration refused: all stays as it was', { fault });
+  }
+}
+
+function faultsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.lines;
+  return [error instanceof Error ? error.message : String(error)];
+}

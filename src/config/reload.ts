@@ -1,0 +1,51 @@
+// What a configuration that was read anew may change while we run, and which of its changes have to wait for a restart.
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from './config.ts';
+
+export interface Reload {
+  /** What holds from now on. */
+  readonly config: Config;
+  /** Members, by the names that the file has for them, that differ and stay as they were. */
+  readonly waiting: readonly string[];
+}
+
+/** Languages, engine replicas and plans are taken over, each as a whole; all else stays. */
+export function reloadOf(running: Config, next: Config): Reload {
+  const { languages, languagesFile, plans } = next;
+  const config = { ...running, languages, languagesFile, plans, engine: { ...running.engine, urls: next.engine.urls } };
+  const waiting = Object.entries(FIXED_MEMBERS)
+    .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
+    .map(([name]) => name);
+  return { config, waiting };
+}
+
+/** Members that are read once, at the start. */
+export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>> = {
+  listen: (c) => c.listen,
+  ops: (c) => c.ops,
+  listener: (c) => c.listener,
+  listen_trusted_proxies: (c) => c.listenTrustedProxies,
+  tls: (c) => c.tls,
+  'service.name': (c) => c.service.name,
+  'service.docs_url': (c) => c.service.docsUrl,
+  store: (c) => c.store,
+  'store_options.sqlite_durability': (c) => c.storeOptions.sqliteDurability,
+  'store_options.command_timeout_ms': (c) => c.storeOptions.commandTimeoutMs,
+  'auth.vendor_names': (c) => c.auth.vendorNames,
+  'auth.key_cache_max': (c) => c.auth.keyCacheMax,
+  'engine.protocol': (c) => c.engine.protocol,
+  'engine.timeout_ms': (c) => c.engine.timeoutMs,
+  'engine.connections_max': (c) => c.engine.connectionsMax,
+  'engine.queue_max': (c) => c.engine.queueMax,
+  'engine.response_bytes_max': (c) => c.engine.responseBytesMax,
+  'limits.body_bytes': (c) => c.limits.bodyBytes,
+  'limits.reservation_seconds': (c) => c.limits.leaseMs,
+  'limits.request_seconds': (c) => c.limits.requestMs,
+  'limits.drain_seconds': (c) => c.limits.drainMs,
+  'limits.drain_delay_seconds': (c) => c.limits.drainDelayMs,
+  'limits.concurrency': (c) => c.limits.concurrency,
+  'limits.team_concurrency': (c) => c.limits.teamConcurrency,
+  'limits.shed_loop_delay_ms': (c) => c.limits.shedLoopDelayMs,
+  'limits.rate_limit_headers': (c) => c.limits.rateLimitHeaders,
+  plugins: (c) => c.plugins,
+};

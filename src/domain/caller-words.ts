@@ -1,0 +1,18 @@
+// A caller's own words, fit to be shown back to that caller in an error: names of members, never values.
+
+const WORD_LENGTH_SHOWN = 40;
+const WORDS_SHOWN = 3;
+
+/** One word: what could not be printed is replaced, what is long is cut. */
+export function shownWord(word: string): string {
+  const clean = word.toWellFormed().replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?');
+  return clean.length > WORD_LENGTH_SHOWN ? `${clean.slice(0, WORD_LENGTH_SHOWN).toWellFormed()}…` : clean;
+}
+
+/** The first few of the members that are not among the accepted ones; `undefined` when all are. */
+export function unknownMembers(members: object, accepted: ReadonlySet<string>): string | undefined {
+  const unknown = Object.keys(members).filter((name) => !accepted.has(name));
+  if (unknown.length === 0) return undefined;
+  const more = unknown.length > WORDS_SHOWN ? ` and ${unknown.length - WORDS_SHOWN} more` : '';
+  return unknown.slice(0, WORDS_SHOWN).map(shownWord).join(', ') + more;
+}

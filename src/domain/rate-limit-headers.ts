@@ -1,0 +1,14 @@
+// `RateLimit-Policy` and `RateLimit`: how the request rate is limited and how it stands, as structured fields (RFC 9651).
+import type { HeaderList } from '../core/outcome.ts';
+import { RATE_WINDOW_MS } from './reservation.ts';
+
+/** Fields know whole seconds only; the window slides, so that within one of it no more than what is left is sure. */
+const WINDOW_SECONDS = RATE_WINDOW_MS / 1000;
+
+/** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left behind the request that is answered. */
+export function rateLimitHeaders(limit: number, remaining: number): HeaderList {
+  return [
+    ['RateLimit-Policy', `"requests";q=${limit};w=${WINDOW_SECONDS}`],
+    ['RateLimit', `"requests";r=${remaining};t=${WINDOW_SECONDS}`],
+  ];
+}

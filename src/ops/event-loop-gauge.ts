@@ -1,0 +1,34 @@
+// How late the event loop runs, since someone last looked: what stands behind every time-out that nothing else explains.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+const RESOLUTION_MS = 10;
+const NS_PER_MS = 1e6;
+const MS_PER_SECOND = 1000;
+const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
+
+/** Returns what stops the monitor. */
+export function registerEventLoopGauge(registry: Registry): () => void {
+  const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  monitor.enable();
+  const gauge: Gauge<'quantile'> = new Gauge({
+    name: 'lingate_event_loop_delay_seconds',
+    help: 'How late the event loop ran its timers since the last scrape, by quantile; quantile 1 is the longest delay.',
+    labelNames: ['quantile'],
+    registers: [registry],
+    aggregator: 'max',
+    collect() {
+      for (const quantile of QUANTILES) gauge.set({ quantile: String(quantile) }, delaySeconds(quantile));
+      monitor.reset();
+    },
+  });
+  return () => monitor.disable();
+
+  /** What the monitor measures includes the time that it meant to wait. */
+  function delaySeconds(quantile: number): number {
+    if (monitor.count === 0) return 0;
+    const waitedMs = monitor.percentile(quantile * 100) / NS_PER_MS;
+    return Math.max(0, waitedMs - RESOLUTION_MS) / MS_PER_SECOND;
+  }
+}

@@ -1,0 +1,50 @@
+// A Prometheus counter whose increments cost an addition: prom-client is told of them only when someone scrapes.
+import { Counter } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+/** One combination of labels. Whoever counts adds to `pending`, and nothing else. */
+export interface CounterSeries {
+  pending: number;
+}
+
+export interface FastCounterOptions<L extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly L[];
+  readonly registry: Registry;
+}
+
+type Labels<L extends string> = Readonly<Record<L, string>>;
+
+export class FastCounter<L extends string = never> {
+  readonly #series: { readonly labels: Labels<L>; readonly series: CounterSeries }[] = [];
+
+  constructor({ name, help, labels, registry }: FastCounterOptions<L>) {
+    const counter: Counter<L> = new Counter({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [registry],
+      // Counting by `inc` with labels would cost a request more than everything else that is counted for it.
+      collect: () => {
+        for (const { labels: values, series } of this.#series) {
+          counter.inc(values, series.pending);
+          series.pending = 0;
+        }
+      },
+    });
+  }
+
+  /** To be kept by the caller: each combination is asked for once. It is shown from then on, at 0 at first. */
+  series(labels: Labels<L>): CounterSeries {
+    const series: CounterSeries = { pending: 0 };
+    this.#series.push({ labels, series });
+    return series;
+  }
+
+  /** A series for each value of a counter's only label. The keys of `values` are what matters. */
+  seriesBy<V extends string>(label: L, values: Readonly<Record<V, true>>): Readonly<Record<V, CounterSeries>> {
+    const entries = Object.keys(values).map((value) => [value, this.series({ [label]: value } as Labels<L>)]);
+    return Object.fromEntries(entries) as Record<V, CounterSeries>;
+  }
+}

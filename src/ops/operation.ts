@@ -1,0 +1,77 @@
+// What the API reference knows of a route.
+import type { TSchema } from 'typebox';
+import { problems } from '../core/problem.ts';
+import type { ProblemCode } from '../core/problem.ts';
+
+/** By a word for what each shows; the first is the one that pages show. */
+export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+
+export interface Answer {
+  readonly status: number;
+  readonly description: string;
+  /** `undefined` for an answer without a body. */
+  readonly schema: TSchema | undefined;
+  readonly examples?: Examples;
+  /** Response fields beyond those that every answer has. */
+  readonly headers?: readonly string[];
+}
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: TSchema;
+  readonly example: string;
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description: string;
+  /** Whether a key is needed. */
+  readonly authenticated: boolean;
+  readonly query?: readonly QueryParameter[];
+  readonly body?: { readonly description: string; readonly schema: TSchema; readonly examples: Examples };
+  readonly answer: Answer;
+  /** Beyond those of every route, and of every route that needs a key. */
+  readonly problems: readonly ProblemCode[];
+}
+
+export const tags = {
+  Translation: 'Translate texts.',
+  Languages: 'What can be translated, and into what.',
+  Glossaries: 'Terms with fixed translations.',
+  Usage: 'What has been used, and what is left.',
+  Health: 'For load balancers and monitors.',
+} as const;
+
+export type Tag = keyof typeof tags;
+
+/** Of the routes' one path parameter. */
+export const GLOSSARY_ID = '01KA6Q4T1V8E5S0H6N3B7W2XJD';
+export const idParameter = { name: 'id', description: "The glossary's id, a ULID. Any other text is the id of no glossary." } as const;
+
+/** What any authenticated route can end in. */
+const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'rate_limited', 'service_unavailable'];
+/** What any route can end in; `validation_error` is how broken HTTP framing is answered too. */
+const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
+/** What a request ends in that matches no operation. */
+export const UNMATCHED: readonly ProblemCode[] = ['not_found', 'method_not_allowed'];
+
+/** Every code that an operation can end in, by status, in the order of the registry. */
+export function problemsOf(operation: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
+  const codes = new Set([...COMMON, ...(operation.authenticated ? AUTHENTICATED : []), ...operation.problems]);
+  const inOrder = (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
+  return Map.groupBy(inOrder, (code) => problems[code].status);
+}
+
+/** `POST /v1/translate` in its two parts. */
+export function splitName(name: string): [method: string, path: string] {
+  const [method = '', path = ''] = name.split(' ');
+  return [method, path];
+}
+
+/** The example that pages show. */
+export function firstExample(examples: Examples | undefined): unknown {
+  return Object.values(examples ?? {})[0]?.value;
+}

@@ -1,0 +1,124 @@
+// Tables of what a JSON Schema says of the members of a body, for people.
+import type { TSchema } from 'typebox';
+import { html, prose } from './html.ts';
+import type { Html } from './html.ts';
+
+/** The parts of a JSON Schema that a table shows. */
+interface Shape {
+  readonly type?: string;
+  readonly description?: string;
+  readonly format?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+}
+
+export interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/** One row per member, those of nested objects by their path. Empty for what has no members. */
+export function rowsOf(schema: TSchema): Row[] {
+  return rowsAt(schema as Shape, '');
+}
+
+/** The row of a single value. */
+export function rowOf(name: string, schema: object, description: string): Row {
+  return { name, type: typeOf(schema as Shape), required: false, description };
+}
+
+/** How a table calls what must be there, and what may be missing. */
+const PRESENCE = { request: ['required', 'optional'], answer: ['always', 'not always'] } as const;
+
+export function table(label: string, kind: keyof typeof PRESENCE, rows: readonly Row[]): Html {
+  const [always, sometimes] = PRESENCE[kind];
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Meaning</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ({ name, type, required, description }) =>
+            html`<tr>
+              <td><code>${breakable(name)}</code><span class="type">${required ? always : sometimes}</span></td>
+              <td>${prose(description)}<span class="type">${type}</span></td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function rowsAt(schema: Shape, path: string): Row[] {
+  if (schema.items !== undefined) return rowsAt(schema.items, `${path}[]`);
+  const { properties, required = [] } = flattened(schema);
+  return Object.entries(properties ?? {}).flatMap(([name, member]) => {
+    const at = path === '' ? name : `${path}.${name}`;
+    const row = { name: at, type: typeOf(member), required: required.includes(name), description: member.description ?? '' };
+    return [row, ...rowsAt(member, at)];
+  });
+}
+
+/** Of alternatives, the members of all; required is what each of them requires. */
+function flattened(schema: Shape): Shape {
+  const options = schema.anyOf?.filter((option) => option.properties !== undefined) ?? [];
+  const [first] = options;
+  if (first === undefined) return schema;
+  const properties: Record<string, Shape> = {};
+  for (const [name, member] of options.flatMap((option) => Object.entries(option.properties ?? {}))) {
+    const known = properties[name];
+    properties[name] = known?.const === undefined ? (known ?? member) : { ...known, ...alternatives(known, member) };
+  }
+  return { properties, required: (first.required ?? []).filter((name) => options.every((option) => option.required?.includes(name))) };
+}
+
+function alternatives(one: Shape, other: Shape): Shape {
+  const values = [...new Set([...(one.enum ?? [one.const]), other.const])];
+  return values.length === 1 ? {} : { enum: values };
+}
+
+function typeOf(schema: Shape): string {
+  if (schema.enum !== undefined)
+    return schema.enum.join(' · ') + (schema.default === undefined ? '' : `; ${String(schema.default)} without it`);
+  if (schema.const !== undefined) return String(schema.const);
+  if (schema.anyOf !== undefined) return schema.anyOf.map((option) => typeOf(option)).join(' or ');
+  if (schema.items !== undefined) return arrayOf(schema.items, schema.maxItems);
+  return [wordFor(schema), ...limitsOf(schema)].join(', ');
+}
+
+function wordFor({ type = 'any', format }: Shape): string {
+  return format === 'date-time' ? 'date and time (RFC 3339, UTC)' : type;
+}
+
+function arrayOf(items: Shape, maxItems: number | undefined): string {
+  const many = typeOf(items).replace(/^(string|object|integer)/, '$1s');
+  return `array of ${maxItems === undefined ? '' : `at most ${maxItems} `}${many}`;
+}
+
+function limitsOf({ minLength, maxLength, maxProperties }: Shape): string[] {
+  const limits: string[] = [];
+  if (minLength === 1) limits.push('not empty');
+  if (maxLength !== undefined) limits.push(`at most ${maxLength.toLocaleString('en')} characters`);
+  if (maxProperties !== undefined) limits.push(`at most ${maxProperties.toLocaleString('en')} members`);
+  return limits;
+}
+
+/** A path may be broken behind its dots. */
+function breakable(name: string): Html[] {
+  return name.split('.').map((part, index, all) => (index < all.length - 1 ? html`${part}.<wbr />` : html`${part}`));
+}

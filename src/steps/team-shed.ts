@@ -1,0 +1,45 @@
+// Turns a team's requests away while too many of its own are under way, so that one team's slow work cannot take the whole house.
+import { reserveSlot } from '../core/exchange.ts';
+import type { BodyStep } from '../core/step.ts';
+import { keyOwnerSlot } from '../domain/journey.ts';
+import { OVERLOADED } from '../domain/refusals.ts';
+import type { OnShed } from '../ports/pressure.ts';
+
+export interface TeamShedOptions {
+  /** A team's requests under way in this process. */
+  readonly concurrencyMax: number;
+  readonly onShed: OnShed;
+}
+
+const placeSlot = reserveSlot<true>('place of the team');
+
+/**
+ * A body step, though a cached key tells the team earlier: a place is held only by whole requests. Otherwise whoever
+ * has a team's revoked key could fill its places with bodies that never end.
+ */
+export function teamShedStep({ concurrencyMax, onShed }: TeamShedOptions): BodyStep {
+  /** Teams that have none are not in it: it is never larger than what is under way. */
+  const taken = new Map<string, number>();
+  return {
+    kind: 'body',
+    name: 'team-shed',
+    run(x) {
+      const { teamId } = x.need(keyOwnerSlot);
+      const ofTeam = taken.get(teamId) ?? 0;
+      if (ofTeam >= concurrencyMax) {
+        onShed('team_concurrency');
+        return OVERLOADED;
+      }
+      taken.set(teamId, ofTeam + 1);
+      x.set(placeSlot, true);
+      return undefined;
+    },
+    settle(x) {
+      if (x.get(placeSlot) === undefined) return;
+      const { teamId } = x.need(keyOwnerSlot);
+      const left = taken.get(teamId)! - 1;
+      if (left === 0) taken.delete(teamId);
+      else taken.set(teamId, left);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+-- A team's glossaries. `glossaries` holds their records, "<order> <created> <JSON>"; `pairs` what an admission compares;
+-- `entries` is the key of one glossary's entries, which are read by themselves. Each script writes or deletes all three.
+-- KEYS: team, glossaries, pairs, entries. ARGV: the head (clock, deadline, offer), then what each says.
+
+local function glossary_keys(k)
+  return { team = key_at(k + 1), glossaries = key_at(k + 2), pairs = key_at(k + 3), entries = key_at(k + 4) }
+end
+
+-- 7: glossary; 8: its pair; 9: its record's JSON; 10: its entries. One that exists already is answered as it is.
+local function create_glossary(k, a)
+  local now, late = read_clock(a)
+  local x = glossary_keys(k)
+  local id, pair, json, entries = text_at(a + 7), text_at(a + 8), text_at(a + 9), text_at(a + 10)
+  if late then
+    return { now, 'late' }
+  end
+  local team = call('HMGET', x.team, 'maxGlossaries', 'glossary_order')
+  local max = tonumber(team[1] or nil)
+  if not max then
+    return { now, 'none' }
+  end
+  local record = call('HGET', x.glossaries, id)
+  if record then
+    return { now, 'created', record }
+  end
+  -- Two hashes with a field per glossary: read here, so that one of a wrong type fails before anything is written.
+  if math.max(call('HLEN', x.glossaries), call('HLEN', x.pairs)) >= max then
+    return { now, 'limit', max }
+  end
+  local order = (team[2] or 0) + 1
+  record = digits(order) .. ' ' .. digits(now) .. ' ' .. json
+  -- Not the number of glossaries there are: after a deletion two would share it.
+  call('HSET', x.team, 'glossary_order', digits(order))
+  call('SET', x.entries, entries)
+  call('HSET', x.pairs, id, pair)
+  call('HSET', x.glossaries, id, record)
+  return { now, 'created', record }
+end
+
+-- 7: glossary. Deletes only, which a full server allows.
+local function remove_glossary(k, a)
+  local now, late = read_clock(a)
+  local x, id = glossary_keys(k), text_at(a + 7)
+  if late then
+    return { now, 'late' }
+  end
+  local known = call('HEXISTS', x.glossaries, id) + call('HEXISTS', x.pairs, id)
+  if known == 0 then
+    return { now, 'none' }
+  end
+  call('HDEL', x.pairs, id)
+  call('HDEL', x.glossaries, id)
+  call('UNLINK', x.entries)
+  return { now, 'removed' }
+end

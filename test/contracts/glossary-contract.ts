@@ -1,0 +1,171 @@
+// Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions see them.
+import { ulid } from 'ulid';
+import { expect, it } from 'vitest';
+import type { GlossaryRecord, NewGlossary } from '../../src/ports/glossary-shelf.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { Subject } from './store-contract.ts';
+import { teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+/** Some that a store might trip over. */
+const ENTRIES = JSON.parse(
+  '{"gateway":"Tor","10":"zehn","2":"zwei","__proto__":"Prototyp","\u00e9t\u00e9 👍":"Sommer “x”","a\'b\\\\":"%s $1"}',
+) as Readonly<Record<string, string>>;
+
+function glossary(teamId: string, change: Partial<NewGlossary> = {}): NewGlossary {
+  return { glossaryId: ulid(), teamId, name: 'Terms', sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' }, ...change };
+}
+
+async function created(store: Store, wanted: NewGlossary): Promise<GlossaryRecord> {
+  const creation = await store.glossaries.create(wanted);
+  if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
+  return creation.glossary;
+}
+
+function used({ glossaryId, sourceLang, targetLang }: GlossaryRecord, change: Partial<GlossaryRecord> = {}) {
+  return { glossaryId, sourceLang, targetLang, ...change };
+}
+
+export function glossaryContract(subject: Subject): void {
+  it('a glossary is created by the store clock and given back as it was made, with its entries to themselves', async () => {
+    const { store, again, clock } = subject;
+    const { teamId } = await teamUnderTest(store);
+    const wanted = glossary(teamId, { name: 'Pläne, “7” | EN', sourceLang: 'PT', targetLang: 'PT-BR', entries: ENTRIES });
+    const { glossaryId, name, sourceLang, targetLang } = wanted;
+    const record = { glossaryId, name, sourceLang, targetLang, entryCount: 6, createdAtMs: clock.nowMs() };
+    expect(await store.glossaries.create(wanted)).toEqual({ kind: 'created', glossary: record });
+    clock.step(5000);
+    for (const { glossaries } of [store, again]) {
+      expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
+      expect(await glossaries.list(teamId)).toEqual([record]);
+      expect(JSON.stringify(await glossaries.entries(teamId, glossaryId))).toBe(JSON.stringify(ENTRIES));
+    }
+  });
+
+  it('a large glossary comes back whole', async () => {
+    const { teamId } = await teamUnderTest(subject.store);
+    const entries = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`term ${i} ${'x'.repeat(100)}`, `Begriff ${i}`]));
+    const { glossaryId, entryCount } = await created(subject.store, glossary(teamId, { entries }));
+    expect(entryCount).toBe(5000);
+    expect(await subject.again.glossaries.entries(teamId, glossaryId)).toEqual(entries);
+  });
+
+  it('a team without glossaries has an empty list, and so has one that does not exist', async () => {
+    const { teamId } = await teamUnderTest(subject.store);
+    for (const id of [teamId, ulid()]) expect(await subject.store.glossaries.list(id)).toEqual([]);
+    expect(await subject.store.glossaries.create(glossary(ulid()))).toEqual({ kind: 'team_unknown' });
+  });
+
+  it('the list is in order of creation, also when ids and clock run otherwise, and after a deletion', async () => {
+    const { store, clock } = subject;
+    const { teamId } = await teamUnderTest(store, { maxGlossaries: 4 });
+    const ids = Array.from({ length: 5 }, () => ulid()).toReversed();
+    for (const glossaryId of ids.slice(0, 3)) {
+      await created(store, glossary(teamId, { glossaryId }));
+      clock.step(-60_000);
+    }
+    await store.glossaries.remove(teamId, ids[0]!);
+    for (const glossaryId of ids.slice(3)) await created(store, glossary(teamId, { glossaryId }));
+    expect((await store.glossaries.list(teamId)).map((one) => one.glossaryId)).toEqual(ids.slice(1));
+  });
+
+  it('a team never sees, uses or removes a glossary of another', async () => {
+    const { store } = subject;
+    const owner = await teamUnderTest(store);
+    const stranger = await teamUnderTest(store);
+    const record = await created(store, glossary(owner.teamId));
+    const { glossaryId } = record;
+    expect(await store.glossaries.find(stranger.teamId, glossaryId)).toBeUndefined();
+    expect(await store.glossaries.entries(stranger.teamId, glossaryId)).toBeUndefined();
+    expect(await store.glossaries.list(stranger.teamId)).toEqual([]);
+    expect(await store.glossaries.remove(stranger.teamId, glossaryId)).toBe(false);
+    expect(await stranger.admit({ glossary: used(record) })).toEqual({ kind: 'glossary_missing' });
+    expect(await owner.admit({ glossary: used(record) })).toMatchObject({ kind: 'admitted' });
+    expect(await store.glossaries.find(owner.teamId, glossaryId)).toEqual(record);
+  });
+
+  it('an admission takes a glossary of exactly its pair: nothing is reserved for another', async () => {
+    const team = await teamUnderTest(subject.store);
+    const record = await created(subject.store, glossary(team.teamId));
+    expect(await team.admit({ glossary: used(record) })).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
+    for (const change of [{ targetLang: 'FR' }, { sourceLang: 'FR' }, { sourceLang: 'DE', targetLang: 'EN' }]) {
+      expect(await team.admit({ glossary: used(record, change) }, subject.again)).toEqual({ kind: 'glossary_mismatch' });
+    }
+    expect(await team.admit({ glossary: used(record, { glossaryId: ulid() }) })).toEqual({ kind: 'glossary_missing' });
+    expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
+  });
+
+  it('a removed glossary is gone at the next request on every instance, and is removed once', async () => {
+    const { store, again } = subject;
+    const team = await teamUnderTest(store);
+    const record = await created(store, glossary(team.teamId));
+    const { glossaryId } = record;
+    expect(await again.glossaries.remove(team.teamId, glossaryId)).toBe(true);
+    expect(await team.admit({ glossary: used(record) })).toEqual({ kind: 'glossary_missing' });
+    for (const { glossaries } of [store, again]) {
+      expect(await glossaries.remove(team.teamId, glossaryId)).toBe(false);
+      expect(await glossaries.find(team.teamId, glossaryId)).toBeUndefined();
+      expect(await glossaries.entries(team.teamId, glossaryId)).toBeUndefined();
+      expect(await glossaries.list(team.teamId)).toEqual([]);
+    }
+  });
+
+  it('a team has as many as its record allows, and a place again after a deletion', async () => {
+    const { store } = subject;
+    const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
+    const { glossaryId } = await created(store, glossary(teamId));
+    await created(store, glossary(teamId));
+    expect(await store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
+    await store.glossaries.remove(teamId, glossaryId);
+    await created(store, glossary(teamId));
+    expect(await store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
+    expect(await store.glossaries.list(teamId)).toHaveLength(2);
+  });
+
+  it('a plan without glossaries allows none', async () => {
+    const { teamId } = await teamUnderTest(subject.store, { maxGlossaries: 0 });
+    expect(await subject.store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 0 });
+  });
+
+  it('a changed limit holds from the next creation on; what a lowered one leaves over stays and can be used', async () => {
+    const { store } = subject;
+    const team = await teamUnderTest(store, { maxGlossaries: 1 });
+    const first = await created(store, glossary(team.teamId));
+    await team.setLimits({ maxGlossaries: 2 });
+    await created(store, glossary(team.teamId));
+    await team.setLimits({ maxGlossaries: 1 });
+    expect(await store.glossaries.create(glossary(team.teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 1 });
+    expect(await store.glossaries.list(team.teamId)).toHaveLength(2);
+    expect(await team.admit({ glossary: used(first) })).toMatchObject({ kind: 'admitted' });
+    await store.glossaries.remove(team.teamId, first.glossaryId);
+    expect(await store.glossaries.create(glossary(team.teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 1 });
+  });
+
+  it.each([1, 7])('50 creations at once over two instances: a limit of %i creates exactly as many', async (maxGlossaries) => {
+    const { store, again } = subject;
+    const { teamId } = await teamUnderTest(store, { maxGlossaries });
+    const kinds = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => (await (i % 2 === 0 ? store : again).glossaries.create(glossary(teamId))).kind),
+    );
+    expect(kinds.filter((kind) => kind === 'created')).toHaveLength(maxGlossaries);
+    expect(await again.glossaries.list(teamId)).toHaveLength(maxGlossaries);
+  });
+
+  it('50 removals of one glossary at once remove it once, and make room for one', async () => {
+    const { store, again } = subject;
+    const team = await teamUnderTest(store, { maxGlossaries: 1 });
+    const { glossaryId } = await created(store, glossary(team.teamId));
+    const removed = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? store : again).glossaries.remove(team.teamId, glossaryId)),
+    );
+    expect(removed.filter(Boolean)).toHaveLength(1);
+    expect(await roomFor(team, store)).toBe(1);
+  });
+}
+
+/** Creates until the limit answers. */
+async function roomFor({ teamId }: TeamUnderTest, { glossaries }: Store): Promise<number> {
+  let room = 0;
+  while ((await glossaries.create(glossary(teamId))).kind === 'created') room++;
+  return room;
+}

@@ -1,0 +1,75 @@
+// Requests across the end of a period: every delivered character is counted once, in the period that its request was admitted in.
+import { DatabaseSync } from 'node:sqlite';
+import type { ServerResponse } from 'node:http';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { sqlitePathOf } from '../../src/domain/store-url.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import type { Setting } from '../support/every-gateway.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+import type { TestTeam } from '../support/gateway.ts';
+
+const TEXT = '0123456789';
+const CONFIG = { engine: { timeout_ms: 15_000, connections_max: 256 } };
+
+onEveryGateway({ config: CONFIG, listeners: ['uws'] }, (setting) => {
+  test("two hundred concurrent requests across a period's end: the periods' counts together equal what was delivered", async () => {
+    const { engine } = setting;
+    const { teams } = setting.gateway.store;
+    const team = await setting.gateway.team({ ...QUOTA_PLAN, period: 'PT2S' });
+    const translate = async (): Promise<number> => {
+      const body = { text: [TEXT], target_lang: 'DE' };
+      return (await ask(setting, { method: 'POST', path: '/v1/translate', key: team.key, body })).status;
+    };
+    const many = (count: number) => Array.from({ length: count }, translate);
+
+    // A hundred reserve in the first period, and are answered in a later one.
+    const held: ServerResponse[] = [];
+    engine.always((_request, response) => void held.push(response));
+    const early = many(100);
+    await engine.until(() => held.length === 100);
+    engine.always('ok');
+    const { periodEndMs } = (await teams.usage(team.teamId))!;
+    // Fifty come as close before the end as can be told, fifty right behind it.
+    await expect.poll(() => Date.now(), { interval: 5 }).toBeGreaterThan(periodEndMs - 30);
+    const close = many(50);
+    await expect.poll(async () => (await teams.usage(team.teamId))?.periodEndMs, { interval: 5 }).toBeGreaterThan(periodEndMs);
+    const late = many(50);
+    const delivered = await Promise.all([...close, ...late]);
+    for (const response of held) response.writeHead(200, { 'content-type': 'application/json' }).end('{"translations":[{"text":"x"}]}');
+    delivered.push(...(await Promise.all(early)));
+
+    expect(delivered).toEqual(Array.from({ length: 200 }, () => 200));
+    await expect.poll(() => teams.standing(team.teamId)).toMatchObject({ openReservations: 0, heldCharacters: 0 });
+    const counts = await countsByPeriod(setting, team);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(200 * TEXT.length);
+    expect(counts.length).toBeGreaterThanOrEqual(2);
+    expect(counts[0]).toBeGreaterThanOrEqual(100 * TEXT.length);
+  });
+});
+
+/** Past the store, which shows the current period only: the characters of each period that has any, in order. */
+async function countsByPeriod({ store, url }: Setting, { teamId }: TestTeam): Promise<number[]> {
+  if (store === 'sqlite') {
+    const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
+    try {
+      const query = `SELECT sum(characters) AS characters FROM usage WHERE team = (SELECT no FROM teams WHERE team_id = ?)
+        GROUP BY period_no ORDER BY period_no`;
+      return database
+        .prepare(query)
+        .all(teamId)
+        .map((row) => Number(row['characters']));
+    } finally {
+      database.close();
+    }
+  }
+  const redis = new Redis(url, { protocol: 2 });
+  try {
+    const keys = (await redis.keys(`lingate:{${teamId}}:use:*`)).toSorted(
+      (a, b) => Number(a.split(':').at(-1)) - Number(b.split(':').at(-1)),
+    );
+    return (await Promise.all(keys.map((key) => redis.hget(key, 'characters')))).map(Number);
+  } finally {
+    redis.disconnect();
+  }
+}

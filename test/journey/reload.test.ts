@@ -1,0 +1,154 @@
+// SIGHUP: languages, engine replicas and plans are read anew while requests go on; a wrong file changes nothing.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FIXED_MEMBERS } from '../../src/config/reload.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
+import { request } from '../support/raw-http.ts';
+import { startScriptedEngine } from '../support/scripted-engine.ts';
+import type { ScriptedEngine } from '../support/scripted-engine.ts';
+import { logged, openSite, translate } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const RELOADED = 'configuration reloaded';
+const REFUSED = 'configuration refused: all stays as it was';
+const WAITING = 'these members have changed and wait for a restart';
+const german = { code: 'DE', name: 'German' };
+const french = { code: 'FR', name: 'French' };
+
+let site: Site;
+let other: ScriptedEngine;
+
+beforeEach(async () => {
+  site = await openSite();
+  other = await startScriptedEngine();
+  await languages(german);
+});
+
+afterEach(async () => {
+  await other.close();
+  await site.close();
+});
+
+/** The languages file: sources and targets alike. */
+const languages = (...list: readonly { code: string; name: string }[]): Promise<void> =>
+  writeFile(join(site.folder, 'languages.yaml'), JSON.stringify({ sources: list, targets: list }));
+
+const configure = (more: Readonly<Record<string, unknown>> = {}): Promise<void> =>
+  site.configure({ languages: 'languages.yaml', engine: { urls: [site.engine.url] }, ...more });
+
+async function hangup(gateway: GatewayProcess, message: string): Promise<void> {
+  const before = logged(gateway, message).length;
+  gateway.process.kill('SIGHUP');
+  await expect.poll(() => logged(gateway, message).length).toBeGreaterThan(before);
+}
+
+async function targetsOf(port: number): Promise<string[]> {
+  const headers = { Authorization: `Bearer ${site.team.key}` };
+  const answer = await request({ port, path: '/v1/languages?type=target', headers });
+  return (answer.json() as { language: string }[]).map(({ language }) => language);
+}
+
+describe.each(['1', '2'])('%s worker(s)', (workers) => {
+  /** One look may meet one worker only. */
+  const looks = (port: number): Promise<string[][]> => Promise.all(Array.from({ length: 10 }, () => targetsOf(port)));
+
+  test('take over languages and engine replicas, while what is under way goes on', async () => {
+    await configure();
+    const gateway = await site.serve('--workers', workers);
+    expect((await translate(gateway.port, site.team.key, { target: 'FR' })).json()).toMatchObject({ code: 'invalid_target_lang' });
+    const release = Promise.withResolvers<void>();
+    site.engine.behave((_request, response) => void release.promise.then(() => response.end('{"translations":[{"text":"old"}]}')));
+    const underWay = translate(gateway.port, site.team.key);
+    await site.engine.until(() => site.engine.requests.length === 1);
+    await languages(german, french);
+    await configure({ engine: { urls: [other.url] } });
+    await hangup(gateway, RELOADED);
+    await expect.poll(() => looks(gateway.port)).toEqual(Array(10).fill(['DE', 'FR']));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => translate(gateway.port, site.team.key, { target: 'FR' })));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(other.requests).toHaveLength(10);
+    expect(site.engine.requests).toHaveLength(1);
+    release.resolve();
+    expect((await underWay).json()).toMatchObject({ translations: [{ text: 'old' }] });
+    expect(logged(gateway, RELOADED)).toMatchObject([{ sources: 2, targets: 2, engine_urls: other.url }]);
+    expect(logged(gateway, WAITING)).toEqual([]);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('keep everything when the file is wrong, and name every fault', async () => {
+    await configure();
+    const gateway = await site.serve('--workers', workers);
+    await languages(german, french);
+    await configure({ engine: { urls: [other.url], timeout_ms: 0 }, plans: { p: { ...QUOTA_PLAN, period: 'soon' } }, limit: 5 });
+    await hangup(gateway, REFUSED);
+    const faults = logged(gateway, REFUSED).map((line) => String(line['fault']));
+    for (const path of ['engine.timeout_ms: ', 'plans.p.period: ', 'limit: ']) {
+      expect(faults.filter((fault) => fault.includes(`lingate.yaml: ${path}`))).toHaveLength(1);
+    }
+    expect(faults).toHaveLength(3);
+    expect(await looks(gateway.port)).toEqual(Array(10).fill(['DE']));
+    expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+    expect([site.engine.requests.length, other.requests.length]).toEqual([1, 0]);
+    await configure();
+    await hangup(gateway, RELOADED);
+    await expect.poll(() => looks(gateway.port)).toEqual(Array(10).fill(['DE', 'FR']));
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+});
+
+test.each([
+  ['a missing file', 'none.yaml', /none\.yaml: cannot be read: there is no such file$/],
+  ['a code twice', undefined, /languages\.yaml: sources\.1\.code: "DE" is listed twice; leave one out$/],
+])('%s in place of the languages changes nothing', async (_name, file, fault) => {
+  await configure();
+  const gateway = await site.serve();
+  await languages(german, german);
+  await configure(file === undefined ? {} : { languages: file });
+  await hangup(gateway, REFUSED);
+  expect(logged(gateway, REFUSED)[0]!['fault']).toMatch(fault);
+  expect(await targetsOf(gateway.port)).toEqual(['DE']);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('other members that have changed are named as waiting for a restart, and what flags say still holds', async () => {
+  await configure();
+  const gateway = await site.serve('--engine-url', site.engine.url);
+  const engine = { urls: [other.url], timeout_ms: 5000 };
+  await configure({ engine, service: { name: 'renamed' }, limits: { body_bytes: 2048 }, store: 'redis://user:hunter2@127.0.0.1:1' });
+  await hangup(gateway, WAITING);
+  // The store comes from a flag, which has not changed; the request's deadline follows from the attempts'.
+  const members = 'service.name engine.timeout_ms limits.body_bytes limits.request_seconds';
+  expect(logged(gateway, WAITING)).toMatchObject([{ level: 'warn', members }]);
+  expect(gateway.output()).not.toContain('hunter2');
+  expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+  expect(other.requests).toEqual([]);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('a worker that is replaced starts with what was read anew', async () => {
+  await configure();
+  const gateway = await site.serve('--workers', '2');
+  await languages(german, french);
+  await hangup(gateway, RELOADED);
+  // Never put in place: it must not come with the new worker either.
+  await languages(french);
+  const { workersOf } = await import('../support/site.ts');
+  for (const pid of workersOf(gateway)) process.kill(pid, 'SIGKILL');
+  await expect.poll(() => logged(gateway, 'a worker was replaced')).toHaveLength(2);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => targetsOf(gateway.port)));
+  expect(answers).toEqual(Array(10).fill(['DE', 'FR']));
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('every member of the file either is taken over or waits for a restart', () => {
+  const names = Object.entries(ConfigFile.properties).flatMap(([name, schema]) => {
+    const members = 'properties' in schema && name !== 'tls' ? Object.keys(schema.properties as object) : [];
+    return members.length === 0 ? [name] : members.map((member) => `${name}.${member}`);
+  });
+  expect([...Object.keys(FIXED_MEMBERS), 'engine.urls', 'languages', 'plans'].toSorted()).toEqual(names.toSorted());
+});

@@ -1,0 +1,74 @@
+// TLS on the public listener, from certificate and key files, with either library and with workers.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { lingate } from '../cli/lingate.ts';
+import { opsPage, openSite, translate } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const files = ['-keyout', join(site.folder, 'key.pem'), '-out', join(site.folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=lingate.test', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1'];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...files, ...subject], { stdio: 'pipe' });
+  writeFileSync(join(site.folder, 'text.pem'), 'not a key\n');
+});
+
+afterAll(() => site.close());
+
+const configure = (listener: string, certFile: string, keyFile: string): Promise<void> =>
+  site.configure({ listener, engine: { urls: [site.engine.url] }, tls: { cert_file: certFile, key_file: keyFile } });
+
+/** A request by a client that believes our certificate and no other, and looks at what it got. */
+async function health(url: string): Promise<{ status: number | undefined; subject: string; protocol: string | null }> {
+  const ca = await readFile(join(site.folder, 'cert.pem'));
+  return new Promise((resolve, reject) => {
+    const request = get(`${url}/health`, { ca, agent: false }, (response) => {
+      const socket = response.socket as TLSSocket;
+      resolve({ status: response.statusCode, subject: String(socket.getPeerCertificate().subject.CN), protocol: socket.getProtocol() });
+      response.resume();
+    });
+    request.once('error', reject);
+  });
+}
+
+describe.each(['uws', 'node'])('with the %s listener', (listener) => {
+  test.each(['1', '2'])(
+    '%s worker(s): callers speak TLS 1.3, the ops listener stays plain, files are relative to the configuration',
+    async (workers) => {
+      await configure(listener, 'cert.pem', 'key.pem');
+      const gateway = await site.serve('--workers', workers);
+      expect(gateway.url).toBe(`https://127.0.0.1:${gateway.port}`);
+      expect(await health(gateway.url)).toEqual({ status: 200, subject: 'lingate.test', protocol: 'TLSv1.3' });
+      const answer = await translate(gateway.port, site.team.key, { tls: true });
+      expect(answer.json()).toMatchObject({ billed_characters: 10 });
+      expect(await opsPage(gateway, '/readyz')).toBe('200 ready\n');
+      expect(await opsPage(gateway, '/openapi.json')).toContain(gateway.url);
+      await expect(translate(gateway.port, site.team.key)).rejects.toThrow();
+      expect(await gateway.end('SIGTERM')).toBe(0);
+    },
+  );
+
+  test.each([
+    ['a certificate that is not there', 'none.pem', 'key.pem', /the certificate \S+none\.pem cannot be read \(ENOENT\)/],
+    ['a key that is not there', 'cert.pem', 'none.pem', /the key \S+none\.pem cannot be read \(ENOENT\)/],
+    ['a key that is none', 'cert.pem', 'text.pem', /cert\.pem and \S+text\.pem are not a PEM certificate and its private key/],
+    ['a folder', '.', 'key.pem', /the certificate \S+ cannot be read \(EISDIR\)/],
+  ])('%s is one clear line, and the end', async (_name, certFile, keyFile, reason) => {
+    await configure(listener, certFile, keyFile);
+    const { status, stdout, stderr } = await lingate(site.args());
+    expect(stderr).toMatch(/^lingate serve: TLS: [^\n]*\n$/);
+    expect(stderr).toMatch(reason);
+    expect(status).toBe(1);
+    expect(stdout).not.toContain('ready');
+  });
+});

@@ -1,0 +1,196 @@
+// serve --workers N: several processes on one port that start, answer, die and stop as one.
+import { existsSync, readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { inProcess, lingate } from '../cli/lingate.ts';
+import { QUOTA_PLAN, makeTeam } from '../support/gateway.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
+import { RawConnection, requestBytes } from '../support/raw-http.ts';
+import { logged, openSite, opsPage, translate, workersOf } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
+
+/** Each test starts up to five processes, and the machine may have others to run. */
+vi.setConfig({ testTimeout: 60_000 });
+
+let site: Site;
+
+beforeEach(async () => {
+  site = await openSite();
+});
+
+afterEach(() => site.close());
+
+/** Sockets that listen on the port: one for each worker. */
+function listeningOn(port: number): number {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n');
+  return lines.filter((line) => line.includes(` ${address} 00000000:0000 0A `)).length;
+}
+
+async function counterOf(gateway: GatewayProcess, name: string): Promise<number> {
+  const lines = (await opsPage(gateway, '/metrics')).split('\n').filter((line) => line.startsWith(name));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+const goneOf = (pids: readonly number[]) => expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`)));
+
+describe.each(['uws', 'node'])('three workers with the %s listener', (listener) => {
+  beforeEach(() => site.configure({ listener, engine: { urls: [site.engine.url] } }));
+
+  test('share one free port, say once that they are ready, and hold a quota together to the character', async () => {
+    const gateway = await site.serve('--workers', '3');
+    expect(workersOf(gateway)).toHaveLength(3);
+    expect(listeningOn(gateway.port)).toBe(3);
+    expect(gateway.output().match(/is ready on/g)).toHaveLength(1);
+    const team = await makeTeam(site.store, { ...QUOTA_PLAN, characters: 500 });
+    const answers = await Promise.all(Array.from({ length: 90 }, () => translate(gateway.port, team.key)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
+    expect(answers.filter(({ status }) => status === 402)).toHaveLength(40);
+    // Every worker had its part, and the operator sees the sum.
+    expect(await counterOf(gateway, 'lingate_requests_total{route="POST /v1/translate"')).toBe(90);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(await site.store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: 500, heldCharacters: 0 });
+  });
+
+  test('on SIGTERM all finish what is in flight, charge it, and end with 0', async () => {
+    const gateway = await site.serve('--workers', '3');
+    const pids = workersOf(gateway);
+    const held: ServerResponse[] = [];
+    site.engine.always((_request, response) => void held.push(response));
+    const answers = Array.from({ length: 12 }, () => translate(gateway.port, site.team.key));
+    await expect.poll(() => held.length).toBe(12);
+    const ended = gateway.end('SIGTERM');
+    await expect.poll(() => opsPage(gateway, '/readyz')).toMatch(/^503/);
+    await expect.poll(() => listeningOn(gateway.port)).toBe(0);
+    for (const response of held) response.end('{"translations":[{"text":"late"}]}');
+    for (const answer of await Promise.all(answers)) {
+      expect([answer.status, answer.headers['connection']]).toEqual([200, 'close']);
+    }
+    expect(await ended).toBe(0);
+    await goneOf(pids).toEqual([]);
+    expect(await site.store.teams.standing(site.team.teamId)).toMatchObject({ usedCharacters: 120, openReservations: 0 });
+    expect(logged(gateway, 'lingate has stopped')).toHaveLength(1);
+  });
+
+  test('the port stays exclusive: a second gateway on it, with workers or without, fails in one clear line', async () => {
+    const gateway = await site.serve('--workers', '2');
+    const same = ['--listen', `127.0.0.1:${gateway.port}`];
+    const attempts = ['1', '2'].map((workers) => lingate(site.args(...same, '--workers', workers)));
+    for (const { status, stderr } of await Promise.all(attempts)) {
+      expect(stderr).toBe(
+        `lingate serve: cannot listen on 127.0.0.1:${gateway.port}: the port is in use; stop what listens there, or choose another port\n`,
+      );
+      expect(status).toBe(1);
+    }
+    expect(listeningOn(gateway.port)).toBe(2);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+});
+
+describe('a worker that dies', () => {
+  test('is replaced, and until then the gateway is not ready; no counter falls', async () => {
+    const gateway = await site.serve('--workers', '2');
+    for (let i = 0; i < 20; i++) expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+    const requests = 'lingate_requests_total{route="POST /v1/translate"';
+    expect(await counterOf(gateway, requests)).toBe(20);
+    const [victim, other] = workersOf(gateway) as [number, number];
+    process.kill(victim, 'SIGKILL');
+    await expect.poll(() => opsPage(gateway, '/readyz')).toMatch(/^503/);
+    expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+    await expect.poll(() => opsPage(gateway, '/readyz')).toMatch(/^200/);
+    expect(await counterOf(gateway, requests)).toBe(21);
+    expect(workersOf(gateway)).toHaveLength(2);
+    expect(workersOf(gateway)).toContain(other);
+    expect(listeningOn(gateway.port)).toBe(2);
+    expect(logged(gateway, 'a worker has ended and is replaced')).toMatchObject([{ pid: victim, ended: 'SIGKILL', in_ms: 100 }]);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('again and again is replaced later each time', async () => {
+    const gateway = await site.serve('--workers', '2');
+    const [first] = workersOf(gateway) as [number, number];
+    for (let deaths = 1, victim = first; deaths <= 3; deaths++) {
+      const others = workersOf(gateway).filter((pid) => pid !== victim);
+      process.kill(victim, 'SIGKILL');
+      await expect.poll(() => workersOf(gateway).filter((pid) => pid !== victim && !others.includes(pid))).toHaveLength(1);
+      victim = workersOf(gateway).find((pid) => !others.includes(pid))!;
+    }
+    const waits = logged(gateway, 'a worker has ended and is replaced').map((line) => line['in_ms']);
+    expect(waits).toEqual([100, 200, 400]);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+});
+
+describe('the end of the primary', () => {
+  test('that is killed: the workers finish what is in flight, and leave the port', async () => {
+    const gateway = await site.serve('--workers', '2');
+    const pids = workersOf(gateway);
+    const held: ServerResponse[] = [];
+    site.engine.always((_request, response) => void held.push(response));
+    const answers = Array.from({ length: 6 }, () => translate(gateway.port, site.team.key));
+    await expect.poll(() => held.length).toBe(6);
+    gateway.process.kill('SIGKILL');
+    await expect.poll(() => listeningOn(gateway.port)).toBe(0);
+    for (const response of held) response.end('{"translations":[{"text":"late"}]}');
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+    await goneOf(pids).toEqual([]);
+    expect(await gateway.end('SIGKILL')).toBe('SIGKILL');
+  });
+
+  test('by a second signal: nothing is left running', async () => {
+    const gateway = await site.serve('--workers', '2');
+    const pids = workersOf(gateway);
+    site.engine.always('hang');
+    const connection = await RawConnection.open({ port: gateway.port });
+    const body = JSON.stringify({ text: ['Hello'], target_lang: 'DE' });
+    const headers = { Authorization: `Bearer ${site.team.key}`, 'Content-Type': 'application/json' };
+    connection.send(requestBytes({ method: 'POST', path: '/v1/translate', headers, body }));
+    await site.engine.until(() => site.engine.requests.length > 0);
+    gateway.process.kill('SIGTERM');
+    await expect.poll(() => logged(gateway, 'stopping')).toHaveLength(1);
+    // The first half second's signals are taken for one: a shell and npm may both pass one Ctrl-C on.
+    const insist = setInterval(() => gateway.process.kill('SIGTERM'), 100);
+    expect(await gateway.end('SIGTERM')).toBe(1);
+    clearInterval(insist);
+    await connection.ended;
+    connection.destroy();
+    await goneOf(pids).toEqual([]);
+  });
+});
+
+describe('workers that cannot start', () => {
+  test.each<[string, readonly string[], RegExp]>([
+    ['an unreachable store', ['--store', 'redis://127.0.0.1:1'], /^lingate serve: [^\n]*redis:\/\/127\.0\.0\.1:1[^\n]*\n$/],
+    ['an unknown protocol', ['--engine-protocol', 'soap'], /^engine\.protocol: there is no "soap"; there are native, apertium\n$/],
+    ['a foreign address', ['--listen', '192.0.2.1:8080'], /^lingate serve: cannot listen on 192\.0\.2\.1:8080: this machine[^\n]*\n$/],
+  ])('%s is one clear line, and the end', async (_name, flags, line) => {
+    const args = site.args('--workers', '3', ...flags);
+    const store = args.indexOf('--store');
+    if (flags.includes('--store')) args.splice(store, 2);
+    const { status, stdout, stderr } = await lingate(args);
+    expect(stderr).toMatch(line);
+    expect(status).toBe(1);
+    expect(stdout).not.toContain('ready');
+  });
+
+  test.each(['0', '65', '-1', '1.5', 'two', ''])('--workers %j is wrong usage', async (count) => {
+    const { status, stderr } = await inProcess(site.args(`--workers=${count}`));
+    expect(stderr).toMatch(/^lingate serve: --workers[^\n]*\n$/);
+    expect(status).toBe(2);
+  });
+});
+
+test('the ops listener of several workers has every page of one process', async () => {
+  const [one, two] = await Promise.all([site.serve(), site.serve('--workers', '2')]);
+  for (const path of ['/livez', '/readyz', '/metrics', '/docs', '/docs/errors', '/openapi.json', '/nowhere']) {
+    const [expected, found] = await Promise.all([opsPage(one, path), opsPage(two, path)]);
+    expect(found.slice(0, 4)).toBe(expected.slice(0, 4));
+    if (path !== '/metrics') expect(found.replaceAll(two.url, one.url)).toBe(expected);
+  }
+  const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+ \S+)$/gm)].map((match) => match[1]!).toSorted();
+  const [expected, found] = [names(await opsPage(one, '/metrics')), names(await opsPage(two, '/metrics'))];
+  expect(found.filter((name) => !expected.includes(name))).toEqual([]);
+  // The start of several processes is no one moment.
+  expect(expected.filter((name) => !found.includes(name))).toEqual(['lingate_process_start_time_seconds gauge']);
+  expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0]);
+});

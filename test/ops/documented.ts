@@ -1,0 +1,123 @@
+// Holds real answers to the OpenAPI document: status, fields and body must be what it says of the route.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+interface Header {
+  readonly required?: boolean;
+  readonly schema: { readonly type: string };
+}
+
+interface DocumentedResponse {
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly { readonly name: string; readonly example: string }[];
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly examples: Readonly<Record<string, { value: unknown }>> } };
+  };
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>>; readonly headers: Readonly<Record<string, Header>> };
+}
+
+/** What HTTP itself needs, or the connection; all else is documented. */
+const PLAIN_HTTP = new Set(['content-type', 'content-length', 'transfer-encoding', 'date', 'connection', 'keep-alive']);
+
+export class Documented {
+  readonly document: OpenApi;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #compiled = new Map<string, ValidateFunction>();
+
+  constructor(document: OpenApi) {
+    this.document = document;
+    formats.default(this.#ajv);
+    this.#ajv.addSchema(document, 'openapi');
+  }
+
+  static async of(opsUrl: string): Promise<Documented> {
+    const response = await fetch(`${opsUrl}/openapi.json`);
+    return new Documented((await response.json()) as OpenApi);
+  }
+
+  /** `METHOD /path` of every operation. */
+  get routes(): string[] {
+    const items = Object.entries(this.document.paths);
+    return items.flatMap(([path, item]) => methodsOf(item).map((method) => `${method.toUpperCase()} ${path}`));
+  }
+
+  operation(route: string): DocumentedOperation {
+    const [method = '', path = ''] = route.split(' ');
+    return this.document.paths[path]![method.toLowerCase()]!;
+  }
+
+  /** All in which the answer is not as documented; reads its body. */
+  async faults(route: string, response: Response): Promise<string[]> {
+    const [method = '', path = ''] = route.split(' ');
+    const responses = this.operation(route).responses;
+    const status = Object.hasOwn(responses, response.status) ? String(response.status) : 'default';
+    const pointer = this.#resolve(['paths', path, method.toLowerCase(), 'responses', status]);
+    const documented = this.#at(pointer) as DocumentedResponse;
+    return [...this.#headerFaults(documented, response.headers), ...(await this.#bodyFaults(pointer, documented, response))];
+  }
+
+  /** Whether a value is what a schema of the document describes. */
+  matches(schema: string, value: unknown): boolean {
+    return this.#validator(['components', 'schemas', schema])(value) as boolean;
+  }
+
+  #headerFaults({ headers }: DocumentedResponse, sent: Headers): string[] {
+    const known = Object.keys(headers);
+    const undocumented = [...sent.keys()].filter((name) => !PLAIN_HTTP.has(name) && !known.some((other) => other.toLowerCase() === name));
+    const faults = undocumented.map((name) => `field ${name} is not documented`);
+    for (const name of known) {
+      const { required = false, schema } = this.document.components.headers[name]!;
+      const text = sent.get(name);
+      if (text === null && required) faults.push(`field ${name} is missing`);
+      const value = schema.type === 'integer' ? Number(text) : text;
+      if (text !== null && this.#validator(['components', 'headers', name, 'schema'])(value) !== true)
+        faults.push(`field ${name} is ${text}`);
+    }
+    return faults;
+  }
+
+  async #bodyFaults(pointer: readonly string[], { content }: DocumentedResponse, response: Response): Promise<string[]> {
+    const text = await response.text();
+    if (content === undefined) return text === '' ? [] : ['there is a body'];
+    const media = response.headers.get('content-type') ?? '';
+    if (!Object.hasOwn(content, media)) return [`the media type is ${media}`];
+    const validate = this.#validator([...pointer, 'content', media, 'schema']);
+    validate(JSON.parse(text));
+    return (validate.errors ?? []).map(({ instancePath, message = '' }) => `body${instancePath} ${message}: ${text}`);
+  }
+
+  #validator(pointer: readonly string[]): ValidateFunction {
+    const $ref = `openapi#/${pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+    let validator = this.#compiled.get($ref);
+    if (validator === undefined) this.#compiled.set($ref, (validator = this.#ajv.compile({ $ref })));
+    return validator;
+  }
+
+  /** The place that a reference points to, or the place itself. */
+  #resolve(pointer: readonly string[]): readonly string[] {
+    const { $ref } = this.#at(pointer) as { $ref?: string };
+    return $ref === undefined ? pointer : $ref.slice('#/'.length).split('/');
+  }
+
+  #at(pointer: readonly string[]): unknown {
+    let value: unknown = this.document;
+    for (const part of pointer) value = (value as Record<string, unknown>)[part];
+    return value;
+  }
+}
+
+function methodsOf(item: object): string[] {
+  return Object.keys(item).filter((name) => name !== 'parameters');
+}

@@ -1,0 +1,108 @@
+// Runs the same tests against every combination of listener and store, each a gateway of its own with a scripted engine behind it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { problems } from '../../src/core/problem.ts';
+import type { ProblemCode } from '../../src/core/problem.ts';
+import { startGateway } from './gateway.ts';
+import type { TestGateway } from './gateway.ts';
+import { request } from './raw-http.ts';
+import type { HttpResponse } from './raw-http.ts';
+import { startRedis } from './redis.ts';
+import type { RedisServer } from './redis.ts';
+import { startScriptedEngine } from './scripted-engine.ts';
+import type { ScriptedEngine } from './scripted-engine.ts';
+
+/** Filled before the first test. */
+export interface Setting {
+  readonly listener: 'uws' | 'node';
+  readonly store: 'sqlite' | 'redis';
+  /** The store's URL. */
+  url: string;
+  gateway: TestGateway;
+  engine: ScriptedEngine;
+}
+
+export interface EveryGatewayOptions {
+  /** More members of the configuration file. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Where the listener makes no difference, one is enough. */
+  readonly listeners?: readonly ('uws' | 'node')[];
+}
+
+export function onEveryGateway(options: EveryGatewayOptions, tests: (setting: Setting) => void): void {
+  const { listeners = ['uws', 'node'], config = {} } = options;
+  const combinations = listeners.flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
+  describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
+    const setting = { listener, store } as Setting;
+    let redis: RedisServer | undefined;
+    let folder = '';
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'lingate-journey-'));
+      redis = store === 'redis' ? await startRedis() : undefined;
+      setting.url = redis?.url ?? `sqlite:${folder}/lingate.db`;
+      setting.engine = await startScriptedEngine();
+      setting.gateway = await startGateway({ listener, store: setting.url, engineUrls: [setting.engine.url], config });
+    });
+
+    afterAll(async () => {
+      await setting.gateway.stop();
+      await setting.engine.close();
+      await redis?.stop();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    tests(setting);
+  });
+}
+
+export interface Ask {
+  readonly method?: string;
+  readonly path: string;
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string is sent as it is, another value as JSON. */
+  readonly body?: unknown;
+}
+
+/** One request on a connection of its own. */
+export function ask({ gateway }: Setting, { method = 'GET', path, key, headers = {}, body }: Ask): Promise<HttpResponse> {
+  return request({
+    port: gateway.port,
+    method,
+    path,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+}
+
+/** The body of a successful answer, which has the schema's form. */
+export function expectAnswer(response: HttpResponse, schema: TSchema, status = 200): Record<string, unknown> {
+  expect([response.status, response.body]).toEqual([status, expect.any(String)]);
+  const body = JSON.parse(response.body) as Record<string, unknown>;
+  expect([body, Check(schema, body)]).toEqual([body, true]);
+  expect(response.header('content-type')).toBe('application/json');
+  expect(response.header('cache-control')).toBe('no-store');
+  expect(response.header('x-request-id')).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+  return body;
+}
+
+/** A problem of this code, with these additional members and no others; its detail. */
+export function expectProblem(response: HttpResponse, code: ProblemCode, fields: Readonly<Record<string, unknown>> = {}): string {
+  const { type, title, status, code: actual, detail, request_id: id, ...rest } = JSON.parse(response.body) as Record<string, unknown>;
+  expect([actual, status, response.status, detail]).toEqual([code, problems[code].status, problems[code].status, detail]);
+  expect(rest).toEqual(fields);
+  expect(String(type).split('#')[1]).toBe(code.replaceAll('_', '-'));
+  expect([title, id]).toEqual([problems[code].title, response.header('x-request-id')]);
+  expect(response.header('content-type')).toBe('application/problem+json');
+  expect(response.header('cache-control')).toBe('no-store');
+  return String(detail);
+}

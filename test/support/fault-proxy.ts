@@ -1,0 +1,207 @@
+// A TCP proxy that misbehaves on command: slow, dripping, silent, cut off, or cut exactly when the request has gone through.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What the proxy does to connections, old and new, from the moment it is told. Requests always get through unless said. */
+export type ProxyFault =
+  | { readonly kind: 'none' }
+  /** Every reply comes so much later; their order is kept. */
+  | { readonly kind: 'delay'; readonly delayMs: number }
+  /** Replies come in pieces of so many bytes, one every so often. */
+  | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
+  /** Nothing gets through in either direction, and nobody is told. */
+  | { readonly kind: 'blackhole' }
+  /** A connection is reset behind so many bytes of replies, counted from now. */
+  | { readonly kind: 'cut_after'; readonly bytes: number }
+  /** The request has been run, its reply is dropped and the connection reset; `draw` decides for each piece of a reply. */
+  | { readonly kind: 'cut_reply'; readonly draw: () => boolean }
+  /** Nobody listens, and what was connected is reset. */
+  | { readonly kind: 'refuse' };
+
+export interface FaultProxy {
+  readonly port: number;
+  /** Connections that were reset so far, by the fault or by `cut`. */
+  readonly cuts: number;
+  /** Bytes of requests that have gone into the black hole. */
+  readonly swallowed: number;
+  set(fault: ProxyFault): Promise<void>;
+  /** Resets every connection now. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** `host` is where the server behind it is. */
+export async function startFaultProxy(targetPort: number, host = '127.0.0.1'): Promise<FaultProxy> {
+  const proxy = new Proxy(targetPort, host);
+  await proxy.listen();
+  return proxy;
+}
+
+const NONE: ProxyFault = { kind: 'none' };
+
+class Proxy implements FaultProxy {
+  readonly #targetPort: number;
+  readonly #host: string;
+  readonly #links = new Set<Link>();
+  #server: Server | undefined;
+  #fault: ProxyFault = NONE;
+  port = 0;
+  cuts = 0;
+  swallowed = 0;
+
+  constructor(targetPort: number, host: string) {
+    this.#targetPort = targetPort;
+    this.#host = host;
+  }
+
+  async listen(): Promise<void> {
+    const server = createServer({ noDelay: true }, (client) => this.#join(client));
+    server.listen(this.port, '127.0.0.1');
+    await once(server, 'listening');
+    this.port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  async set(fault: ProxyFault): Promise<void> {
+    this.#fault = fault;
+    for (const link of this.#links) link.fault = fault;
+    if (fault.kind === 'refuse') await this.#deafen();
+    else if (this.#server === undefined) await this.listen();
+  }
+
+  cut(): void {
+    for (const link of this.#links) link.reset();
+  }
+
+  async close(): Promise<void> {
+    await this.#deafen();
+  }
+
+  async #deafen(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    const closed = server === undefined ? undefined : once(server, 'close');
+    server?.close();
+    this.cut();
+    await closed;
+  }
+
+  #join(client: Socket): void {
+    const link = new Link(client, connect({ port: this.#targetPort, host: this.#host, noDelay: true }), this.#fault);
+    this.#links.add(link);
+    link.onSwallowed = (bytes) => {
+      this.swallowed += bytes;
+    };
+    link.onEnd = (wasReset) => {
+      if (wasReset) this.cuts++;
+      this.#links.delete(link);
+    };
+  }
+}
+
+/** One client's connection and its twin on the server's side. */
+class Link {
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #ending = new AbortController();
+  /** Replies on their way, in order; each is sent when its time has come. */
+  #queue: Promise<void> = Promise.resolve();
+  #fault: ProxyFault = NONE;
+  #bytesLeft = Infinity;
+  onSwallowed: (bytes: number) => void = () => undefined;
+  onEnd: (wasReset: boolean) => void = () => undefined;
+
+  constructor(client: Socket, server: Socket, fault: ProxyFault) {
+    this.#client = client;
+    this.#server = server;
+    this.fault = fault;
+    for (const socket of [client, server]) {
+      socket.on('error', () => this.#end(false));
+      socket.on('close', () => this.#end(false));
+    }
+    client.on('data', (request) => {
+      if (this.#fault.kind === 'blackhole') this.onSwallowed(request.length);
+      else server.write(request);
+    });
+    server.on('data', (reply) => this.#reply(reply));
+  }
+
+  set fault(fault: ProxyFault) {
+    this.#fault = fault;
+    this.#bytesLeft = fault.kind === 'cut_after' ? fault.bytes : Infinity;
+  }
+
+  reset(): void {
+    if (this.#ending.signal.aborted) return;
+    this.#client.resetAndDestroy();
+    this.#server.resetAndDestroy();
+    this.#end(true);
+  }
+
+  #reply(reply: Buffer): void {
+    const fault = this.#fault;
+    switch (fault.kind) {
+      case 'none':
+        return this.#pass(reply, 0);
+      case 'delay':
+        return this.#pass(reply, performance.now() + fault.delayMs);
+      case 'drip':
+        return this.#drip(reply, fault.bytes, fault.everyMs);
+      case 'blackhole':
+        return;
+      case 'cut_after':
+        return this.#count(reply);
+      case 'cut_reply':
+        return fault.draw() ? this.reset() : this.#pass(reply, 0);
+      case 'refuse':
+        return this.reset();
+    }
+  }
+
+  #drip(reply: Buffer, bytes: number, everyMs: number): void {
+    for (let at = 0; at < reply.length; at += bytes) {
+      this.#then(() => delay(everyMs, undefined, { signal: this.#ending.signal }));
+      this.#pass(reply.subarray(at, at + bytes), 0);
+    }
+  }
+
+  #count(reply: Buffer): void {
+    const passed = reply.subarray(0, this.#bytesLeft);
+    this.#bytesLeft -= passed.length;
+    // What was let through is to arrive before the reset does.
+    this.#client.write(passed, () => {
+      if (this.#bytesLeft === 0) this.reset();
+    });
+  }
+
+  #pass(piece: Buffer, atMs: number): void {
+    this.#then(async () => {
+      const leftMs = atMs - performance.now();
+      if (leftMs > 0) await delay(leftMs, undefined, { signal: this.#ending.signal });
+      this.#client.write(piece);
+    });
+  }
+
+  #then(act: () => Promise<void>): void {
+    // Rejected when the connection ends, and with it everything behind.
+    this.#queue = this.#queue.then(act);
+    this.#queue.catch(() => undefined);
+  }
+
+  /** What the other side sent before it closed is delivered first. */
+  #end(wasReset: boolean): void {
+    if (this.#ending.signal.aborted) return;
+    const close = (): void => {
+      if (this.#ending.signal.aborted) return;
+      this.#ending.abort();
+      if (wasReset) this.#client.destroy();
+      else this.#client.end(() => this.#client.destroy());
+      this.#server.destroy();
+      this.onEnd(wasReset);
+    };
+    if (wasReset || this.#client.destroyed) close();
+    else this.#queue.then(close, close);
+  }
+}

@@ -1,0 +1,183 @@
+// A real Redis Cluster for tests: masters with replicas on free ports, joined by hand, whole when it is handed over.
+import { Redis } from 'ioredis';
+import { rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { memoryFolder } from '../faults/journal/memory-folder.ts';
+import { freePort, startRedis } from './redis.ts';
+import type { RedisServer } from './redis.ts';
+
+export interface ClusterNode {
+  readonly server: RedisServer;
+  readonly port: number;
+  /** Where its append-only file is, if its arguments ask for one. */
+  readonly directory: string;
+  /** What the cluster calls it. */
+  readonly id: string;
+  /** A client of the test's own, for commands to this node alone. */
+  readonly client: Redis;
+}
+
+export interface RedisCluster {
+  readonly nodes: readonly ClusterNode[];
+  /** As a gateway is told: `redis+cluster://…`. */
+  readonly url: string;
+  /** Looks once who is master of what; the answer throws for a slot that nobody serves. */
+  masters(): Promise<(slot: number) => ClusterNode>;
+  /** Resolves when the condition holds; rejects after half a minute. */
+  until(what: string, condition: () => Promise<boolean>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RedisClusterOptions {
+  /** At least three, or nobody can be outvoted. */
+  readonly masters?: number;
+  readonly replicasEach?: number;
+  /** After so long without a word a node counts as gone. */
+  readonly nodeTimeoutMs?: number;
+  /** More arguments for every server. */
+  readonly args?: readonly string[];
+}
+
+const SLOTS = 16_384;
+const WAIT_MS_MAX = 30_000;
+const LOOK_EVERY_MS = 20;
+/** A node's bus listens 10,000 above its port. */
+const PORT_MAX = 55_535;
+
+/** Resolves when every node agrees on the slots and every replica has its master's data. */
+export async function startRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
+  const { masters = 3, replicasEach = 1 } = options;
+  const count = masters * (1 + replicasEach);
+  const nodes: ClusterNode[] = [];
+  const cluster = new Cluster(nodes);
+  try {
+    for (let i = 0; i < count; i++) nodes.push(await startNode(options));
+    await joinNodes(cluster, masters);
+    return cluster;
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOptions): Promise<ClusterNode> {
+  // A change of the cluster's order is synced to disk by every node before it goes on, and a busy disk would be the outage.
+  const directory = await memoryFolder('lingate-cluster-');
+  let port = await freePort();
+  while (port > PORT_MAX) port = await freePort();
+  const settings = [
+    `--port ${port} --dir ${directory} --cluster-enabled yes --cluster-announce-ip 127.0.0.1`,
+    `--cluster-node-timeout ${nodeTimeoutMs} --cluster-require-full-coverage no`,
+    // By default a replica gets its data only seconds after it has joined, and one without data is never promoted.
+    '--repl-diskless-sync-delay 0',
+  ];
+  const server = await startRedis([...settings.flatMap((words) => words.split(' ')), ...args]);
+  // Of a node that is dead or frozen nothing is waited for.
+  const impatient = { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 300, retryStrategy: () => 50 };
+  const client = new Redis(port, '127.0.0.1', { protocol: 2, lazyConnect: true, ...impatient });
+  client.on('error', () => undefined);
+  await client.connect();
+  return { server, port, directory, client, id: await client.cluster('MYID') };
+}
+
+/** The first `masters` nodes share the slots; the others follow them in turn. */
+async function joinNodes(cluster: Cluster, masters: number): Promise<void> {
+  const { nodes } = cluster;
+  const [first] = nodes;
+  for (let i = 0; i < masters; i++) {
+    const { client } = nodes[i]!;
+    await client.call('CLUSTER', 'SET-CONFIG-EPOCH', String(i + 1));
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', String(firstSlot(i, masters)), String(firstSlot(i + 1, masters) - 1));
+  }
+  for (const { client } of nodes.slice(1)) await client.call('CLUSTER', 'MEET', '127.0.0.1', String(first!.port));
+  const replicas = nodes.slice(masters);
+  await cluster.until('all nodes know each other', () => every(nodes, async ({ client }) => (await knownNodes(client)) === nodes.length));
+  for (const [i, { client }] of replicas.entries()) await client.call('CLUSTER', 'REPLICATE', nodes[i % masters]!.id);
+  await cluster.until('the cluster is whole', () =>
+    every(nodes, async ({ client }) => (await clusterInfo(client)).includes('cluster_state:ok')),
+  );
+  await cluster.until('replicas have their data', () =>
+    every(replicas, async ({ client }) => (await client.info('replication')).includes('master_link_status:up')),
+  );
+  await cluster.until('all nodes know the replicas', () =>
+    every(nodes, async ({ client }) => (await nodeLines(client)).filter((line) => line.includes('slave')).length === replicas.length),
+  );
+}
+
+function firstSlot(index: number, masters: number): number {
+  return Math.floor((index * SLOTS) / masters);
+}
+
+async function clusterInfo(client: Redis): Promise<string> {
+  return String(await client.call('CLUSTER', 'INFO'));
+}
+
+async function nodeLines(client: Redis): Promise<string[]> {
+  return String(await client.call('CLUSTER', 'NODES'))
+    .trim()
+    .split('\n');
+}
+
+async function knownNodes(client: Redis): Promise<number> {
+  return (await nodeLines(client)).filter((line) => !line.includes('handshake')).length;
+}
+
+async function every(nodes: readonly ClusterNode[], holds: (node: ClusterNode) => Promise<boolean>): Promise<boolean> {
+  return (await Promise.all(nodes.map(holds))).every(Boolean);
+}
+
+class Cluster implements RedisCluster {
+  readonly nodes: readonly ClusterNode[];
+
+  constructor(nodes: readonly ClusterNode[]) {
+    this.nodes = nodes;
+  }
+
+  get url(): string {
+    return `redis+cluster://${this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  }
+
+  async masters(): Promise<(slot: number) => ClusterNode> {
+    const views = await Promise.all(this.nodes.map(({ client }) => nodeLines(client).catch(() => [])));
+    const claims = views.flat().filter((line) => line.includes('myself,master'));
+    return (slot) => {
+      // A node that was away may still believe the old order: the highest epoch is the newest claim.
+      const newest = claims.filter((line) => serves(line, slot)).toSorted((a, b) => epoch(b) - epoch(a))[0];
+      const node = this.nodes.find(({ id }) => newest?.startsWith(id) === true);
+      if (node === undefined) throw new Error(`nobody serves slot ${slot}`);
+      return node;
+    };
+  }
+
+  async until(what: string, condition: () => Promise<boolean>): Promise<void> {
+    const endMs = performance.now() + WAIT_MS_MAX;
+    while (!(await condition().catch(() => false))) {
+      if (performance.now() > endMs) throw new Error(`waited in vain for this: ${what}`);
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.nodes.map(async ({ client, server, directory }) => {
+        client.disconnect();
+        await server.stop();
+        await rm(directory, { recursive: true, force: true });
+      }),
+    );
+  }
+}
+
+function epoch(line: string): number {
+  return Number(line.split(' ')[6]);
+}
+
+function serves(line: string, slot: number): boolean {
+  return line
+    .split(' ')
+    .slice(8)
+    .some((range) => {
+      const [first, last = first] = range.split('-').map(Number);
+      return first !== undefined && last !== undefined && first <= slot && slot <= last;
+    });
+}

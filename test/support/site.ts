@@ -1,0 +1,98 @@
+// The place that a gateway process is run in: a folder with a configuration, a store with a team, and an engine.
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../src/stores/open.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { SILENT, makeTeam } from './gateway.ts';
+import type { TestTeam } from './gateway.ts';
+import { startGatewayProcess } from './gateway-process.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import { request } from './raw-http.ts';
+import type { HttpResponse } from './raw-http.ts';
+import { startScriptedEngine } from './scripted-engine.ts';
+import type { ScriptedEngine } from './scripted-engine.ts';
+
+export interface Site {
+  readonly folder: string;
+  readonly engine: ScriptedEngine;
+  /** What the command line would use, besides the gateway. */
+  readonly store: Store;
+  readonly storeUrl: string;
+  readonly team: TestTeam;
+  /** Writes the configuration file; JSON is YAML. */
+  configure(config: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Arguments of `serve` on free ports with everything of this place, then `more`. */
+  args(...more: readonly string[]): string[];
+  serve(...more: readonly string[]): Promise<GatewayProcess>;
+  close(): Promise<void>;
+}
+
+export async function openSite(): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-site-'));
+  const storeUrl = `sqlite:${folder}/lingate.db`;
+  const engine = await startScriptedEngine();
+  const store = await openStore(storeUrl, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const file = join(folder, 'lingate.yaml');
+  const configure = (config: Readonly<Record<string, unknown>>): Promise<void> => writeFile(file, JSON.stringify(config));
+  await configure({ engine: { urls: [engine.url] } });
+  const args = (...more: readonly string[]): string[] => [
+    ...['serve', '--config', file, '--store', storeUrl],
+    ...(more.includes('--listen') ? [] : ['--listen', '127.0.0.1:0']),
+    ...(more.includes('--ops') ? [] : ['--ops', '127.0.0.1:0']),
+    ...more,
+  ];
+  return {
+    folder,
+    engine,
+    store,
+    storeUrl,
+    team: await makeTeam(store),
+    configure,
+    args,
+    serve: (...more) => startGatewayProcess({ args: args(...more), cwd: folder }),
+    async close() {
+      await store.close();
+      await engine.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** POST /v1/translate of ten characters, on a connection of its own. */
+export function translate(
+  port: number,
+  key: string,
+  options: { readonly tls?: boolean; readonly target?: string } = {},
+): Promise<HttpResponse> {
+  return request({
+    port,
+    tls: options.tls ?? false,
+    method: 'POST',
+    path: '/v1/translate',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ text: ['0123456789'], target_lang: options.target ?? 'DE' }),
+  });
+}
+
+/** A page of the ops listener, as `STATUS body`. */
+export async function opsPage(gateway: GatewayProcess, path: string): Promise<string> {
+  const { status, body } = await request({ port: Number(new URL(gateway.opsUrl).port), path, headers: { Connection: 'close' } });
+  return `${status} ${body.toString()}`;
+}
+
+/** The lines of the log that say this. */
+export function logged(gateway: GatewayProcess, message: string): Record<string, unknown>[] {
+  const lines = gateway
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'));
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === message);
+}
+
+/** Process ids of the workers. */
+export function workersOf(gateway: GatewayProcess): number[] {
+  const { pid } = gateway.process;
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
