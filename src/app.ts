@@ -50,7 +50,13 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
   const { log } = output;
   let running = config;
   const serving = await openServing(config, output, down);
-  const operator = await startOperatorSide({ config: () => running, ready: () => serving.ready(), metrics: serving.metrics, docsOnOps });
+  const operator = await startOperatorSide({
+    config: () => running,
+    ready: () => serving.ready(),
+    metrics: serving.metrics,
+    docsOnOps,
+    log,
+  });
   down.add('ops listener', () => operator.close());
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = (operator.serverUrl = publicUrl(config, listen));

@@ -1,11 +1,13 @@
 // The operator's side of a gateway, on one process or several: the ops listener, and what its pages say.
 import type { Config } from './config/config.ts';
+import { isLoopback } from './config/network-address.ts';
 import type { LogDestination } from './ops/json-log.ts';
 import type { Metrics } from './ops/metrics.ts';
 import { openApiDocument } from './ops/openapi.ts';
 import type { OpenApiOptions } from './ops/openapi.ts';
 import { startOpsListener } from './ops/ops-listener.ts';
 import { opsPages } from './ops/ops-pages.ts';
+import type { Log } from './ports/log.ts';
 
 export interface Address {
   readonly host: string;
@@ -25,6 +27,7 @@ export interface OperatorSideOptions {
   readonly ready: () => boolean | Promise<boolean>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly docsOnOps: boolean;
+  readonly log: Log;
 }
 
 export interface OperatorSide {
@@ -41,8 +44,11 @@ export interface OperatorSide {
 const API_VERSION = '1';
 
 /** Rejects with a `ListenError`. */
-export async function startOperatorSide({ config, ready, metrics, docsOnOps }: OperatorSideOptions): Promise<OperatorSide> {
+export async function startOperatorSide({ config, ready, metrics, docsOnOps, log }: OperatorSideOptions): Promise<OperatorSide> {
   const { ops, service } = config();
+  if (!isLoopback(ops.host)) {
+    log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
+  }
   const api = (): OpenApiOptions => apiOptions(config(), side);
   const listener = await startOpsListener(ops.host, ops.port, opsPages({ ready, metrics, api }));
   const url = urlOf(listener.address, 'http');

@@ -6,20 +6,19 @@ import { ConfigError } from './config/config-error.ts';
 import type { Config } from './config/config.ts';
 import { loadPlugins } from './config/plugins.ts';
 import type { LoadedPlugins } from './config/plugins.ts';
-import { Gateway } from './core/gateway.ts';
+import type { Gateway } from './core/gateway.ts';
 import { ProblemWriter } from './core/problem-writer.ts';
-import type { RouteSpec } from './core/route.ts';
-import { Router } from './core/router.ts';
 import type { Teardown } from './core/teardown.ts';
 import { Languages } from './domain/languages.ts';
 import { ulidSource } from './domain/ulid.ts';
 import { openEngine } from './engines/pool.ts';
 import type { ReplicatedEngine } from './engines/pool.ts';
 import { builtInProtocols } from './engines/protocols.ts';
+import { openGateway } from './gateway-opener.ts';
 import type { JsonLog } from './ops/json-log.ts';
+import { LoopPressure } from './ops/loop-pressure.ts';
 import { openMetrics } from './ops/metrics.ts';
 import type { Metrics } from './ops/metrics.ts';
-import { LoopPressure } from './ops/loop-pressure.ts';
 import { StoreProbe } from './ops/store-probe.ts';
 import type { Clock } from './ports/clock.ts';
 import type { EngineProtocol } from './ports/engine.ts';
@@ -102,9 +101,10 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
       state.openSettlements = () => settlements.open;
       down.add('settlements', () => settle(settlements, log));
       const pressure = new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs });
-      const served = { languages: () => state.languages, serving: ready, now: monotonicMs, newId: ulidSource(() => clock.nowMs()) };
+      const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
+      const served = { languages: () => state.languages, serving: ready, ...sources };
       const parts = { store, engine, ...memoriesOf(config, store, metrics), settlements, pressure, ...output, metrics, ...served };
-      const gateway = openGateway(config, buildRoutes(config, plugins, parts), log);
+      const gateway = openGateway(config, buildRoutes(config, plugins, parts), log, sources);
       state.inFlight = () => gateway.inFlight;
       const listener = await startListener(config, gateway, options);
       state.stopAccepting = () => listener.stopAccepting();
@@ -145,19 +145,6 @@ function memoriesOf(config: Config, store: Store, metrics: Metrics): { keys: Key
   return { keys, glossaries: new CachedGlossaries({ shelf: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
 }
 
-function openGateway(config: Config, routes: readonly RouteSpec[], log: Log): Gateway {
-  // Whatever else a route does, its first step is the access log.
-  const around = routes[0]!.steps.slice(0, 1);
-  return new Gateway({
-    router: new Router(routes, around),
-    around,
-    newId: ulidSource(() => clock.nowMs()),
-    now: monotonicMs,
-    requestMs: config.limits.requestMs,
-    reportBug: (x, where, error) => log.error('a bug', { request_id: x.id, where, reason: nameOf(error) }),
-  });
-}
-
 function openEngineOf(config: Config, plugins: LoadedPlugins): ReplicatedEngine {
   const protocols: ReadonlyMap<string, EngineProtocol> = new Map([...builtInProtocols, ...plugins.engines]);
   const protocol = protocols.get(config.engine.protocol);
@@ -190,14 +177,6 @@ async function settle(settlements: SettlementQueue, log: Log): Promise<void> {
   clearTimeout(timer);
   if (settlements.open > 0) log.warn('reservations left to their leases', { count: settlements.open });
   settlements.close();
-}
-
-/** A bug's message may quote a caller's text: only its class and where it was thrown are logged. */
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const frames = error.stack?.slice(`${error.name}: ${error.message}`.length);
-  const at = frames?.split('\n').find((line) => line.trimStart().startsWith('at '));
-  return `${error.name} ${at?.trim() ?? ''}`;
 }
 
 function once(action: () => Promise<void>): () => Promise<void> {

@@ -97,7 +97,7 @@ export async function openFront(config: Config, workers: WorkerSource): Promise<
       return merged.render();
     },
   };
-  const operator = await startOperatorSide({ config: () => running, ready: () => workers.ready(), metrics, docsOnOps: false });
+  const operator = await startOperatorSide({ config: () => running, ready: () => workers.ready(), metrics, docsOnOps: false, log });
   return {
     log,
     get config() {

@@ -26,6 +26,11 @@ export function formatNetworkAddress({ host, port }: NetworkAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** Whether only this machine can connect to what listens there. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/i.test(host);
+}
+
 /** Whether the text is an IP address or a CIDR range: `10.0.0.0/8`, `::1`. */
 export function isAddressOrRange(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/');

@@ -5,8 +5,10 @@ const WORDS_SHOWN = 3;
 
 /** One word: what could not be printed is replaced, what is long is cut. */
 export function shownWord(word: string): string {
-  const clean = word.toWellFormed().replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?');
-  return clean.length > WORD_LENGTH_SHOWN ? `${clean.slice(0, WORD_LENGTH_SHOWN).toWellFormed()}…` : clean;
+  // Cut first: a member's name may be as long as the whole body.
+  const cut = word.slice(0, WORD_LENGTH_SHOWN).toWellFormed();
+  const clean = cut.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?');
+  return word.length > WORD_LENGTH_SHOWN ? `${clean}…` : clean;
 }
 
 /** The first few of the members that are not among the accepted ones; `undefined` when all are. */

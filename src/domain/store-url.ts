@@ -20,9 +20,11 @@ export function sqlitePathOf(url: string): string {
   return url.slice('sqlite:'.length);
 }
 
-/** A URL as it may stand in a log or an error: user, password and query are gone. Greedy: a password may hold `@`, `/` and `?`. */
+/** A URL as it may stand in a log or an error: user, password and query are gone. Up to the last `@`: a password may hold `@`, `/` and `?`. */
 export function withoutCredentials(url: string): string {
-  const bare = url.replace(/\/\/.*@/s, '//***@');
+  const start = url.indexOf('//');
+  const end = url.lastIndexOf('@');
+  const bare = start === -1 || end < start ? url : `${url.slice(0, start)}//***${url.slice(end)}`;
   const query = bare.indexOf('?');
   return query === -1 || !bare.includes('://') ? bare : `${bare.slice(0, query)}?***`;
 }

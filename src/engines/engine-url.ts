@@ -7,6 +7,8 @@ export function readEngineUrl(text: string): URL {
     throw new Error(`engine URL for ${url.host}: must not hold credentials; put them into a proxy in front of the engine`);
   }
   const right = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '';
-  if (!right) throw new Error(`engine URL "${text}": must be http(s)://HOST[:PORT][/PATH], without query or fragment`);
+  // What stands before an @ may be a password, also where nothing else can be made of it.
+  const shown = text.includes('@') ? '' : ` "${text}"`;
+  if (!right) throw new Error(`engine URL${shown}: must be http(s)://HOST[:PORT][/PATH], without query or fragment`);
   return url;
 }

@@ -133,6 +133,6 @@ function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind): Html {
 function example(code: ProblemCode, { status, headers }: ProblemKind, { serviceName, docsUrl }: ErrorsPageOptions): Html {
   const values = headerExamples(serviceName, code);
   const names = ['X-Request-Id', ...headers];
-  const fields = [['Content-Type', 'application/problem+json'] as const, ...names.map((name) => [name, values[name] ?? ''] as const)];
-  return answerSample('Example', { status, headers: fields, body: problemExample(code, docsUrl) });
+  const shown = [['Content-Type', 'application/problem+json'] as const, ...names.map((name) => [name, values[name] ?? ''] as const)];
+  return answerSample('Example', { status, headers: shown, body: problemExample(code, docsUrl) });
 }

@@ -30,12 +30,12 @@ export interface Row {
 
 /** One row per member, those of nested objects by their path. Empty for what has no members. */
 export function rowsOf(schema: TSchema): Row[] {
-  return rowsAt(schema as Shape, '');
+  return rowsAt(schema, '');
 }
 
 /** The row of a single value. */
 export function rowOf(name: string, schema: object, description: string): Row {
-  return { name, type: typeOf(schema as Shape), required: false, description };
+  return { name, type: typeOf(schema), required: false, description };
 }
 
 /** How a table calls what must be there, and what may be missing. */
@@ -94,8 +94,10 @@ function alternatives(one: Shape, other: Shape): Shape {
 
 function typeOf(schema: Shape): string {
   if (schema.enum !== undefined)
-    return schema.enum.join(' · ') + (schema.default === undefined ? '' : `; ${String(schema.default)} without it`);
-  if (schema.const !== undefined) return String(schema.const);
+    return (
+      schema.enum.join(' · ') + (schema.default === undefined ? '' : `; ${JSON.stringify(schema.default).replaceAll('"', '')} without it`)
+    );
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf !== undefined) return schema.anyOf.map((option) => typeOf(option)).join(' or ');
   if (schema.items !== undefined) return arrayOf(schema.items, schema.maxItems);
   return [wordFor(schema), ...limitsOf(schema)].join(', ');

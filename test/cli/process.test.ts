@@ -117,6 +117,8 @@ describe('routes', () => {
     const translate = routes.find(({ route }) => route === 'POST /v1/translate');
     expect(translate?.steps).toEqual(['access-log', 'shed', 'identify', 'authenticate', 'team-shed', 'read', 'admit', 'translate']);
     const people = await lingate(['routes']);
-    expect(people.stdout).toMatch(/^POST \/v1\/translate +access-log > shed > identify > authenticate > team-shed > read > admit > translate$/m);
+    expect(people.stdout).toMatch(
+      /^POST \/v1\/translate +access-log > shed > identify > authenticate > team-shed > read > admit > translate$/m,
+    );
   });
 });

@@ -153,8 +153,10 @@ test('routes prints the final chain of every route', async () => {
   const routes = parsed(await lingate(['routes', '--json'])) as { routes: { route: string; steps: string[] }[] };
   expect(routes.routes.find(({ route }) => route === 'POST /v1/translate')?.steps).toEqual([
     'access-log',
+    'shed',
     'identify',
     'authenticate',
+    'team-shed',
     'read',
     'admit',
     'translate',

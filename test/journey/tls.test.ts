@@ -53,7 +53,8 @@ describe.each(['uws', 'node'])('with the %s listener', (listener) => {
       expect(answer.json()).toMatchObject({ billed_characters: 10 });
       expect(await opsPage(gateway, '/readyz')).toBe('200 ready\n');
       expect(await opsPage(gateway, '/openapi.json')).toContain(gateway.url);
-      await expect(translate(gateway.port, site.team.key)).rejects.toThrow();
+      // Without TLS there is no answer.
+      expect(await translate(gateway.port, site.team.key).catch(() => 'none')).toBe('none');
       expect(await gateway.end('SIGTERM')).toBe(0);
     },
   );

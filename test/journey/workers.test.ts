@@ -32,7 +32,9 @@ async function counterOf(gateway: GatewayProcess, name: string): Promise<number>
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
-const goneOf = (pids: readonly number[]) => expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`)));
+async function expectGone(pids: readonly number[]): Promise<void> {
+  await expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+}
 
 describe.each(['uws', 'node'])('three workers with the %s listener', (listener) => {
   beforeEach(() => site.configure({ listener, engine: { urls: [site.engine.url] } }));
@@ -67,7 +69,7 @@ describe.each(['uws', 'node'])('three workers with the %s listener', (listener) 
       expect([answer.status, answer.headers['connection']]).toEqual([200, 'close']);
     }
     expect(await ended).toBe(0);
-    await goneOf(pids).toEqual([]);
+    await expectGone(pids);
     expect(await site.store.teams.standing(site.team.teamId)).toMatchObject({ usedCharacters: 120, openReservations: 0 });
     expect(logged(gateway, 'lingate has stopped')).toHaveLength(1);
   });
@@ -133,7 +135,7 @@ describe('the end of the primary', () => {
     await expect.poll(() => listeningOn(gateway.port)).toBe(0);
     for (const response of held) response.end('{"translations":[{"text":"late"}]}');
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(200));
-    await goneOf(pids).toEqual([]);
+    await expectGone(pids);
     expect(await gateway.end('SIGKILL')).toBe('SIGKILL');
   });
 
@@ -154,7 +156,7 @@ describe('the end of the primary', () => {
     clearInterval(insist);
     await connection.ended;
     connection.destroy();
-    await goneOf(pids).toEqual([]);
+    await expectGone(pids);
   });
 });
 
@@ -182,10 +184,9 @@ describe('workers that cannot start', () => {
 
 test('the ops listener of several workers has every page of one process', async () => {
   const [one, two] = await Promise.all([site.serve(), site.serve('--workers', '2')]);
-  for (const path of ['/livez', '/readyz', '/metrics', '/docs', '/docs/errors', '/openapi.json', '/nowhere']) {
+  for (const path of ['/livez', '/readyz', '/docs', '/docs/errors', '/openapi.json', '/nowhere']) {
     const [expected, found] = await Promise.all([opsPage(one, path), opsPage(two, path)]);
-    expect(found.slice(0, 4)).toBe(expected.slice(0, 4));
-    if (path !== '/metrics') expect(found.replaceAll(two.url, one.url)).toBe(expected);
+    expect(found.replaceAll(two.url, one.url)).toBe(expected);
   }
   const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+ \S+)$/gm)].map((match) => match[1]!).toSorted();
   const [expected, found] = [names(await opsPage(one, '/metrics')), names(await opsPage(two, '/metrics'))];

@@ -23,11 +23,13 @@ export interface GatewayProcessOptions {
   readonly args: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What is run instead of this checkout's entry. */
+  readonly main?: string;
 }
 
 /** Resolves when it is ready; rejects with what it printed when it ends before that. */
-export async function startGatewayProcess({ args, cwd, env = {} }: GatewayProcessOptions): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+export async function startGatewayProcess({ args, cwd, env = {}, main = MAIN }: GatewayProcessOptions): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, [main, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -85,6 +85,11 @@ export interface Crash {
   /** The process that died; `store` when it was the store. */
   readonly via: string;
   readonly atMs: number;
+  /**
+   * A commit is on its way before the answer is. For so long before the crash it may not have been written down yet: a
+   * moment, and more when the machine keeps processes waiting.
+   */
+  readonly underWayMs: number;
 }
 
 export interface History {

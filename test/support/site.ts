@@ -37,12 +37,11 @@ export async function openSite(): Promise<Site> {
   const file = join(folder, 'lingate.yaml');
   const configure = (config: Readonly<Record<string, unknown>>): Promise<void> => writeFile(file, JSON.stringify(config));
   await configure({ engine: { urls: [engine.url] } });
-  const args = (...more: readonly string[]): string[] => [
-    ...['serve', '--config', file, '--store', storeUrl],
-    ...(more.includes('--listen') ? [] : ['--listen', '127.0.0.1:0']),
-    ...(more.includes('--ops') ? [] : ['--ops', '127.0.0.1:0']),
-    ...more,
-  ];
+  const args = (...more: readonly string[]): string[] => {
+    const own = ['serve', '--config', file, '--store', storeUrl];
+    for (const flag of ['--listen', '--ops']) if (!more.includes(flag)) own.push(flag, '127.0.0.1:0');
+    return [...own, ...more];
+  };
   return {
     folder,
     engine,
@@ -79,7 +78,7 @@ export function translate(
 /** A page of the ops listener, as `STATUS body`. */
 export async function opsPage(gateway: GatewayProcess, path: string): Promise<string> {
   const { status, body } = await request({ port: Number(new URL(gateway.opsUrl).port), path, headers: { Connection: 'close' } });
-  return `${status} ${body.toString()}`;
+  return `${status} ${body}`;
 }
 
 /** The lines of the log that say this. */
