@@ -1,0 +1,29 @@
+// Everybody who takes part, in the order in which they are measured and shown.
+import type { Contestant } from './contestant.ts';
+import { fastify } from './fastify.ts';
+import { haproxy } from './haproxy.ts';
+import { httpProxy3 } from './http-proxy-3.ts';
+import { lingate } from './lingate.ts';
+import { nginx } from './nginx.ts';
+import { openresty } from './openresty.ts';
+import { uwsFloor } from './uws-floor.ts';
+import { uwsUndici } from './uws-undici.ts';
+
+/** What all others are compared with. */
+export const YARDSTICK = nginx.name;
+
+const BATCH = { batch: { texts_max: 50, wait_ms: 0 } };
+
+export const contestants: readonly Contestant[] = [
+  lingate({ name: 'lingate-redis', does: 'all of it, on Redis, access log', store: 'redis' }),
+  lingate({ name: 'lingate-redis-batch', does: 'the same, engine work in batches', store: 'redis', engine: BATCH }),
+  lingate({ name: 'lingate-sqlite', does: 'all of it, on SQLite with durable commits, access log', store: 'sqlite' }),
+  lingate({ name: 'lingate-redis-429', does: 'refusing one flooding team, access log', store: 'redis', flooded: true }),
+  nginx,
+  haproxy,
+  openresty,
+  uwsFloor,
+  uwsUndici,
+  httpProxy3,
+  fastify,
+];

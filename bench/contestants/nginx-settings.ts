@@ -1,0 +1,62 @@
+// What both nginx contestants have in common: one worker, kept connections on both sides, an access log to a file.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { freePort } from '../machine/free-port.ts';
+import type { Ground } from './contestant.ts';
+import { startProgram } from './program.ts';
+import type { Program } from './program.ts';
+
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+
+export interface NginxParts {
+  readonly name: string;
+  /** Lines before everything: modules. */
+  readonly main: string;
+  /** Lines inside `http`. */
+  readonly http: string;
+  /** Lines inside the one location. */
+  readonly location: string;
+}
+
+export async function startNginx(ground: Ground, parts: NginxParts): Promise<Program> {
+  const port = await freePort();
+  const file = join(ground.folder, 'nginx.conf');
+  writeFileSync(file, settings(ground, parts, port));
+  const args = ['-p', ground.folder, '-c', file, '-e', join(ground.folder, 'error.log')];
+  return startProgram('nginx', args, { cores: ground.cores.gateway, port, folder: ground.folder, name: parts.name });
+}
+
+function settings({ enginePort }: Ground, { main, http, location }: NginxParts, port: number): string {
+  // A master that is root would give its workers a user that cannot write here.
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  return `${main}
+${user}
+daemon off;
+worker_processes 1;
+pid nginx.pid;
+events { worker_connections 9000; }
+http {
+  ${TEMPORARY.map((kind) => `${kind}_temp_path temp_${kind};`).join(' ')}
+  access_log access.log combined;
+  keepalive_requests 1000000000;
+  client_max_body_size 2m;
+  client_body_buffer_size 512k;
+  upstream engine {
+    server 127.0.0.1:${enginePort};
+    keepalive 64;
+    keepalive_requests 1000000000;
+  }
+  ${http}
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    location = /v1/translate {
+      ${location}
+      proxy_pass http://engine/translate;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+    }
+  }
+}
+`;
+}

@@ -1,0 +1,8 @@
+// How contestants that only pass requests on are called and judged: no key, the engine's own answer.
+import { engineAnswer, TRANSLATE_PATH } from './contestant.ts';
+import type { Running } from './contestant.ts';
+import type { Program } from './program.ts';
+
+export function plainProxy({ port, pid, stop }: Program): Running {
+  return { port, path: TRANSLATE_PATH, gatewayPid: pid, redisPid: undefined, authorizations: [''], expect: engineAnswer, stop };
+}

@@ -1,0 +1,64 @@
+// Starts a contestant's programs: pinned, with output to a file, ready when they listen, gone when stopped.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { startPinned } from '../machine/cores.ts';
+import { freePort, untilListening } from '../machine/free-port.ts';
+
+const SERVERS = fileURLToPath(new URL('../servers/', import.meta.url));
+const STOP_MS = 5000;
+
+export interface Program {
+  readonly port: number;
+  readonly pid: number;
+  readonly stop: () => Promise<void>;
+}
+
+export interface ProgramOptions {
+  readonly cores: string;
+  readonly port: number;
+  readonly folder: string;
+  /** For the name of its output file, and for people. */
+  readonly name: string;
+}
+
+/** What it writes goes to a file: an access log costs what it costs. */
+export async function startProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<Program> {
+  const { cores, port, folder, name } = options;
+  const file = join(folder, `${name}.log`);
+  const output = openSync(file, 'a');
+  const child = startPinned(program, args, { cores, stdio: ['ignore', output, output], cwd: folder });
+  closeSync(output);
+  try {
+    await untilListening(port, child, name);
+  } catch (error) {
+    await stop(child);
+    const reason = error instanceof Error ? error.message : 'it did not start';
+    throw new Error(`${reason}; it said: ${readFileSync(file, 'utf8').slice(-600).trim()}`, { cause: error });
+  }
+  return { port, pid: child.pid!, stop: () => stop(child) };
+}
+
+/** A program of the bench's own, from `bench/servers`. */
+export async function startServer(
+  file: string,
+  cores: string,
+  folder: string,
+  numbers: Readonly<Record<string, number>>,
+): Promise<Program> {
+  const port = await freePort();
+  const args = Object.entries({ ...numbers, port }).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return startProgram(process.execPath, [join(SERVERS, file), ...args], { cores, port, folder, name: file });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const hard = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(hard);
+}

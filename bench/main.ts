@@ -1,0 +1,92 @@
+// npm run bench: everybody side by side; a table here, raw numbers and a report page in bench/results.
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { contestants, YARDSTICK } from './contestants/all.ts';
+import type { Contestant } from './contestants/contestant.ts';
+import { machineLine } from './machine/description.ts';
+import { runBench } from './run/bench.ts';
+import type { BenchPlan } from './run/bench.ts';
+import { benchTable } from './run/bench-table.ts';
+import { figuresOf } from './run/figures.ts';
+import { keepResult } from './run/keep-result.ts';
+
+const USAGE = `npm run bench -- [--quick] [--only a,b] [--rounds N] [--load own|autocannon] [--keep]
+  --quick       about a minute instead of several
+  --only a,b    these contestants, and nginx to compare with: ${contestants.map(({ name }) => name).join(', ')}
+  --rounds N    how often everybody is measured
+  --load        autocannon instead of the bench's own, leaner load
+  --keep        makes this run the example that is committed`;
+
+const DEFAULT = {
+  rounds: 7,
+  closedMs: 2000,
+  openMs: 2000,
+  openRounds: 2,
+  warmRequests: 60_000,
+  warmMsMax: 8000,
+  connections: 64,
+  teams: 1000,
+  steadyPerSecond: 2000,
+};
+const QUICK = { ...DEFAULT, rounds: 3, closedMs: 600, openMs: 600, openRounds: 1, warmRequests: 25_000, warmMsMax: 3000 };
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const options = {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+    load: { type: 'string', default: 'own' },
+    keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  } as const;
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  if (values.load !== 'own' && values.load !== 'autocannon') throw new Error('--load: own or autocannon');
+  const lengths = values.quick ? QUICK : DEFAULT;
+  const plan: BenchPlan = {
+    ...lengths,
+    rounds: roundsOf(values.rounds, lengths.rounds),
+    load: values.load,
+    contestants: chosen(values.only),
+  };
+  const result = await runBench(plan, (line) => console.error(line));
+  const figures = figuresOf(result);
+  console.log(
+    `\n${machineLine(result.machine)}\n${Object.entries(result.machine.versions)
+      .map((pair) => pair.join(' '))
+      .join(', ')}\n`,
+  );
+  console.log(benchTable(figures));
+  for (const { name, reason } of result.leftOut) console.log(`left out: ${name}: ${reason}`);
+  for (const { name, faults } of figures) for (const fault of faults) console.log(`WRONG: ${name}: ${fault}`);
+  if (figures.some(({ disturbed }) => disturbed > 0.05))
+    console.log('Somebody else used the gateway’s core: measure again on a quiet machine.');
+  console.log(`\n${keepResult('bench', result, values.keep).join('\n')}`);
+  if (figures.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+}
+
+function roundsOf(given: string | undefined, fallback: number): number {
+  const rounds = given === undefined ? fallback : Number(given);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds: a whole number from 1 to 100');
+  return rounds;
+}
+
+/** The yardstick always takes part: ratios are to its own rounds. */
+function chosen(only: string | undefined): Contestant[] {
+  if (only === undefined) return [...contestants];
+  const names = only.split(',');
+  const unknown = names.find((name) => !contestants.some((contestant) => contestant.name === name));
+  if (unknown !== undefined)
+    throw new Error(`--only: there is no "${unknown}"; there are ${contestants.map(({ name }) => name).join(', ')}`);
+  return contestants.filter(({ name }) => name === YARDSTICK || names.includes(name));
+}

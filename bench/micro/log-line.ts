@@ -1,0 +1,34 @@
+// The access log's line, up to where the stream would take it.
+import assert from 'node:assert/strict';
+import { openJsonLog } from '../../src/ops/json-log.ts';
+import type { AccessEntry } from '../../src/ports/access-log.ts';
+import type { MicroCase } from './micro-case.ts';
+import { SAMPLE_ID } from './sample-exchange.ts';
+
+let written = '';
+const { access } = openJsonLog({ write: (line: string) => void (written = line) });
+const entry: AccessEntry = {
+  requestId: SAMPLE_ID,
+  route: 'POST /v1/translate',
+  status: 200,
+  code: 'ok',
+  teamId: SAMPLE_ID,
+  keyId: SAMPLE_ID,
+  characters: 33,
+  attempts: 1,
+  durationMs: 1.234,
+  storeMs: 0.456,
+  engineMs: 0.567,
+};
+
+export const logLine: MicroCase = {
+  name: 'log line',
+  floorDoes: 'JSON.stringify of the entry',
+  run: () => access.record(entry),
+  floor: () => void (written = JSON.stringify(entry)),
+  check() {
+    access.record(entry);
+    const { request_id: id, status, characters } = JSON.parse(written) as Record<string, unknown>;
+    assert.deepEqual([id, status, characters], [SAMPLE_ID, 200, 33]);
+  },
+};

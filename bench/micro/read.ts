@@ -1,0 +1,37 @@
+// read: media type, UTF-8, JSON, every rule of the parameter table.
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../src/config/load.ts';
+import { bodyVerdictSlot } from '../../src/domain/journey.ts';
+import { Languages } from '../../src/domain/languages.ts';
+import { readStep } from '../../src/steps/read.ts';
+import { SAMPLE_CHARACTERS, SAMPLE_TEXT } from '../contestants/sample.ts';
+import type { MicroCase } from './micro-case.ts';
+import { SAMPLE_BYTES, sampleExchange } from './sample-exchange.ts';
+
+const CONFIG = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
+const BODY_BYTES_MAX = 1024 * 1024;
+
+const languages = new Languages(loadConfig({ file: CONFIG, env: {}, flags: {} }).languages);
+const step = readStep(() => languages, BODY_BYTES_MAX);
+
+export const read: MicroCase = {
+  name: 'read',
+  floorDoes: 'JSON.parse alone',
+  run() {
+    const x = sampleExchange();
+    return step.run(x) ?? x;
+  },
+  floor() {
+    const x = sampleExchange();
+    return [x, JSON.parse(Buffer.from(SAMPLE_BYTES.buffer, SAMPLE_BYTES.byteOffset, SAMPLE_BYTES.byteLength).toString()) as unknown];
+  },
+  check() {
+    const x = sampleExchange();
+    void step.run(x);
+    const verdict = x.need(bodyVerdictSlot);
+    assert.equal(verdict.kind, 'valid');
+    assert.deepEqual(verdict.request.text, [SAMPLE_TEXT]);
+    assert.equal(verdict.request.characters, SAMPLE_CHARACTERS);
+  },
+};

@@ -1,0 +1,10 @@
+// The one form of argument that the bench's own servers take: --name NUMBER.
+import process from 'node:process';
+
+/** Throws where it is missing. */
+export function numberArgument(name: string): number {
+  const at = process.argv.indexOf(`--${name}`);
+  const value = Number(process.argv[at + 1]);
+  if (at === -1 || !Number.isFinite(value)) throw new Error(`--${name} NUMBER is missing`);
+  return value;
+}
