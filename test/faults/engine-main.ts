@@ -1,0 +1,6 @@
+// The marked engine as a program of its own, to be killed and frozen: prints its port, and serves until it is ended.
+import process from 'node:process';
+import { startMarkedEngine } from './marked-engine.ts';
+
+const { port } = await startMarkedEngine({ port: Number(process.argv[2] ?? 0) });
+process.stdout.write(`port ${port}\n`);

@@ -1,0 +1,48 @@
+// How loads are paced: at a rate that does not wait for answers, or so many at a time.
+import { setTimeout as delay } from 'node:timers/promises';
+
+const TICK_MS = 2;
+
+/**
+ * Sends at a steady rate whatever becomes of what was sent before, for as long as it `goesOn`; resolves when all of it has
+ * ended, with how much that was.
+ */
+export async function openLoop(perSecond: number, goesOn: () => boolean, send: (index: number) => Promise<unknown>): Promise<number> {
+  const startedAtMs = performance.now();
+  const sent: Promise<unknown>[] = [];
+  while (goesOn()) {
+    while (sent.length < ((performance.now() - startedAtMs) * perSecond) / 1000) sent.push(send(sent.length));
+    await delay(TICK_MS);
+  }
+  await Promise.all(sent);
+  return sent.length;
+}
+
+/** For a loop that goes on so many times. */
+export function times(count: number): (index: number) => boolean {
+  return (index) => index < count;
+}
+
+/** For a loop that goes on for so long. */
+export function forMs(durationMs: number): () => boolean {
+  const endsAtMs = performance.now() + durationMs;
+  return () => performance.now() < endsAtMs;
+}
+
+/** Does one thing after another, at most `parallel` at a time, for as long as it `goesOn`. */
+export async function closedLoop(
+  goesOn: (index: number) => boolean,
+  parallel: number,
+  act: (index: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (goesOn(next)) await act(next++);
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+}
+
+/** For a fault that lasts a given time by its nature, not for waiting until something has happened. */
+export function lasting(durationMs: number): Promise<void> {
+  return delay(durationMs);
+}

@@ -1,0 +1,74 @@
+// Row 25, what a copy of files cannot show: that what is acknowledged was on the disk, and that a failing disk never makes books wrong.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RUN_MS_MAX, report } from './scorecard.ts';
+import { journalledTeams, openCut } from './sqlite-copy.ts';
+import { acknowledgements, missing, startWriter } from './sqlite-writer-process.ts';
+import type { WatchedTeam } from './witness.ts';
+
+let folder: string;
+let path: string;
+let team: WatchedTeam;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-calls-'));
+  path = join(folder, 'lingate.db');
+  [team] = await journalledTeams(path);
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Needs strace, which `npm test` does not. */
+describe('a store whose system calls are watched', () => {
+  const calls = 'trace=pwrite64,fsync,fdatasync,write';
+
+  test('has synced all that it wrote to the WAL before it acknowledges anything', { timeout: RUN_MS_MAX }, async () => {
+    const log = join(folder, 'calls');
+    const { child, said, ended } = await startWriter(path, team, ['strace', '-f', '-y', '-e', calls, '-o', log]);
+    await expect.poll(() => said.length, { timeout: 30_000 }).toBeGreaterThan(500);
+    const traced = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
+    for (const pid of traced) process.kill(Number(pid), 'SIGKILL');
+    await ended;
+    const wrong: string[] = [];
+    let [dirty, acknowledged] = [false, 0];
+    for (const line of readFileSync(log, 'utf8').split('\n')) {
+      if (line.includes('lingate.db-wal>') && line.includes('pwrite64')) dirty = true;
+      if (line.includes('lingate.db-wal>') && /f(?:data)?sync/.test(line)) dirty = false;
+      if (!/write\(1<.*"(?:reserved|committed) /.test(line)) continue;
+      acknowledged++;
+      if (dirty) wrong.push(line);
+    }
+    expect(wrong).toEqual([]);
+    expect(acknowledged).toBeGreaterThan(500);
+    report({
+      row: 25,
+      figure: 'SQLite with FULL: what is acknowledged has been synced, by its system calls',
+      measured: `${acknowledged} acknowledgements, each behind a sync of everything written to the WAL`,
+      outstanding: '0 acknowledged lost with FULL',
+    });
+  });
+
+  test.each(['EIO', 'ENOSPC'])(
+    'that fail with %s answers unavailable, and keeps what it acknowledged',
+    { timeout: RUN_MS_MAX },
+    async (error) => {
+      const inject = `inject=pwrite64:error=${error}:when=400+`;
+      const { said, ended } = await startWriter(path, team, ['strace', '-f', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', inject]);
+      await ended;
+      expect(said.filter((line) => line.startsWith('end ')).length).toBeGreaterThan(0);
+      expect(said.filter((line) => line.startsWith('end ') && !/^end (?:io|full)$/.test(line))).toEqual([]);
+      const { operations, faults } = await openCut(path, readFileSync(`${path}-wal`), [team]);
+      expect(faults).toEqual([]);
+      expect(missing(operations, said)).toEqual([]);
+      report({
+        row: 25,
+        figure: `SQLite whose writes fail with ${error}`,
+        measured: `answered unavailable; 0 of ${acknowledgements(said).length} acknowledged steps lost, books whole`,
+        outstanding: 'on EIO 503, never a wrong balance',
+      });
+    },
+  );
+});

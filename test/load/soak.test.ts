@@ -1,0 +1,26 @@
+// Row 23, in seconds: thousands of requests of all kinds leave no heap, descriptor, timer or Redis key behind. `soak.ts` is the long one.
+import { describe, expect, test } from 'vitest';
+import { report } from '../faults/scorecard.ts';
+import { heapPerRequest, soak } from './soak-run.ts';
+
+const ROUND = 3000;
+/** Code that becomes hot grows the heap by more than half of this; a leak would be the answer's text at least. */
+const BYTES_PER_REQUEST_MAX = 400;
+
+describe.each(['sqlite', 'redis'] as const)('a soak on %s', (store) => {
+  test('leaves nothing behind', { timeout: 180_000 }, async () => {
+    const looks = await soak({ store, warmUpRounds: 1, roundRequests: ROUND, goesOn: ({ length }) => length === 1 });
+    const [first, last] = [looks[0]!, looks.at(-1)!];
+    const bytesPerRequest = heapPerRequest(looks);
+    report({
+      row: 23,
+      figure: `soak, short, ${store}`,
+      measured: `${last.requests} requests: heap ${bytesPerRequest.toFixed(0)} bytes per request, descriptors ${last.descriptors - first.descriptors}, timers ${last.timers - first.timers}, Redis keys ${last.keys - first.keys}`,
+      outstanding: 'heap slope < 1 MB/min, fds +-5, keys back to start',
+    });
+    expect(bytesPerRequest).toBeLessThan(BYTES_PER_REQUEST_MAX);
+    expect(Math.abs(last.descriptors - first.descriptors)).toBeLessThanOrEqual(5);
+    expect(last.timers - first.timers).toBeLessThanOrEqual(2);
+    expect(last.keys).toBeLessThanOrEqual(first.keys);
+  });
+});

@@ -1,0 +1,6 @@
+// The table of planted bugs: each has to be noticed by every test run that it names.
+import { CHAIN_MUTATIONS } from './chain-mutations.ts';
+import type { Mutation } from './mutation.ts';
+import { STORE_MUTATIONS } from './store-mutations.ts';
+
+export const MUTATIONS: readonly Mutation[] = [...CHAIN_MUTATIONS, ...STORE_MUTATIONS];

@@ -1,0 +1,124 @@
+// Row 24: secrets are sent through every path there is, errors and misbehaving engines included, and found nowhere they do not belong.
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { problems } from '../../src/core/problem.ts';
+import type { ProblemCode } from '../../src/core/problem.ts';
+import { report } from '../faults/scorecard.ts';
+import { startLoadedGateway } from '../load/loaded-gateway.ts';
+import type { LoadedGateway } from '../load/loaded-gateway.ts';
+import { request } from '../support/raw-http.ts';
+import { CANARY } from '../support/scripted-behaviours.ts';
+import { formsOf, hitsIn } from './canaries.ts';
+import type { Canary, Hit } from './canaries.ts';
+import { leakyEngine } from './leaky-engine.ts';
+import { opsPages, storedIn } from './places.ts';
+import type { Place } from './places.ts';
+import { SecretTraffic } from './secret-traffic.ts';
+
+const FAULT_PLUGIN = fileURLToPath(new URL('../plugins/fault.ts', import.meta.url));
+const ENGINE: Canary = { name: 'engine', value: CANARY };
+/** Of the exception that the fault plugin throws. */
+const BUG: Canary = { name: "a bug's message", value: 'thrown on command' };
+
+const combinations = (['uws', 'node'] as const).flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
+
+function hits(places: readonly Place[], canaries: readonly Canary[]): Hit[] {
+  return places.flatMap(({ name, content }) => hitsIn(name, content, canaries));
+}
+
+test.each([...formsOf('a secret: "é<&').keys()])('a secret in the form "%s" is found, wherever it stands', (form) => {
+  const value = 'a secret: "é<&';
+  for (const before of ['', 'x', 'xy', 'xyz']) {
+    const base64 = /^(base64|base64url) at/.exec(form)?.[1] as 'base64' | 'base64url' | undefined;
+    const place = base64 === undefined ? before + formsOf(value).get(form)! : Buffer.from(`${before}${value}, and more`).toString(base64);
+    expect(hitsIn('here', place, [{ name: 'secret', value }])).not.toEqual([]);
+  }
+  expect(hitsIn('here', 'another secret', [{ name: 'secret', value }])).toEqual([]);
+});
+
+describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
+  let house: LoadedGateway;
+  let traffic: SecretTraffic;
+
+  beforeAll(async () => {
+    const config = {
+      listener,
+      engine: { timeout_ms: 400, response_bytes_max: 100_000 },
+      plugins: [{ module: FAULT_PLUGIN, options: {} }],
+      store_options: { command_timeout_ms: 200 },
+    };
+    house = await startLoadedGateway({ store, config });
+    house.engine.always(leakyEngine);
+    traffic = new SecretTraffic(house, listener);
+  });
+
+  afterAll(() => house.stop());
+
+  test('secrets go in by every path: every code there is has been answered', async () => {
+    await traffic.run();
+    const codeOf = (body: string): string => (JSON.parse(body) as { code: string }).code;
+    const codes = new Set(traffic.answers.map(({ response }) => (response.status < 400 ? 'ok' : codeOf(response.body))));
+    const ours = (Object.keys(problems) as ProblemCode[]).filter((code) => !problems[code].dashboardOnly);
+    expect([...codes].toSorted()).toEqual([...ours, 'ok'].toSorted());
+  });
+
+  test('no answer holds a key or a word of the engine, and no problem anything that its caller said', () => {
+    const all = traffic.answers.map(({ name, response }) => ({
+      status: response.status,
+      place: { name, content: JSON.stringify([response.rawHeaders, response.statusText]) + response.body },
+    }));
+    const places = all.map(({ place }) => place);
+    expect(hits(places, [...traffic.keys, { name: 'unknown key', value: traffic.secret.unknownKey }, ENGINE, BUG])).toEqual([]);
+    const refused = all.filter(({ status }) => status >= 400).map(({ place }) => place);
+    // Names of members are told to the one who sent them, so that a mistyped option or a bad entry is found; never values.
+    const names = ['member', 'term'];
+    expect(hits(refused, traffic.said).filter(({ canary, place }) => place !== 'validation_error' || !names.includes(canary))).toEqual([]);
+  });
+
+  test('no other team sees any of it', async () => {
+    const other = await traffic.team();
+    const ask = async (path: string): Promise<Place> => {
+      const response = await request({ port: house.port, path, headers: { authorization: `Bearer ${other.key}` } });
+      expect(response.status).toBe(200);
+      return { name: path, content: JSON.stringify(response.rawHeaders) + response.body };
+    };
+    const places = await Promise.all(['/v1/usage', '/v1/glossaries', '/v1/languages?type=target', '/health'].map(ask));
+    expect(hits(places, [...traffic.said, ...traffic.keys, ENGINE])).toEqual([]);
+  });
+
+  test('no ops page, metrics included, holds any of it', async () => {
+    const places = await opsPages(house.process.opsUrl);
+    expect(places.find(({ name }) => name === 'ops /metrics')!.content).toContain('lingate_requests_total');
+    expect(hits(places, [...traffic.said, ...traffic.keys, ENGINE, BUG])).toEqual([]);
+  });
+
+  test('the store holds glossary entries and the beginnings of keys, and nothing else of it', async () => {
+    const places = await storedIn(house.storeUrl);
+    const { term, unknownKey } = traffic.secret;
+    // What may be there is found: so what is not found is not there.
+    expect(hits(places, [{ name: 'term', value: term }])).not.toEqual([]);
+    expect(hits(places, [{ name: 'display', value: 'la_live_' }])).not.toEqual([]);
+    const entries = ['term', 'termTranslation'];
+    const rest = traffic.said.filter(({ name }) => !entries.includes(name));
+    expect(hits(places, [...rest, ...traffic.keys, { name: 'unknown key', value: unknownKey.slice(12) }, ENGINE])).toEqual([]);
+  });
+
+  test('no line that the process has printed, to its last one, holds any of it', async () => {
+    // Callers who left are logged when the engine's attempt has ended.
+    await expect.poll(() => house.metric('lingate_requests_in_flight')).toBe(0);
+    expect(await house.process.end('SIGTERM')).toBe(0);
+    const output = house.process.output();
+    for (const { response } of traffic.answers) expect(output).toContain(response.header('x-request-id'));
+    for (const word of ['client_closed', '"a bug"', 'engine attempts failed']) expect(output).toContain(word);
+    const secrets = [...traffic.said, ...traffic.keys, ENGINE, BUG];
+    expect(hits([{ name: 'the log', content: output }], secrets)).toEqual([]);
+    const stored = await storedIn(house.storeUrl);
+    expect(hits(stored, [...traffic.keys, ENGINE])).toEqual([]);
+    report({
+      row: 24,
+      figure: `secrets, ${listener} listener, ${store}`,
+      measured: `0 hits of ${secrets.length} secrets in ${formsOf('x').size} forms; ${traffic.answers.length} answers of all codes, ${output.split('\n').length} lines printed, ${stored.length} pieces of the store, all ops pages`,
+      outstanding: '0 hits (key prefix <= 12 only)',
+    });
+  });
+});

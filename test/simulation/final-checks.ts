@@ -1,0 +1,151 @@
+// What must hold when a run is over: each caller's story against the gateway's log and the store's books.
+import { delivered } from './history.ts';
+import type { RequestRecord } from './history.ts';
+import type { KeyRing } from './keys.ts';
+import type { IdState } from './team-check.ts';
+import type { SimulatedStore, World } from './world.ts';
+
+/** A deadline is looked after this often, and answers take a moment. */
+const DEADLINE_SLACK_MS = 251;
+/** Long enough for a retry of the queue, its answer and a second round; and for a verdict that needs no retry. */
+const QUIET_FOR_RETRY_MS = 2300;
+const QUIET_FOR_FIRST_MS = 450;
+/** How long a step goes on that was called off while it waited. */
+const STEP_MS_MAX = 700;
+/** How long a key that was tried before it existed may be taken for unknown: remembered for a second after a late look-up. */
+const UNKNOWN_MS_MAX = 1700;
+
+export class FinalChecks {
+  readonly #world: World;
+  readonly #keys: KeyRing;
+
+  constructor(world: World, keys: KeyRing) {
+    this.#world = world;
+    this.#keys = keys;
+  }
+
+  /** Before the longest leases end: only what was in the hands of something that died may have been left to its lease. */
+  whileLeasesRun(): void {
+    const { history, journal, violate } = this.#world;
+    for (const team of journal.teams.values()) {
+      for (const [id, { state }] of team.ids) {
+        const record = history.need(id);
+        const endedAtMs = record.answers[0]?.atMs ?? record.leftAtMs;
+        if (state !== 'open' || endedAtMs === undefined || record.excuse !== undefined) continue;
+        // The ports say so: a 429 leaves no trace of its id, and a copy of it that comes later is judged anew.
+        if (record.answers[0]?.code === 'rate_limited') continue;
+        // A step that is waiting when the answer is given returns a little later, and settles then.
+        if (this.#due(record, endedAtMs + STEP_MS_MAX)) violate('L5', `${id} is still held although nothing of it was in flight`);
+      }
+    }
+  }
+
+  requests(): void {
+    const { bugs, requests } = this.#world.history;
+    for (const bug of bugs) this.#world.violate('bug', bug);
+    for (const record of requests.values()) {
+      this.#answer(record);
+      this.#log(record);
+      this.#charge(record, this.#idOf(record));
+      this.#key(record);
+    }
+  }
+
+  /** Once every lease has ended. */
+  async books(store: SimulatedStore): Promise<void> {
+    const { journal, violate } = this.#world;
+    for (const [teamId, team] of journal.teams) {
+      const standing = await store.standing(teamId);
+      const usage = await store.usage(teamId);
+      if (standing === undefined || usage === undefined) return violate('L3', `team ${teamId} is gone`);
+      const { heldCharacters, heldMicro, openReservations, balanceMicro } = standing;
+      if (heldCharacters + heldMicro + openReservations !== 0) violate('L5', `team ${teamId} still holds ${JSON.stringify(standing)}`);
+      const first = usage.periodStartMs === usage.team.createdAtMs;
+      const { characters } = team.charged(first ? undefined : usage.periodStartMs);
+      // A clock that goes back leaves a period where it is: reservations in it may seem to come from before it.
+      const certain = first || journal.clockChangedAtMs < 0;
+      if (certain && usage.characters !== characters) violate('L3', `team ${teamId} used ${usage.characters}, charged were ${characters}`);
+      if (balanceMicro !== team.balanceMicro) violate('L3', `team ${teamId} has ${balanceMicro} left of ${team.balanceMicro}`);
+      for (const { keyId, lastUsedAtMs } of usage.keys) {
+        const usedAtMs = team.lastUseMs.get(keyId);
+        if (usedAtMs !== lastUsedAtMs) violate('L8', `key ${keyId} was last used at ${lastUsedAtMs} instead of ${usedAtMs}`);
+      }
+    }
+  }
+
+  #idOf(record: RequestRecord): IdState | undefined {
+    for (const team of this.#world.journal.teams.values()) {
+      const state = team.ids.get(record.id);
+      if (state !== undefined) return state;
+    }
+    return undefined;
+  }
+
+  /** Every caller gets one answer in time, unless the caller or the gateway went first. */
+  #answer({ id, answers, gateway, intent, leftAtMs, sentAtMs, excuse }: RequestRecord): void {
+    const { scenario, violate } = this.#world;
+    const [answer] = answers;
+    if (answers.length > 1) violate('answer', `${id} was answered ${answers.length} times`);
+    if (answer === undefined) {
+      if (leftAtMs === undefined && gateway.alive) violate('answer', `${id} was never answered`);
+      return;
+    }
+    if (leftAtMs !== undefined) violate('answer', `${id} was answered after its caller had left`);
+    const tookMs = answer.atMs - sentAtMs;
+    if (excuse === undefined && tookMs > scenario.requestMs + DEADLINE_SLACK_MS)
+      violate('deadline', `${id} was answered after ${tookMs} ms`);
+    if (answer.status === 200 && intent.route === 'translate' && answer.billedCharacters !== intent.characters) {
+      violate('L2', `${id} with ${intent.characters} characters was billed ${answer.billedCharacters}`);
+    }
+    if (answer.code === 'service_unavailable' && scenario.faults.length === 0) violate('answer', `${id} met no store on a quiet day`);
+  }
+
+  #log(record: RequestRecord): void {
+    const { gateway, id, logged } = record;
+    if (!gateway.alive && logged.length === 0) return;
+    const line = logged[0];
+    const code = record.answers[0]?.code ?? (record.leftAtMs === undefined ? 'none' : 'client_closed');
+    const characters = delivered(record)?.billedCharacters ?? 0;
+    if (logged.length === 1 && line?.code === code && line.characters === characters) return;
+    this.#world.violate('log', `${id}, which ended in ${code} for ${characters}, was logged as ${JSON.stringify(logged)}`);
+  }
+
+  /** L1 without exception; L2 unless what the request was in the hands of died, or the store was away for too long. */
+  #charge(record: RequestRecord, state: IdState | undefined): void {
+    const { violate } = this.#world;
+    const { id, excuse, intent } = record;
+    const answer = delivered(record);
+    const charged = state?.state === 'committed' ? state.characters : undefined;
+    if (answer === undefined) {
+      if (charged !== undefined) violate('L1', `${id} failed and was charged ${charged}`);
+      return;
+    }
+    if (charged === intent.characters) return;
+    if (charged !== undefined) return violate('L2', `${id} with ${intent.characters} characters was charged ${charged}`);
+    if (excuse === undefined && this.#due(record, answer.atMs)) violate('L2', `${id} was delivered and is ${state?.state ?? 'not known'}`);
+  }
+
+  /** Whether the store could be reached for long enough to settle what was decided at a moment, before the lease ended. */
+  #due({ sentAtMs }: RequestRecord, atMs: number): boolean {
+    const { history, scenario } = this.#world;
+    const leaseEndMs = sentAtMs + scenario.leaseMs;
+    if (atMs + QUIET_FOR_FIRST_MS < leaseEndMs && history.quiet(atMs, atMs + QUIET_FOR_FIRST_MS, QUIET_FOR_FIRST_MS)) return true;
+    return history.quiet(atMs, leaseEndMs, QUIET_FOR_RETRY_MS);
+  }
+
+  #key({ id, answers, intent, sentAtMs }: RequestRecord): void {
+    const { journal, violate } = this.#world;
+    const key = this.#keys.keys.find(({ record }) => record.keyId === intent.keyId);
+    const code = answers[0]?.code;
+    if (key === undefined || code === undefined) return;
+    const lost = (kind: 'create_key' | 'revoke_key') =>
+      journal.lost.some(({ deed }) => deed.kind === kind && deed.keyId === key.record.keyId);
+    const { createdAtMs, revokedAtMs } = key;
+    if (revokedAtMs !== undefined && sentAtMs > revokedAtMs && code === 'ok' && !lost('revoke_key')) {
+      violate('L7', `${id}, sent ${sentAtMs - revokedAtMs} ms after its key was revoked, was answered`);
+    }
+    if (createdAtMs === undefined || lost('create_key')) return;
+    if (code === 'unauthorized' && sentAtMs > createdAtMs + UNKNOWN_MS_MAX)
+      violate('keys', `${id} with a key that exists was unauthorized`);
+  }
+}

@@ -1,0 +1,60 @@
+// The store's entries and the checks that follow them: what was done, and what a failover has undone.
+import { TeamCheck } from './team-check.ts';
+import type { Deed, Entry, Violate } from './entries.ts';
+import { delivered } from './history.ts';
+import type { History } from './history.ts';
+
+export class Journal {
+  readonly #history: History;
+  readonly #violate: Violate;
+  #entries: Entry[] = [];
+  #teams = new Map<string, TeamCheck>();
+  clockChangedAtMs = -Infinity;
+  readonly lost: Entry[] = [];
+
+  constructor(history: History, violate: Violate) {
+    this.#history = history;
+    this.#violate = violate;
+  }
+
+  add(atMs: number, storeMs: number, teamId: string, deed: Deed): void {
+    const entry = { atMs, storeMs, teamId, deed };
+    this.#entries.push(entry);
+    this.#checkCharge(entry);
+    this.team(teamId).take(entry, this.#violate);
+  }
+
+  team(teamId: string): TeamCheck {
+    let team = this.#teams.get(teamId);
+    if (team === undefined) this.#teams.set(teamId, (team = new TeamCheck(() => this.clockChangedAtMs)));
+    return team;
+  }
+
+  get teams(): ReadonlyMap<string, TeamCheck> {
+    return this.#teams;
+  }
+
+  /** A failover to a replica that had not heard of anything after `lastMs`. */
+  loseAfter(lastMs: number): void {
+    const kept = this.#entries.filter((entry) => entry.atMs <= lastMs);
+    this.lost.push(...this.#entries.slice(kept.length));
+    for (const { deed } of this.#entries.slice(kept.length)) {
+      const id = deed.kind === 'admit' ? deed.request.requestId : deed.kind === 'resolve' ? deed.requestId : undefined;
+      const record = id === undefined ? undefined : this.#history.requests.get(id);
+      if (record !== undefined) record.excuse ??= 'a write of it was lost in a failover';
+    }
+    this.#entries = kept;
+    this.#teams = new Map();
+    // They have been checked when they came.
+    for (const entry of kept) this.team(entry.teamId).take(entry, () => undefined);
+  }
+
+  /** L1, at the moment of the charge: it is for a translation that has been handed over. */
+  #checkCharge({ deed }: Entry): void {
+    if (deed.kind !== 'resolve' || deed.answer.kind !== 'committed') return;
+    const record = this.#history.need(deed.requestId);
+    if (delivered(record) !== undefined) return;
+    const seen = record.answers[0]?.code ?? (record.leftAtMs === undefined ? 'no answer yet' : 'a caller who has left');
+    this.#violate('L1', `${record.id} was charged for ${seen}`);
+  }
+}

@@ -1,0 +1,132 @@
+// Makes the faults of a scenario happen, and puts down what they excuse.
+import type { Fault } from './faults.ts';
+import { SimulatedGateway } from './gateway.ts';
+import type { SimulatedStore, World } from './world.ts';
+
+/** How long it may take after a fault until everything is connected and quiet again. */
+const RECOVERY_MS = 700;
+/** What went wrong so long before an orderly stop may still have verdicts waiting. */
+const JUST_BEFORE_MS = 3000;
+
+/** Between two looks whether anything is under way; and how many of them. */
+const WAIT_MS = 2;
+const WAITS_MAX = 100;
+
+export class Mishaps {
+  readonly #world: World;
+  readonly #store: SimulatedStore;
+  readonly #gateways: SimulatedGateway[];
+  #started = 0;
+
+  constructor(world: World, store: SimulatedStore) {
+    this.#world = world;
+    this.#store = store;
+    this.#gateways = Array.from({ length: world.scenario.gateways }, () => this.#startGateway());
+  }
+
+  /** By place; another process takes the place of one that ends. */
+  get gateways(): readonly SimulatedGateway[] {
+    return this.#gateways;
+  }
+
+  start(): void {
+    const { scenario, time } = this.#world;
+    for (const fault of scenario.faults) time.after(time.world, fault.atMs, () => this.#strikeWhenBusy(fault, WAITS_MAX));
+  }
+
+  /** A fault finds more while something is under way. Waits a little for that, and not for ever. */
+  #strikeWhenBusy(fault: Fault, waits: number): void {
+    const { random, time } = this.#world;
+    const busy = 'gateway' in fault ? this.#gateway(fault.gateway).busy : Math.max(...this.#gateways.map((gateway) => gateway.busy));
+    if (busy > 0 || waits === 0) {
+      time.after(time.world, random.pick([0, 0.3, 5, 40]), () => this.#happen(fault));
+    } else {
+      time.after(time.world, WAIT_MS, () => this.#strikeWhenBusy(fault, waits - 1));
+    }
+  }
+
+  #startGateway(): SimulatedGateway {
+    const { random } = this.#world;
+    const clockOffByMs = random.pick([0, 0, -700, 1300, 86_400_000]);
+    return new SimulatedGateway(this.#world, this.#store, `gateway ${++this.#started}`, clockOffByMs);
+  }
+
+  #happen(fault: Fault): void {
+    const { history, time } = this.#world;
+    this.#world.note('fault', JSON.stringify(fault));
+    switch (fault.kind) {
+      case 'noise':
+        this.#disturb(fault.forMs + 3000);
+        this.#store.noise(fault);
+        return void time.after(time.world, fault.forMs, () => this.#store.noise(undefined));
+      case 'gateway_crash':
+        return this.#crash(fault.gateway, fault.downMs);
+      case 'gateway_restart':
+        return void this.#restart(fault.gateway);
+      case 'gateway_freeze': {
+        const { process } = this.#gateway(fault.gateway);
+        process.frozenUntilMs = Math.max(process.frozenUntilMs, time.nowMs + fault.forMs);
+        this.#disturb(fault.forMs);
+        return history.excuse('its gateway stood still', process);
+      }
+      case 'gateway_clock':
+        this.#gateway(fault.gateway).process.clockOffByMs += fault.byMs;
+        return;
+      case 'connection_break':
+        this.#disturb(fault.downMs);
+        return this.#gateway(fault.gateway).client.cut(fault.downMs);
+      case 'store_freeze':
+        this.#disturb(fault.forMs);
+        this.#store.process.frozenUntilMs = Math.max(this.#store.process.frozenUntilMs, time.nowMs + fault.forMs);
+        return;
+      case 'store_restart':
+        this.#disturb(fault.downMs);
+        return this.#store.restart(fault.downMs, 0, 0);
+      case 'store_failover':
+        this.#disturb(fault.downMs);
+        // Its clock may be ahead of the lost one's: leases end early then.
+        if (fault.clockByMs !== 0) history.excuse('the store failed over to another clock');
+        return this.#store.restart(fault.downMs, fault.lostMs, fault.clockByMs);
+      case 'store_clock':
+        history.excuse("the store's clock jumped");
+        return this.#store.setClock(fault.byMs);
+    }
+  }
+
+  #disturb(forMs: number): void {
+    const { nowMs } = this.#world.time;
+    this.#world.history.disturb(nowMs, nowMs + forMs + RECOVERY_MS);
+  }
+
+  #gateway(place: number): SimulatedGateway {
+    return this.#gateways[place]!;
+  }
+
+  #crash(place: number, downMs: number): void {
+    const gateway = this.#gateway(place);
+    if (!gateway.process.alive || !gateway.serving) return;
+    gateway.crash();
+    this.#world.history.excuse('its gateway was killed', gateway.process);
+    this.#world.time.after(this.#world.time.world, downMs, () => {
+      this.#gateways[place] = this.#startGateway();
+    });
+  }
+
+  async #restart(place: number): Promise<void> {
+    const gateway = this.#gateway(place);
+    if (!gateway.serving) return;
+    gateway.serving = false;
+    const { history, time } = this.#world;
+    const startedAtMs = time.nowMs;
+    await new Promise<void>((resolve) => time.after(gateway.process, 0, () => void gateway.stop().then(resolve)));
+    this.#world.note(gateway.process, 'has stopped');
+    // It waits a while for a store that is away, then leaves verdicts to their leases.
+    const spanMs = time.nowMs - startedAtMs + JUST_BEFORE_MS;
+    if (!history.quiet(time.nowMs - spanMs, time.nowMs, spanMs)) history.excuse('its gateway was stopped', gateway.process);
+    time.after(time.world, 0, () => {
+      if (gateway.process.timers > 0) this.#world.violate('stop', `${gateway.process.name} has stopped and still has timers`);
+      gateway.process.alive = false;
+      this.#gateways[place] = this.#startGateway();
+    });
+  }
+}

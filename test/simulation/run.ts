@@ -1,0 +1,113 @@
+// Runs one seed: draws a scenario, lets it happen, checks what must hold, and says what it saw.
+import { borrowGlobals } from './borrowed-globals.ts';
+import { Callers } from './callers.ts';
+import { EmbeddedWiring } from './embedded-wiring.ts';
+import { FinalChecks } from './final-checks.ts';
+import type { History } from './history.ts';
+import { KeyRing } from './keys.ts';
+import { Mishaps } from './mishaps.ts';
+import { Operators } from './operators.ts';
+import { Random } from './random.ts';
+import { RedisWiring } from './redis-wiring.ts';
+import { drawScenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+import { VirtualTime } from './virtual-time.ts';
+import { World } from './world.ts';
+
+export interface RunResult {
+  readonly seed: number;
+  readonly scenario: Scenario;
+  readonly requests: number;
+  /** How often requests ended in what: `ok`, a problem's code, or `left`. */
+  readonly outcomes: ReadonlyMap<string, number>;
+  /** Two runs of one seed have the same. */
+  readonly fingerprint: string;
+  readonly violations: readonly string[];
+  /** Every line, where it was asked for. */
+  readonly trace: string;
+}
+
+export interface RunOptions {
+  readonly keepsTrace?: boolean;
+}
+
+const SETTLED_MS = 6000;
+const ENOUGH_VIOLATIONS = 20;
+
+export async function runSeed(seed: number, { keepsTrace = false }: RunOptions = {}): Promise<RunResult> {
+  const random = new Random(seed);
+  const scenario = drawScenario(random);
+  const time = new VirtualTime();
+  const world = new World(scenario, time, random, keepsTrace);
+  world.note('scenario', JSON.stringify(scenario));
+  const giveBack = borrowGlobals(time, random);
+  try {
+    await play(world);
+  } finally {
+    giveBack();
+  }
+  const { history, violations, trace } = world;
+  const outcomes = outcomesOf(history);
+  return { seed, scenario, requests: history.requests.size, outcomes, fingerprint: trace.fingerprint(), violations, trace: trace.text };
+}
+
+function outcomesOf(history: History): Map<string, number> {
+  const outcomes = new Map<string, number>();
+  for (const { answers, leftAtMs } of history.requests.values()) {
+    const outcome = answers[0]?.code ?? (leftAtMs === undefined ? 'none' : 'left');
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+  return outcomes;
+}
+
+async function play(world: World): Promise<void> {
+  const { history, scenario, time } = world;
+  const store = scenario.wiring === 'redis' ? new RedisWiring(world) : new EmbeddedWiring(world);
+  const keys = new KeyRing();
+  const operators = new Operators(world, store, keys);
+  await during(world, async () => {
+    await store.open();
+    await operators.found();
+  });
+  const mishaps = new Mishaps(world, store);
+  mishaps.start();
+  operators.start();
+  new Callers(world, mishaps.gateways, keys).start();
+
+  const checks = new FinalChecks(world, keys);
+  const until = (endMs: number) => time.runUntil(endMs, () => world.violations.length >= ENOUGH_VIOLATIONS);
+  await until(scenario.loadMs + scenario.requests * 50);
+  await until(Math.max(time.nowMs, history.lastDisturbedMs) + scenario.requestMs + SETTLED_MS);
+  checks.whileLeasesRun();
+  for (const gateway of mishaps.gateways) {
+    if (gateway.busy > 0) world.violate('stuck', `${gateway.process.name} still has ${gateway.busy} requests or verdicts open`);
+  }
+  const clockMs = scenario.faults.reduce((total, fault) => total + clockBackMs(fault), 0);
+  await until(time.nowMs + scenario.leaseMs + clockMs);
+  checks.requests();
+  await during(world, () => checks.books(store));
+  await during(world, () => store.close());
+}
+
+/** Lets time go on until something outside of the run has been done. */
+async function during(world: World, work: () => Promise<void>): Promise<void> {
+  let done = false;
+  let failure: unknown;
+  world.time.after(world.time.world, 0, () => {
+    work().then(
+      () => (done = true),
+      (error: unknown) => {
+        failure = error;
+        done = true;
+      },
+    );
+  });
+  await world.time.runUntil(Infinity, () => done);
+  if (failure !== undefined) throw failure;
+}
+
+/** Leases end later by as much as the store's clock goes back. */
+function clockBackMs(fault: Scenario['faults'][number]): number {
+  if (fault.kind === 'store_clock') return Math.max(0, -fault.byMs);
+  return fault.kind === 'store_failover' ? Math.max(0, -fault.clockByMs) : 0;
+}

@@ -1,0 +1,69 @@
+// Simulated runs of the whole chain, with everything going wrong: no guarantee breaks, and every run can be had again.
+import process from 'node:process';
+import { describe, expect, test } from 'vitest';
+import { runSeed } from './run.ts';
+import type { RunResult } from './run.ts';
+
+/** Exactly so many, instead of as many as the time allows. */
+const SEEDS = wholeNumber('LINGATE_SIMULATION_SEEDS');
+const FROM = wholeNumber('LINGATE_SIMULATION_FROM') ?? 1;
+const BUDGET_MS = 15_000;
+/** On a machine that is busy with other things. */
+const SEEDS_MIN = 300;
+const TIMEOUT_MS = 300_000;
+
+/** All that may end a request here. `none`: its gateway died. */
+const OUTCOMES = `ok left none unauthorized key_revoked rate_limited validation_error invalid_target_lang text_too_long
+  quota_exceeded credit_exhausted engine_unavailable service_unavailable internal_error`.split(/\s+/);
+const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
+  store_freeze store_restart store_failover store_clock`.split(/\s+/);
+
+describe('simulated runs', () => {
+  test('one seed gives one run, to the byte', async () => {
+    for (const seed of [1, 2, 3, 4, 5, 40, 41, 42, 43, 44]) {
+      const first = await runSeed(seed, { keepsTrace: true });
+      const second = await runSeed(seed, { keepsTrace: true });
+      expect(second.trace).toBe(first.trace);
+      expect(second.fingerprint).toBe(first.fingerprint);
+      expect((await runSeed(seed + 1000)).fingerprint).not.toBe(first.fingerprint);
+    }
+  });
+
+  test(
+    'whatever is lost, late, doubled, killed or turned back: no guarantee breaks',
+    async () => {
+      const seen = { requests: 0, faults: new Set<string>(), outcomes: new Set<string>() };
+      let seeds = 0;
+      for (const endMs = performance.now() + BUDGET_MS; wanted(seeds, endMs); seeds++) {
+        const result = await runSeed(FROM + seeds);
+        expect(result.violations, `replay it: npm run simulate -- --seed ${result.seed}`).toEqual([]);
+        note(result, seen);
+      }
+      process.stdout.write(`${seeds} seeds with ${seen.requests} requests simulated, from seed ${FROM}\n`);
+      if (seeds < SEEDS_MIN) return;
+      // A simulation in which nothing happens would find nothing either.
+      expect([...seen.faults].toSorted()).toEqual(FAULTS.toSorted());
+      expect([...seen.outcomes].toSorted()).toEqual(OUTCOMES.toSorted());
+    },
+    TIMEOUT_MS,
+  );
+});
+
+function wanted(seeds: number, endMs: number): boolean {
+  if (SEEDS !== undefined) return seeds < SEEDS;
+  return seeds < SEEDS_MIN || performance.now() < endMs;
+}
+
+function note({ outcomes, requests, scenario }: RunResult, seen: { requests: number; faults: Set<string>; outcomes: Set<string> }): void {
+  seen.requests += requests;
+  for (const { kind } of scenario.faults) seen.faults.add(kind);
+  for (const outcome of outcomes.keys()) seen.outcomes.add(outcome);
+}
+
+function wholeNumber(variable: string): number | undefined {
+  const text = process.env[variable];
+  if (text === undefined || text === '') return undefined;
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new Error(`${variable} is ${text}: must be a whole number`);
+  return number;
+}

@@ -1,0 +1,87 @@
+// Virtual time: a queue of events instead of an event loop, in which every simulated process has timers and clocks of its own.
+import { EventQueue } from './event-queue.ts';
+import type { Event } from './event-queue.ts';
+
+/** Something that can die, stand still, and have a wrong clock. */
+export interface Process {
+  readonly name: string;
+  alive: boolean;
+  /** Nothing of it runs before that moment. */
+  frozenUntilMs: number;
+  /** How far its wall clock is off. */
+  clockOffByMs: number;
+  /** Timers of it that would keep it from ending. */
+  timers: number;
+}
+
+/** Where virtual time begins, for wall clocks. */
+export const EPOCH_MS = Date.UTC(2040, 0, 15, 12);
+
+// The real ones, whatever a run puts in their place.
+const realImmediate = globalThis.setImmediate;
+
+export class VirtualTime {
+  readonly #queue = new EventQueue();
+  #nowMs = 0;
+  #current: Process;
+  readonly world: Process;
+
+  constructor() {
+    this.world = newProcess('world');
+    this.#current = this.world;
+  }
+
+  /** Milliseconds since the run began; what no process can know. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Whose code is running. */
+  get current(): Process {
+    return this.#current;
+  }
+
+  wallMs(process: Process): number {
+    return EPOCH_MS + Math.floor(this.#nowMs + process.clockOffByMs);
+  }
+
+  /** Runs `run` as `process`, unless that has died by then. */
+  after(process: Process, delayMs: number, run: () => void): Event {
+    const event = { atMs: this.#nowMs + Math.max(0, delayMs), order: 0, process, run, cancelled: false, done: false };
+    this.#queue.add(event);
+    return event;
+  }
+
+  cancel(event: Event): void {
+    if (event.cancelled || event.done) return;
+    event.cancelled = true;
+  }
+
+  /** Lets everything happen up to a moment. Between two events all promises run dry, as between two turns of an event loop. */
+  async runUntil(endMs: number, stop: () => boolean): Promise<void> {
+    for (;;) {
+      const next = this.#queue.first;
+      if (stop()) return;
+      if (next === undefined || next.atMs > endMs) break;
+      this.#queue.takeFirst();
+      if (next.cancelled) continue;
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      if (next.process.alive && next.process.frozenUntilMs > this.#nowMs) {
+        next.atMs = next.process.frozenUntilMs;
+        this.#queue.addAgain(next);
+        continue;
+      }
+      next.done = true;
+      if (!next.process.alive) continue;
+      this.#current = next.process;
+      next.run();
+      await new Promise<void>((resolve) => realImmediate(resolve));
+      this.#current = this.world;
+    }
+    if (endMs < Infinity) this.#nowMs = Math.max(this.#nowMs, endMs);
+  }
+}
+
+export function newProcess(name: string, clockOffByMs = 0): Process {
+  return { name, alive: true, frozenUntilMs: 0, clockOffByMs, timers: 0 };
+}
