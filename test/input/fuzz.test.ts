@@ -20,7 +20,8 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 
   test('many of them got as far as an answer of ours', () => {
-    const { answers } = reports.get(listener)!;
-    for (const status of ['200', '400', '401', '404', '405']) expect(answers[status] ?? 0).toBeGreaterThan(10);
+    const { answers, cases } = reports.get(listener)!;
+    // In proportion: how many cases there are is a matter of the machine.
+    for (const status of ['200', '400', '401', '404', '405']) expect(answers[status] ?? 0).toBeGreaterThan(cases / 1000);
   });
 });

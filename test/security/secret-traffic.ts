@@ -212,7 +212,7 @@ export class SecretTraffic {
   async #storeAway(key: string): Promise<void> {
     const { redis, storeUrl, port } = this.#house;
     if (redis === undefined) {
-      const other = new DatabaseSync(storeUrl.slice('sqlite:'.length));
+      const other = new DatabaseSync(storeUrl.slice('sqlite:'.length), { timeout: 5000 });
       other.exec('BEGIN EXCLUSIVE');
       await this.#expect('service_unavailable', { key });
       other.exec('ROLLBACK');

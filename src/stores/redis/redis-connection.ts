@@ -8,6 +8,7 @@ export type RedisConnection = Redis | Cluster;
 
 const CONNECT_TIMEOUT_MS = 1000;
 const RECONNECT_MAX_MS = 500;
+const LOADING_RETRY_MS = 50;
 const ERROR_LOG_EVERY_MS = 5000;
 
 /** Not connected yet. Keeps reconnecting for as long as it is not closed. */
@@ -58,6 +59,8 @@ function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
     enableAutoPipelining: false,
     commandTimeout: commandTimeoutMs,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    // Without it, a server that was met while it read its file is looked at again after a second at the earliest.
+    maxLoadingRetryTime: LOADING_RETRY_MS,
     // 1 is reconnect; 2 would run the command again. A demoted master is left for the one that a new connection finds.
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 1 : false),
   } satisfies RedisOptions;

@@ -8,12 +8,12 @@ import { startLoadedGateway } from '../load/loaded-gateway.ts';
 import type { LoadedGateway } from '../load/loaded-gateway.ts';
 import { request } from '../support/raw-http.ts';
 import { CANARY } from '../support/scripted-behaviours.ts';
-import { formsOf, hitsIn } from './canaries.ts';
-import type { Canary, Hit } from './canaries.ts';
-import { leakyEngine } from './leaky-engine.ts';
-import { opsPages, storedIn } from './places.ts';
-import type { Place } from './places.ts';
-import { SecretTraffic } from './secret-traffic.ts';
+import { formsOf, hitsIn } from '../security/canaries.ts';
+import type { Canary, Hit } from '../security/canaries.ts';
+import { leakyEngine } from '../security/leaky-engine.ts';
+import { opsPages, storedIn } from '../security/places.ts';
+import type { Place } from '../security/places.ts';
+import { SecretTraffic } from '../security/secret-traffic.ts';
 
 const FAULT_PLUGIN = fileURLToPath(new URL('../plugins/fault.ts', import.meta.url));
 const ENGINE: Canary = { name: 'engine', value: CANARY };
