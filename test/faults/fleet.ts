@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
@@ -62,11 +63,16 @@ class ProcessFleet implements Fleet {
   readonly #gateways: GatewayProcess[] = [];
   /** All that were ever started, in no order of importance. */
   readonly #started: GatewayProcess[] = [];
+  /** Nothing is left running when a test ends without `stop`. */
+  readonly #killAll = (): void => {
+    for (const gateway of this.#started) gateway.process.kill('SIGKILL');
+  };
   readonly #targets: (Target | undefined)[] = [];
 
   constructor(folder: string, file: string) {
     this.#folder = folder;
     this.#file = file;
+    process.once('exit', this.#killAll);
   }
 
   living(): readonly Target[] {
@@ -96,6 +102,7 @@ class ProcessFleet implements Fleet {
 
   async stop(): Promise<ReadonlySet<string>> {
     const endings = await Promise.all(this.#gateways.map((gateway) => gateway.end('SIGTERM')));
+    process.off('exit', this.#killAll);
     await rm(this.#folder, { recursive: true, force: true });
     if (endings.some((ending) => ending !== 0))
       throw new Error(`gateways ended with ${endings.join(', ')}: ${this.logged('').slice(-20).join('\n')}`);

@@ -87,7 +87,7 @@ describe('gateways that are killed under load', () => {
     report({
       row: 2,
       figure: `gateway crash, ${KILLS} SIGKILLs at ${PER_SECOND} requests/s`,
-      measured: `0 charged failures of ${figures.failed}; ${figures.uncharged} of ${figures.ok} deliveries uncharged (${figures.unknown} requests were cut off); held 0 after ${strandedMs} ms, the lease being ${LEASE_SECONDS} s`,
+      measured: `0 charged failures of ${figures.failed}; ${figures.uncharged} of ${figures.ok} deliveries uncharged (${figures.unknown} requests were cut off in flight); held 0 after ${strandedMs} ms, the lease being ${LEASE_SECONDS} s`,
       outstanding: '0 charged failures; at most what was in flight uncharged; held 0 one lease later',
     });
   });
