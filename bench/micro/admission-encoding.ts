@@ -1,8 +1,8 @@
-// The admission on its way to Redis and back: keys and arguments out, the answer in.
+// The admission on its way to Redis and back: its text out, the answer in.
 import assert from 'node:assert/strict';
 import type { AdmissionRequest } from '../../src/ports/ledger.ts';
-import { admissionCall, readAdmission } from '../../src/stores/redis/admission-codec.ts';
-import type { ScriptReply } from '../../src/stores/redis/script-caller.ts';
+import { admissionText, readAdmission } from '../../src/stores/redis/admission-codec.ts';
+import type { OperationReply } from '../../src/stores/redis/admission-codec.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID } from './sample-exchange.ts';
 
@@ -18,27 +18,19 @@ const request: AdmissionRequest = {
   leaseMs: LEASE_MS,
   glossary: undefined,
 };
-const reply: ScriptReply = { kind: 'reply', word: 'admitted', values: [1_700_000_000_000, 'admitted', CHARACTERS, 1_700_000_060_000] };
+const reply: OperationReply = { kind: 'reply', text: `admitted ${CHARACTERS} 1700000060000` };
 
 export const admissionEncoding: MicroCase = {
   name: 'admission encoding',
-  floorDoes: 'one array of the same strings, one object',
-  run: () => [admissionCall(request), readAdmission(request, reply)],
+  floorDoes: 'one text of the same words, one object',
+  run: () => [admissionText(request), readAdmission(request, reply)],
   floor: () => [
-    [
-      `lg:{${request.teamId}}:team`,
-      `lg:{${request.teamId}}:window`,
-      request.requestId,
-      request.keyId,
-      String(CHARACTERS),
-      String(LEASE_MS),
-    ],
+    `${request.requestId} ${request.keyId} ${CHARACTERS} ${LEASE_MS}`,
     { kind: 'admitted', reservation: { requestId: request.requestId, teamId: request.teamId, characters: CHARACTERS } },
   ],
   check() {
-    const { keys, args } = admissionCall(request);
-    assert.ok(keys.every((key) => key.includes(`{${request.teamId}}`)));
-    assert.ok(args.includes(request.requestId) && args.includes(String(CHARACTERS)));
+    const words = admissionText(request).split(' ');
+    assert.ok(words.includes(request.requestId) && words.includes(String(CHARACTERS)));
     const admission = readAdmission(request, reply);
     assert.equal(admission.kind, 'admitted');
     assert.equal(admission.reservation?.characters, CHARACTERS);

@@ -1,4 +1,4 @@
-// The log: one JSON line per event on standard output, written asynchronously in batches by pino's stream.
+// The log: one JSON line per event on standard output, written asynchronously by pino's stream; requests' lines in pieces.
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
 import type { AccessEntry, AccessLog } from '../ports/access-log.ts';
@@ -16,6 +16,8 @@ export type LogDestination = DestinationStream & { flushSync?(): void };
 
 /** So much a pipe takes in one piece: lines of several processes never run into each other. */
 const PIPE_BYTES = 4096;
+/** So long a request's line waits for others: a write to the system costs far more than a line. */
+const GATHER_MS = 100;
 
 /** Standard output that several processes write to. */
 export function sharedOutput(): LogDestination {
@@ -27,15 +29,47 @@ export function openJsonLog(destination: LogDestination = pino.destination({ fd:
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
     destination,
   );
-  return {
-    log: {
-      info: (message, fields) => logger.info({ ...fields }, message),
-      warn: (message, fields) => logger.warn({ ...fields }, message),
-      error: (message, fields) => logger.error({ ...fields }, message),
-    },
-    access: { record: (entry) => destination.write(accessLine(entry)) },
-    flush: () => destination.flushSync?.(),
+  const lines = new GatheredLines(destination);
+  const event = (level: 'info' | 'warn' | 'error') => (message: string, fields?: object) => {
+    lines.write();
+    logger[level]({ ...fields }, message);
   };
+  return {
+    log: { info: event('info'), warn: event('warn'), error: event('error') },
+    access: { record: (entry) => lines.add(accessLine(entry)) },
+    flush() {
+      lines.write();
+      destination.flushSync?.();
+    },
+  };
+}
+
+/** Lines on their way to a destination, a pipe's piece at a time. */
+class GatheredLines {
+  readonly #destination: LogDestination;
+  readonly #onTime = (): void => this.write();
+  #gathered = '';
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(destination: LogDestination) {
+    this.#destination = destination;
+  }
+
+  /** A line has no other characters than those of ASCII. */
+  add(line: string): void {
+    if (this.#gathered.length + line.length > PIPE_BYTES) this.write();
+    this.#gathered += line;
+    this.#timer ??= setTimeout(this.#onTime, GATHER_MS).unref();
+  }
+
+  write(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const gathered = this.#gathered;
+    this.#gathered = '';
+    this.#destination.write(gathered);
+  }
 }
 
 /** Built by hand: every value is a number or one of our own words, so nothing needs escaping. */

@@ -5,6 +5,24 @@ import type { Verdict } from '../../src/ports/ledger.ts';
 
 /** Ids, keys and teams are named by small numbers, so that steps meet each other's ids and survive shrinking. */
 export type Step =
+  | Operation
+  /** So much is asked before anything of it is answered. */
+  | { readonly step: 'turn'; readonly operations: readonly Operation[] }
+  | { readonly step: 'wait'; readonly ms: number }
+  /** Waits until just before, at, or just after the next moment at which something changes by itself. */
+  | { readonly step: 'wait_until'; readonly moment: Moment; readonly offsetMs: number }
+  | { readonly step: 'clock_back'; readonly ms: number }
+  | { readonly step: 'create_key'; readonly team: number }
+  | { readonly step: 'revoke_key'; readonly team: number; readonly key: number }
+  | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
+  | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
+  | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
+  | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
+  /** Compares the books of both teams. */
+  | { readonly step: 'look' };
+
+/** What is asked of the ledger. */
+export type Operation =
   | {
       readonly step: 'admit';
       readonly id: number;
@@ -19,19 +37,7 @@ export type Step =
   /** Resolves a reservation that was made, perhaps long ago. */
   | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict }
   /** Delivers an earlier admission or resolution once more, just as it was. */
-  | { readonly step: 'redeliver'; readonly nthLast: number }
-  | { readonly step: 'wait'; readonly ms: number }
-  /** Waits until just before, at, or just after the next moment at which something changes by itself. */
-  | { readonly step: 'wait_until'; readonly moment: Moment; readonly offsetMs: number }
-  | { readonly step: 'clock_back'; readonly ms: number }
-  | { readonly step: 'create_key'; readonly team: number }
-  | { readonly step: 'revoke_key'; readonly team: number; readonly key: number }
-  | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
-  | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
-  | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
-  | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
-  /** Compares the books of both teams. */
-  | { readonly step: 'look' };
+  | { readonly step: 'redeliver'; readonly nthLast: number };
 
 /** How an admission names a glossary: the nth last that was made for its own team or the other one, and by which pair. */
 export interface GlossaryUse {
@@ -116,11 +122,19 @@ const admit = fc.record({
   reportRate: fc.boolean(),
 });
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: admit },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict }) },
   { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
+);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 20, arbitrary: operation },
+  {
+    weight: 6,
+    arbitrary: fc.record({ step: fc.constant('turn' as const), operations: fc.array(operation, { minLength: 2, maxLength: 12 }) }),
+  },
   { weight: 4, arbitrary: fc.record({ step: fc.constant('wait' as const), ms: fc.constantFrom(0, 1, 100, 333, 1000, 5000) }) },
   {
     weight: 6,

@@ -1,7 +1,7 @@
 // Plays one history on the model and on stores at once, and fails at the first answer in which they differ.
 import { ulid } from 'ulid';
 import type { TeamLimits } from '../../src/domain/plan.ts';
-import type { AdmissionRequest, Reservation, Verdict } from '../../src/ports/ledger.ts';
+import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../src/ports/ledger.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { MovableClock } from '../contracts/movable-clock.ts';
 import { GENEROUS_QUOTA, freshKey } from '../contracts/team-under-test.ts';
@@ -9,7 +9,7 @@ import { Agreement } from './agreement.ts';
 import type { Contender } from './agreement.ts';
 import { Cast, pairOf } from './cast.ts';
 import { FIRST_KEYS } from './history.ts';
-import type { History, Step } from './history.ts';
+import type { History, Operation, Step } from './history.ts';
 import { overdrawn, unsound } from './invariants.ts';
 import { Moments } from './moments.ts';
 
@@ -57,17 +57,12 @@ class Replay {
   async #take(step: Step): Promise<void> {
     switch (step.step) {
       case 'admit':
-        return this.#deliver({ kind: 'admit', request: this.#cast.request(step) });
       case 'resolve':
-        return this.#deliver({ kind: 'resolve', ...this.#cast.named(step.id), verdict: step.verdict });
-      case 'settle': {
-        const made = this.#reservations.at(-1 - step.nthLast);
-        return made === undefined ? undefined : this.#deliver({ kind: 'resolve', ...made, verdict: step.verdict });
-      }
-      case 'redeliver': {
-        const earlier = this.#deliveries.at(-1 - step.nthLast);
-        return earlier === undefined ? undefined : this.#deliver(earlier);
-      }
+      case 'settle':
+      case 'redeliver':
+        return this.#deliver([step]);
+      case 'turn':
+        return this.#deliver(step.operations);
       case 'wait':
         return this.#clock.step(step.ms);
       case 'wait_until': {
@@ -100,20 +95,45 @@ class Replay {
     }
   }
 
-  async #deliver(delivery: Delivery): Promise<void> {
-    const requestId = delivery.kind === 'admit' ? delivery.request.requestId : delivery.requestId;
-    if (this.#cast.isRetired(requestId)) return;
-    this.#deliveries.push(delivery);
-    if (delivery.kind === 'resolve') {
-      const { teamId, verdict } = delivery;
-      await this.#agreement.on(`${verdict} ${requestId}`, async (store) => store.ledger.resolve(teamId, requestId, verdict));
-      return this.#moments.resolved(requestId, this.#clock.nowMs());
+  /** One after the other, without waiting for answers in between: stores may do them in one go, but only in this order. */
+  async #deliver(operations: readonly Operation[]): Promise<void> {
+    const deliveries = operations
+      .map((operation) => this.#delivery(operation))
+      .filter((delivery) => delivery !== undefined && !this.#cast.isRetired(requestIdOf(delivery)))
+      .map((delivery) => delivery!);
+    if (deliveries.length === 0) return;
+    this.#deliveries.push(...deliveries);
+    const answers = await this.#agreement.on(deliveries.map((delivery) => JSON.stringify(delivery)).join('\n    '), (store) =>
+      Promise.all(deliveries.map((delivery) => ask(store, delivery))),
+    );
+    for (const [index, delivery] of deliveries.entries()) {
+      const answer = answers[index];
+      if (delivery.kind === 'resolve') this.#moments.resolved(delivery.requestId, this.#clock.nowMs());
+      else await this.#noteAdmission(delivery.request, answer as Admission);
     }
-    const { request } = delivery;
-    const answer = await this.#agreement.on(`admit ${JSON.stringify(request)}`, async (store) => store.ledger.admit(request));
+  }
+
+  #delivery(operation: Operation): Delivery | undefined {
+    switch (operation.step) {
+      case 'admit':
+        return { kind: 'admit', request: this.#cast.request(operation) };
+      case 'resolve':
+        return { kind: 'resolve', ...this.#cast.named(operation.id), verdict: operation.verdict };
+      case 'settle': {
+        const made = this.#reservations.at(-1 - operation.nthLast);
+        return made === undefined
+          ? undefined
+          : { kind: 'resolve', teamId: made.teamId, requestId: made.requestId, verdict: operation.verdict };
+      }
+      case 'redeliver':
+        return this.#deliveries.at(-1 - operation.nthLast);
+    }
+  }
+
+  async #noteAdmission(request: AdmissionRequest, answer: Admission): Promise<void> {
     this.#moments.admitted(request, answer, this.#clock.nowMs());
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
-    const { leaseUntilMs } = answer.reservation;
+    const { requestId, leaseUntilMs } = answer.reservation;
     // An answer given again says nothing about the limits of now.
     if (this.#reservations.some((one) => one.requestId === requestId && one.leaseUntilMs === leaseUntilMs)) return;
     this.#reservations.push(answer.reservation);
@@ -181,4 +201,13 @@ class Replay {
     }
     return ends;
   }
+}
+
+function requestIdOf(delivery: Delivery): string {
+  return delivery.kind === 'admit' ? delivery.request.requestId : delivery.requestId;
+}
+
+async function ask(store: Store, delivery: Delivery): Promise<Admission | Resolution> {
+  if (delivery.kind === 'admit') return store.ledger.admit(delivery.request);
+  return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict);
 }

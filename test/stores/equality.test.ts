@@ -1,4 +1,5 @@
 // Random histories give the model, the SQLite store and the Redis store the same answers.
+import { randomInt } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, it } from 'vitest';
 import type { Store } from '../../src/ports/store.ts';
@@ -9,10 +10,11 @@ import type { Contender } from '../model/agreement.ts';
 import { history } from '../model/history.ts';
 import { referenceStore } from '../model/reference-store.ts';
 import { replay } from '../model/replay.ts';
+import { report } from '../scorecard/report.ts';
 
 const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 150;
 /** A failure prints both; given back here they replay it. */
-const SEED = wholeNumber('LINGATE_PROPERTY_SEED');
+const SEED = wholeNumber('LINGATE_PROPERTY_SEED') ?? randomInt(2 ** 31);
 const SHRUNK_PATH = process.env['LINGATE_PROPERTY_PATH'];
 const STEPS_MAX = 60;
 /** Shrinking a failure takes as long as some hundreds of runs. */
@@ -40,11 +42,21 @@ it(
     const others = ['SQLite', 'Redis'].map((name, index): Contender => ({ name, store: stores[index] as Store }));
     // The model scans all that it holds: one for each history keeps it small.
     const newModel = (): Contender => ({ name: 'the model', store: referenceStore(clock) });
-    const answered = fc.asyncProperty(history(STEPS_MAX), (drawn) => replay(drawn, clock, newModel(), others));
+    let steps = 0;
+    const answered = fc.asyncProperty(history(STEPS_MAX), (drawn) => {
+      steps += drawn.steps.length;
+      return replay(drawn, clock, newModel(), others);
+    });
     await fc.assert(answered, {
       numRuns: RUNS,
-      ...(SEED === undefined ? {} : { seed: SEED }),
+      seed: SEED,
       ...(SHRUNK_PATH === undefined ? {} : { path: SHRUNK_PATH }),
+    });
+    report({
+      row: 9,
+      figure: 'random histories on the model, SQLite and Redis',
+      measured: `0 divergences in ${RUNS} histories of ${steps} commands, seed ${SEED}`,
+      met: RUNS >= 1000,
     });
   },
   TIMEOUT_MS,

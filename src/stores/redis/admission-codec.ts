@@ -1,93 +1,90 @@
-// An admission on its way to Redis and back: the one place that knows the order of arguments and answers.
+// The ledger's operations on their way to Redis and back: the one place that knows what their texts look like.
 import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { Admission, AdmissionRequest, Placed, RateStanding, Resolution, Verdict } from '../../ports/ledger.ts';
-import { glossaryPair, teamKeys } from './redis-keys.ts';
-import type { ScriptCall, ScriptReply } from './script-caller.ts';
+import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import { glossaryPair } from './redis-keys.ts';
 
-export function admissionCall(request: AdmissionRequest): ScriptCall {
-  const { requestId, teamId, keyId, characters, reserve, leaseMs, glossary, reportRate } = request;
-  const { team, open, due, seen, window, pairs } = teamKeys(teamId);
-  return {
-    script: 'admit',
-    teamId,
-    keys: [team, open, due, seen, window, pairs],
-    args: [
-      requestId,
-      keyId,
-      characters === undefined ? '' : String(characters),
-      reserve ? '1' : '0',
-      String(leaseMs),
-      glossary === undefined ? '' : glossary.glossaryId,
-      glossary === undefined ? '' : glossaryPair(glossary.sourceLang, glossary.targetLang),
-      reportRate === true ? '1' : '0',
-    ],
-  };
+/** An answer's words, the first of which says what it is. */
+export type OperationReply = { readonly kind: 'reply'; readonly text: string } | StoreUnavailable;
+
+const RATE = ' rate ';
+
+/** As `lua/ledger.lua` reads it. */
+export function admissionText(request: AdmissionRequest): string {
+  const { requestId, keyId, characters, reserve, leaseMs, glossary, reportRate } = request;
+  const flags = `${reserve ? 'r' : ''}${reportRate === true ? 's' : ''}-`;
+  const pair = glossary === undefined ? '- -' : `${glossary.glossaryId} ${glossaryPair(glossary.sourceLang, glossary.targetLang)}`;
+  return `admit ${requestId} ${keyId} ${characters ?? '-'} ${flags} ${leaseMs} ${pair}`;
 }
 
-export function resolutionCall(teamId: string, requestId: string, verdict: Verdict): ScriptCall {
-  const { team, open, due, seen } = teamKeys(teamId);
-  return { script: 'resolve', teamId, keys: [team, open, due, seen], args: [requestId, verdict] };
+export function resolutionText(requestId: string, verdict: Verdict): string {
+  return `${verdict} ${requestId}`;
 }
 
-export function readAdmission(request: AdmissionRequest, reply: ScriptReply): Admission {
+export function readAdmission(request: AdmissionRequest, reply: OperationReply): Admission {
   if (reply.kind === 'unavailable') return reply;
-  const { word, values } = reply;
-  switch (word) {
+  const { text } = reply;
+  switch (text) {
     case 'repeated':
     case 'key_unknown':
     case 'key_revoked':
-      return { kind: word };
-    case 'rate_limited':
-      return { kind: 'rate_limited', limit: Number(values[2]), retryAfterMs: Number(values[3]) };
+      return { kind: text };
     default:
-      return readPlaced(request, word, values);
+      return readDecision(request, text);
   }
 }
 
-function readPlaced(request: AdmissionRequest, word: string, values: readonly unknown[]): Placed {
-  const last = values.at(-1);
-  if (!Array.isArray(last)) return readJudgement(request, word, values);
-  const [limit, remaining] = last.map(Number) as [number, number];
+function readDecision(request: AdmissionRequest, text: string): Admission {
+  const at = text.indexOf(RATE);
+  const words = (at === -1 ? text : text.slice(0, at)).split(' ');
+  if (words[0] === 'rate_limited') return { kind: 'rate_limited', limit: Number(words[1]), retryAfterMs: Number(words[2]) };
+  const judgement = readJudgement(request, words);
+  if (at === -1) return judgement;
+  const [limit, remaining] = text
+    .slice(at + RATE.length)
+    .split(' ')
+    .map(Number) as [number, number];
   const rate: RateStanding = { limit, remaining };
-  return { ...readJudgement(request, word, values.slice(0, -1)), rate };
+  return { ...judgement, rate };
 }
 
-function readJudgement(request: AdmissionRequest, word: string, values: readonly unknown[]): Placed {
-  const number = (index: number) => Number(values[index]);
+function readJudgement(request: AdmissionRequest, words: readonly string[]): Placed {
+  const [word = ''] = words;
+  const number = (index: number) => Number(words[index]);
   switch (word) {
     case 'admitted':
-      return { kind: 'admitted', reservation: readReservation(request, values) };
+      return { kind: 'admitted', reservation: readReservation(request, words) };
     case 'text_too_long':
-      return { kind: 'text_too_long', maxCharacters: number(2) };
+      return { kind: 'text_too_long', maxCharacters: number(1) };
     case 'glossary_missing':
     case 'glossary_mismatch':
       return { kind: word };
     case 'quota_exceeded':
-      return { kind: 'quota_exceeded', characterLimit: number(2), overageCapMinor: number(3), periodEndMs: number(4) };
+      return { kind: 'quota_exceeded', characterLimit: number(1), overageCapMinor: number(2), periodEndMs: number(3) };
     case 'credit_exhausted': {
-      const [balanceMinor, requiredMinor] = [minorRoundedDown(number(2)), minorRoundedUp(number(3))];
-      return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: String(values[4]) };
+      const [balanceMinor, requiredMinor] = [minorRoundedDown(number(1)), minorRoundedUp(number(2))];
+      return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: String(words[3]) };
     }
     default:
-      throw new Error(`the admission script answered ${word}`);
+      throw new Error(`the ledger script answered ${word}`);
   }
 }
 
-function readReservation({ requestId, teamId }: AdmissionRequest, values: readonly unknown[]) {
-  const [, , characters, leaseUntilMs] = values;
+function readReservation({ requestId, teamId }: AdmissionRequest, [, characters, leaseUntilMs]: readonly string[]) {
   if (characters === undefined) return undefined;
   return { requestId, teamId, characters: Number(characters), leaseUntilMs: Number(leaseUntilMs) };
 }
 
-export function readResolution(reply: ScriptReply): Resolution {
+export function readResolution(reply: OperationReply): Resolution {
   if (reply.kind === 'unavailable') return reply;
-  switch (reply.word) {
+  const { text } = reply;
+  switch (text) {
     case 'committed':
     case 'released':
     case 'expired':
     case 'absent':
-      return { kind: reply.word };
+      return { kind: text };
     default:
-      throw new Error(`the resolution script answered ${reply.word}`);
+      throw new Error(`the ledger script answered ${text}`);
   }
 }

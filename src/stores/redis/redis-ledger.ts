@@ -1,6 +1,7 @@
-// The ledger in Redis: one script call per admission and per resolution.
+// The ledger in Redis: an operation per admission and per resolution, sent with those of the same turn.
 import type { Admission, AdmissionRequest, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
-import { admissionCall, readAdmission, readResolution, resolutionCall } from './admission-codec.ts';
+import { admissionText, readAdmission, readResolution, resolutionText } from './admission-codec.ts';
+import type { OperationReply } from './admission-codec.ts';
 import type { RedisLink } from './redis-link.ts';
 
 export class RedisLedger implements Ledger {
@@ -10,11 +11,23 @@ export class RedisLedger implements Ledger {
     this.#link = link;
   }
 
-  async admit(request: AdmissionRequest): Promise<Admission> {
-    return readAdmission(request, await this.#link.call(admissionCall(request)));
+  admit(request: AdmissionRequest): Promise<Admission> {
+    return this.#operate(request.teamId, admissionText(request), (reply) => readAdmission(request, reply));
   }
 
-  async resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-    return readResolution(await this.#link.call(resolutionCall(teamId, requestId, verdict)));
+  resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
+    return this.#operate(teamId, resolutionText(requestId, verdict), readResolution);
+  }
+
+  #operate<T>(teamId: string, text: string, read: (reply: OperationReply) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#link.operate(teamId, text, (reply) => {
+        try {
+          resolve(read(reply));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 }

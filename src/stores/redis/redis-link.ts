@@ -2,7 +2,9 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
+import type { OperationReply } from './admission-codec.ts';
 import { causeOf } from './failure.ts';
+import { LedgerTurns } from './ledger-turns.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { teamSlot } from './redis-keys.ts';
 import { ScriptCaller } from './script-caller.ts';
@@ -33,6 +35,7 @@ export class RedisLink {
   readonly run: RunScript;
   readonly #options: RedisLinkOptions;
   readonly #caller: ScriptCaller;
+  readonly #turns: LedgerTurns;
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
   #defectLoggedAtMs = -Infinity;
@@ -45,19 +48,31 @@ export class RedisLink {
     this.run = defineScripts(options.redis);
     const time = new StoreTime();
     options.redis.on('close', () => time.forget());
-    this.#caller = new ScriptCaller({
+    const shared = {
       run: this.run,
       time,
       nodeOf: nodesOf(options.redis),
       timeoutMs: options.commandTimeoutMs,
       clock: options.clock,
-      causeOf: (error) => this.#cause(error),
+      causeOf: (error: unknown) => this.#cause(error),
+    };
+    this.#caller = new ScriptCaller(shared);
+    this.#turns = new LedgerTurns({
+      ...shared,
+      clustered: 'slots' in options.redis,
+      track: (running) => void this.#track(running),
     });
   }
 
   call(call: ScriptCall): Promise<ScriptReply> {
     if (this.#closed) return Promise.resolve(CLOSED);
     return this.#track(this.#caller.call(call));
+  }
+
+  /** One of the ledger's operations, sent at the end of this turn of the event loop. Answers exactly once. */
+  operate(teamId: string, text: string, answer: (reply: OperationReply) => void): void {
+    if (this.#closed) answer(CLOSED);
+    else this.#turns.operate(teamId, text, answer);
   }
 
   /** Runs plain commands. */
@@ -73,6 +88,7 @@ export class RedisLink {
   /** Waits for what is running; nothing new is begun. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#turns.flush();
     await Promise.allSettled(this.#running);
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);

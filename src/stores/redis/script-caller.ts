@@ -1,7 +1,8 @@
 // Runs an operation's script: adds time and deadline, answers its questions about periods, turns failures into values.
-import { parseDuration, periodAt } from '../../domain/period.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import { NO_OFFER, boundsFor } from './period-offer.ts';
+import type { Offer } from './period-offer.ts';
 import type { RunScript, ScriptName } from './scripts.ts';
 import type { StoreTime } from './store-time.ts';
 import { within } from './within.ts';
@@ -28,9 +29,6 @@ export interface ScriptCallerOptions {
   readonly causeOf: (error: unknown) => string;
 }
 
-type Offer = readonly [startMs: string, endMs: string, period: string, createdMs: string];
-
-const NO_OFFER: Offer = ['', '', '', ''];
 const ROUNDS_MAX = 6;
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 
@@ -83,11 +81,4 @@ export class ScriptCaller {
       return { kind: 'unavailable', cause: causeOf(error) };
     }
   }
-}
-
-function boundsFor([nowMs, , createdMs, text]: readonly unknown[]): Offer {
-  const duration = parseDuration(String(text));
-  if (duration === undefined) throw new Error('a team has a period that is not a duration');
-  const { startMs, endMs } = periodAt(Number(createdMs), duration, Number(nowMs));
-  return [String(startMs), String(endMs), String(text), String(createdMs)];
 }

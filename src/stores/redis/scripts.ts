@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-const BOOKS = ['shared', 'period', 'books'] as const;
+const BOOKS = ['shared', 'period', 'books', 'books-writing'] as const;
 
-/** Each operation's files in order; its function has its name. `keys` is how many KEYS it takes. */
+/** Each operation's files in order; its function has its name. `keys` is how many KEYS it takes; `undefined` when calls say so. */
 const SCRIPTS = {
-  admit: { files: [...BOOKS, 'window', 'admit'], keys: 6 },
-  resolve: { files: [...BOOKS, 'resolve'], keys: 4 },
+  ledger: { files: [...BOOKS, 'window', 'account', 'admit', 'resolve', 'ledger'], keys: undefined },
   create_team: { files: [...BOOKS, 'teams'], keys: 5 },
   update_team: { files: [...BOOKS, 'teams'], keys: 5 },
   survey: { files: [...BOOKS, 'teams'], keys: 5 },
@@ -21,6 +20,7 @@ const SCRIPTS = {
 
 export type ScriptName = keyof typeof SCRIPTS;
 
+/** Of a script whose number of keys varies, that number comes first. */
 export type RunScript = (name: ScriptName, keysAndArgs: readonly string[]) => Promise<unknown>;
 
 /** The whole text of an operation's script. */
@@ -34,7 +34,8 @@ export function scriptText(name: ScriptName): string {
 export function defineScripts(connection: RedisConnection): RunScript {
   const names = Object.keys(SCRIPTS) as ScriptName[];
   for (const name of names) {
-    connection.defineCommand(commandOf(name), { lua: scriptText(name), numberOfKeys: SCRIPTS[name].keys });
+    const { keys } = SCRIPTS[name];
+    connection.defineCommand(commandOf(name), { lua: scriptText(name), ...(keys === undefined ? {} : { numberOfKeys: keys }) });
   }
   const commands = connection as unknown as Readonly<Record<string, (...keysAndArgs: readonly string[]) => Promise<unknown>>>;
   return (name, keysAndArgs) => {

@@ -14,10 +14,13 @@ const { team, open, due, seen, window, glossaries, pairs, keys } = teamKeys(TEAM
 const NEVER_MS = '9999999999999';
 const PAST_MS = '1';
 
+const ADMISSION = `admit r2 ${KEY} 5 rs 60000 - -`;
+
 /** Calls that write when they are complete. */
 const CALLS: readonly { name: ScriptName; keys: readonly string[]; args: readonly string[] }[] = [
-  { name: 'admit', keys: [team, open, due, seen, window, pairs], args: ['r2', KEY, '5', '1', '60000', '', '', '1'] },
-  { name: 'resolve', keys: [team, open, due, seen], args: ['r1', 'commit'] },
+  { name: 'ledger', keys: [team, open, due, seen, window, pairs], args: ['1', ADMISSION] },
+  { name: 'ledger', keys: [team, open, due, seen, window, pairs], args: ['1', 'commit r1'] },
+  { name: 'ledger', keys: [team, open, due, seen, window, pairs], args: ['3', ADMISSION, 'commit r1', 'release r3'] },
   { name: 'create_team', keys: [`${team}2`, open, due, seen, keys], args: ['4', 'name', 'n', 'period', 'P1M'] },
   { name: 'update_team', keys: [team, open, due, seen, keys], args: ['5', '2', 'name', 'other'] },
   { name: 'create_key', keys: [team, keys], args: ['other', '{}'] },
@@ -47,14 +50,15 @@ beforeEach(async () => {
 });
 
 /** Bounds that only `create_team` takes: the other calls find their period running. */
-function head(deadlineMs: string): string[] {
-  return ['', deadlineMs, '1', NEVER_MS, 'P1M', '1'];
+function head(name: ScriptName, deadlineMs: string): string[] {
+  const offer = ['1', NEVER_MS, 'P1M', '1'];
+  return ['', deadlineMs, ...(name === 'ledger' ? [offer.join(' ')] : offer)];
 }
 
-describe.each(CALLS)('the script $name', ({ name, keys: scriptKeys, args }) => {
+describe.each(CALLS)('the script $name with $args', ({ name, keys: scriptKeys, args }) => {
   test('with an argument or key missing fails and changes nothing', async () => {
     const before = await snapshot(client);
-    const full = [...head(NEVER_MS), ...args];
+    const full = [...head(name, NEVER_MS), ...args];
     for (let length = 0; length < full.length; length++) {
       const call = client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...full.slice(0, length));
       await expect(call).rejects.toThrow('is missing');
@@ -68,14 +72,16 @@ describe.each(CALLS)('the script $name', ({ name, keys: scriptKeys, args }) => {
 
   test('past its deadline answers the time and changes nothing', async () => {
     const before = await snapshot(client);
-    const reply = await client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...head(PAST_MS), ...args);
-    expect(reply).toEqual([expect.any(Number), 'late']);
+    const reply = await client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...head(name, PAST_MS), ...args);
+    const operations = name === 'ledger' ? Number(args[0]) : undefined;
+    const late = [expect.any(Number), 'late'];
+    expect(reply).toEqual(operations === undefined ? late : [expect.any(Number), ...Array.from({ length: operations }, () => 'late')]);
     expect(await snapshot(client)).toEqual(before);
   });
 
   test('within it does what it is for', async () => {
     const before = await snapshot(client);
-    await client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...head(NEVER_MS), ...args);
+    await client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...head(name, NEVER_MS), ...args);
     expect(await snapshot(client)).not.toEqual(before);
   });
 });

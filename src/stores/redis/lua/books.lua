@@ -1,6 +1,8 @@
 -- A team's open reservations and the ids it remembers, brought up to now in memory; written back when all checks are done.
+-- Any number of operations may work on the same books between their opening and their writing.
 -- open: hash of `r:<id>` = "<characters> <micro> <period number> <lease until> <key>", of the counters `held:<period number>`
---       and `micro` (absent when 0), and `refreshed`.   due: ids of open reservations by the end of their lease.
+--       and `micro` (absent when 0), of `refreshed` and `purged`, the times at which that was last done, and of `due_from`:
+--       no lease ends before it.   due: ids of open reservations by the end of their lease.
 -- seen: ids that stand finally, by 4 * <remembered until> + how they stand.
 
 local STANDS = { committed = 0, released = 1, expired = 2 }
@@ -9,6 +11,10 @@ local STANDS_NAMES = { [0] = 'committed', [1] = 'released', [2] = 'expired' }
 -- Much longer than the longest lease and remembrance; renewed at most every REFRESH_MS.
 local BOOKS_TTL_MS = 1800000
 local REFRESH_MS = 600000
+-- Ids whose time is over count no more; that they lie there for so long costs a few bytes.
+local PURGE_MS = 1000
+-- Later than any lease.
+local NEVER = 9007199254740991
 -- Keeps the sorted sets, and with them their time to live, from vanishing when their last id leaves.
 local KEEPER = '-'
 
@@ -36,26 +42,34 @@ end
 
 local function remember(books, id, stands, until_ms)
   if until_ms > books.now then
+    books.stands[id] = stands
     insert(books.seen_added, digits(until_ms * 4 + STANDS[stands]))
     insert(books.seen_added, id)
   end
 end
 
+local function put_reservation(books, id, reservation)
+  books.reservations[id] = reservation
+  insert(books.touched, id)
+end
+
+local function add_reservation(books, id, reservation)
+  put_reservation(books, id, reservation)
+  if reservation.lease < books.due_from then
+    books.due_from = reservation.lease
+    books.due_from_changed = true
+  end
+  count(books, 'held:' .. reservation.number, reservation.characters)
+  if reservation.micro > 0 then
+    count(books, 'micro', reservation.micro)
+  end
+end
+
 local function close_reservation(books, id, reservation)
+  put_reservation(books, id, nil)
   count(books, 'held:' .. reservation.number, -reservation.characters)
   if reservation.micro > 0 then
     count(books, 'micro', -reservation.micro)
-  end
-  insert(books.closed, id)
-  insert(books.dropped, 'r:' .. id)
-end
-
-local function end_lease(books, id, reservation)
-  close_reservation(books, id, reservation)
-  remember(books, id, 'expired', reservation.lease + REMEMBER_MS)
-  if id == books.id then
-    books.reservation = nil
-    books.stands = reservation.lease + REMEMBER_MS > books.now and 'expired' or nil
   end
 end
 
@@ -67,93 +81,61 @@ local function end_leases(books, ended)
       insert(names, 'r:' .. ended[i])
     end
     for i, record in ipairs(call('HMGET', books.open, unpack(names))) do
+      local id = ids[i]
+      -- One without a record cannot be, but must not block the team for ever if someone deleted the record by hand.
+      books.stored[id] = true
       if record then
-        end_lease(books, ids[i], parse_reservation(record))
+        local reservation = parse_reservation(record)
+        close_reservation(books, id, reservation)
+        remember(books, id, 'expired', reservation.lease + REMEMBER_MS)
       else
-        -- Cannot be, but must not block the team for ever if someone deleted the record by hand.
-        insert(books.closed, ids[i])
+        put_reservation(books, id, nil)
       end
     end
   end
 end
 
--- Reads all three keys, so that one of a wrong type fails before anything is written. `id` is the operation's own, or ''.
-local function open_books(keys, now, id, number)
-  local held = 'held:' .. number
-  local got = call('HMGET', keys.open, 'r:' .. id, 'micro', held, 'refreshed')
-  local books = {
-    open = keys.open, due = keys.due, seen = keys.seen, now = now, id = id,
-    reservation = got[1] and parse_reservation(got[1]) or nil,
-    refreshed = tonumber(got[4] or nil),
-    counters = { micro = tonumber(got[2] or 0), [held] = tonumber(got[3] or 0) },
-    changed = {}, fields = {}, dropped = {}, closed = {}, due_added = {}, seen_added = {},
-  }
-  local score = tonumber(call('ZSCORE', keys.seen, id) or nil)
-  if score and floor(score / 4) > now then
-    books.stands = STANDS_NAMES[score % 4]
-  end
-  local ended = call('ZRANGEBYSCORE', keys.due, '-inf', digits(now))
+-- Ends what has to end, and notes when that is to be looked at next.
+local function sweep(books)
+  local ended = call('ZRANGEBYSCORE', books.due, '-inf', digits(books.now))
+  books.ended = #ended
   if #ended > 0 then
     end_leases(books, ended)
   end
-  return books
+  local next_due = call('ZRANGEBYSCORE', books.due, '(' .. digits(books.now), '(+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  books.due_from = tonumber(next_due[2] or nil) or NEVER
+  books.due_from_changed = true
 end
 
-local function add_reservation(books, id, reservation)
-  local r = reservation
-  insert(books.fields, 'r:' .. id)
-  insert(books.fields, table.concat({ digits(r.characters), digits(r.micro), r.number, digits(r.lease), r.key }, ' '))
-  count(books, 'held:' .. r.number, r.characters)
-  if r.micro > 0 then
-    count(books, 'micro', r.micro)
+-- `ids` are the operations' own. With `swept` leases are looked at even when none can have ended.
+local function open_books(keys, now, ids, number, swept)
+  local held = 'held:' .. number
+  local names = { 'micro', held, 'refreshed', 'purged', 'due_from' }
+  local fixed = #names
+  for i, id in ipairs(ids) do
+    names[i + fixed] = 'r:' .. id
   end
-  insert(books.due_added, digits(r.lease))
-  insert(books.due_added, id)
-end
-
--- True when the keys need their time to live set; one of them may be new.
-local function renew(books)
-  if #books.fields + #books.seen_added == 0 then
-    return false
-  end
-  local age = books.refreshed and books.now - books.refreshed or REFRESH_MS
-  if age >= 0 and age < REFRESH_MS then
-    return false
-  end
-  for _, list in ipairs({ books.due_added, books.seen_added }) do
-    insert(list, '+inf')
-    insert(list, KEEPER)
-  end
-  insert(books.fields, 'refreshed')
-  insert(books.fields, digits(books.now))
-  return true
-end
-
-local function write_counters(books)
-  for name in pairs(books.changed) do
-    local value = books.counters[name]
-    if value == 0 then
-      insert(books.dropped, name)
-    else
-      insert(books.fields, name)
-      insert(books.fields, digits(value))
+  local got = call('HMGET', keys.open, unpack(names))
+  local books = {
+    open = keys.open, due = keys.due, seen = keys.seen, now = now, refreshed = tonumber(got[3] or nil),
+    purged = tonumber(got[4] or nil), due_from = tonumber(got[5] or nil), ended = 0,
+    counters = { micro = tonumber(got[1] or 0), [held] = tonumber(got[2] or 0) }, changed = {},
+    -- By id: what is open, how it stands finally, what Redis has a record of. `touched` lists ids whose record may change.
+    reservations = {}, stands = {}, stored = {}, touched = {}, seen_added = {},
+  }
+  for i, score in ipairs(call('ZMSCORE', keys.seen, unpack(ids))) do
+    local id, record = ids[i], got[i + fixed]
+    score = tonumber(score or nil)
+    if score and floor(score / 4) > now then
+      books.stands[id] = STANDS_NAMES[score % 4]
+    end
+    if record then
+      books.reservations[id] = parse_reservation(record)
+      books.stored[id] = books.reservations[id]
     end
   end
-end
-
--- Forgets first: that needs no memory, and a script's first write is the only one that a full server refuses.
-local function write_books(books)
-  call('ZREMRANGEBYSCORE', books.seen, '-inf', digits(books.now * 4 + 3))
-  local renewed = renew(books)
-  write_counters(books)
-  call_in_pieces('ZREM', books.due, books.closed)
-  call_in_pieces('HDEL', books.open, books.dropped)
-  call_in_pieces('HSET', books.open, books.fields)
-  call_in_pieces('ZADD', books.due, books.due_added)
-  call_in_pieces('ZADD', books.seen, books.seen_added)
-  if renewed then
-    call('PEXPIRE', books.open, BOOKS_TTL_MS)
-    call('PEXPIRE', books.due, BOOKS_TTL_MS)
-    call('PEXPIRE', books.seen, BOOKS_TTL_MS)
+  if swept or not books.due_from or now >= books.due_from then
+    sweep(books)
   end
+  return books
 end

@@ -68,9 +68,10 @@ local function update_team(k, a)
   if not follow_period(team, offer, now) then
     return ask_for_bounds(now, team.created, team.length)
   end
-  local books = open_books(x, now, '', team.number)
+  local books = open_books(x, now, { '' }, team.number, true)
   append(fields, { 'balance', digits(balance) })
   period_fields(team, fields)
+  write_due(books, false)
   call('HSET', x.team, unpack(fields))
   leave_period(x.team, team)
   write_books(books)
@@ -91,8 +92,8 @@ local function survey(k, a)
   if not follow_period(team, offer, now) then
     return ask_for_bounds(now, team.created, team.length)
   end
-  local books = open_books(x, now, '', team.number)
-  local open = call('ZCOUNT', x.due, '-inf', '(+inf') - #books.closed
+  local books = open_books(x, now, { '' }, team.number, true)
+  local open = call('ZCOUNT', x.due, '-inf', '(+inf') - books.ended
   local held, micro = counter(books, 'held:' .. team.number), counter(books, 'micro')
   local records, use = call('HGETALL', x.keys), call('HGETALL', use_key(x.team, team.number))
   local fields = {}
@@ -101,6 +102,7 @@ local function survey(k, a)
     call('HSET', x.team, unpack(fields))
   end
   leave_period(x.team, team)
+  write_due(books, false)
   write_books(books)
   return { now, 'survey', call('HGETALL', x.team), records, use, held, micro, open }
 end

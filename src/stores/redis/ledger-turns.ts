@@ -1,0 +1,176 @@
+// Sends what one turn of the event loop asks of the ledger as one script call per server slot, and answers each asker.
+import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { OperationReply } from './admission-codec.ts';
+import { NO_OFFER, boundsFor } from './period-offer.ts';
+import type { Offer } from './period-offer.ts';
+import { teamKeys } from './redis-keys.ts';
+import type { ScriptCallerOptions } from './script-caller.ts';
+import { within } from './within.ts';
+
+export interface LedgerTurnsOptions extends ScriptCallerOptions {
+  /** Whether teams lie in slots of their own, so that no call may speak of two. */
+  readonly clustered: boolean;
+  /** Told of every call, until whose end the connection is needed. */
+  readonly track: (running: Promise<unknown>) => void;
+}
+
+interface Operation {
+  readonly teamId: string;
+  /** As `lua/ledger.lua` reads it. */
+  readonly text: string;
+  readonly answer: (reply: OperationReply) => void;
+  /** When whoever asked stops waiting, by the local monotonic clock. */
+  readonly untilMs: number;
+  /** Times it was sent and did nothing. */
+  rounds: number;
+  late: boolean;
+}
+
+/** The store's time, then the answers in order. */
+type Reply = readonly [nowMs: number, ...answers: string[]];
+
+/** Bounds how long one call keeps the server from others: about a millisecond. */
+const OPERATIONS_MAX = 128;
+const ROUNDS_MAX = 6;
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
+
+/**
+ * Operations keep the order in which they were asked for within a team. One that did nothing, because it came too late by
+ * what was known of the store's clock or because a period's bounds were asked for, is repeated by itself; never one whose
+ * call has failed, which leaves open whether it was run.
+ */
+export class LedgerTurns {
+  readonly #options: LedgerTurnsOptions;
+  readonly #flush = (): void => this.flush();
+  #waiting: Operation[] = [];
+
+  constructor(options: LedgerTurnsOptions) {
+    this.#options = options;
+  }
+
+  operate(teamId: string, text: string, answer: (reply: OperationReply) => void): void {
+    // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
+    if (this.#waiting.length === 0) setImmediate(this.#flush);
+    this.#waiting.push({ teamId, text, answer, untilMs: performance.now() + this.#options.timeoutMs, rounds: 0, late: false });
+  }
+
+  /** Sends what waits for the end of the turn. */
+  flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0) return;
+    if (waiting.length === 1) return this.#send(waiting, [waiting], NO_OFFER);
+    const teams = new Map<string, Operation[]>();
+    for (const operation of waiting) {
+      const of = teams.get(operation.teamId);
+      if (of === undefined) teams.set(operation.teamId, [operation]);
+      else of.push(operation);
+    }
+    let groups: Operation[][] = [];
+    let count = 0;
+    for (const team of teams.values()) {
+      for (let first = 0; first < team.length; first += OPERATIONS_MAX) {
+        const group = team.length <= OPERATIONS_MAX ? team : team.slice(first, first + OPERATIONS_MAX);
+        if (count > 0 && (this.#options.clustered || count + group.length > OPERATIONS_MAX)) {
+          this.#send(groups.flat(), groups, NO_OFFER);
+          groups = [];
+          count = 0;
+        }
+        groups.push(group);
+        count += group.length;
+      }
+    }
+    this.#send(groups.flat(), groups, NO_OFFER);
+  }
+
+  /** `operations` are those of all groups in order; a group is of one team. */
+  #send(operations: readonly Operation[], groups: readonly (readonly Operation[])[], offer: Offer): void {
+    const { run, time, nodeOf, clock, timeoutMs, track } = this.#options;
+    const first = operations[0]!;
+    const node = nodeOf(first.teamId);
+    const sentAtMs = performance.now();
+    const untilMs = earliest(operations);
+    // Without knowledge of the store's clock the first round is sent to be late: it does nothing and brings the time.
+    const deadlineMs = clock === undefined ? (time.at(node, untilMs) ?? 0) : clock.nowMs() + timeoutMs;
+    const running = run('ledger', callOf(groups, clock === undefined ? '' : String(clock.nowMs()), String(deadlineMs), offer));
+    // The library's own timeout bounds the first round; further ones share what is left of it.
+    const bounded = first.rounds === 0 ? running : within(running, untilMs - sentAtMs);
+    track(
+      bounded.then(
+        (reply) => {
+          const [nowMs, ...answers] = reply as Reply;
+          time.learn(node, sentAtMs, performance.now(), nowMs);
+          for (let i = 0; i < operations.length; i++) this.#conclude(operations[i]!, answers[i]!, nowMs);
+        },
+        (error: unknown) => this.#fail(operations, error),
+      ),
+    );
+  }
+
+  #conclude(operation: Operation, text: string, nowMs: number): void {
+    if (text === 'late') return this.#tooLate(operation);
+    if (text.startsWith('period ')) return this.#offer(operation, text, nowMs);
+    if (text.startsWith('failed ')) return this.#fail([operation], replyError(text.slice('failed '.length)));
+    operation.answer({ kind: 'reply', text });
+  }
+
+  #tooLate(operation: Operation): void {
+    if (operation.late) return operation.answer(LATE);
+    operation.late = true;
+    this.#repeat(operation, NO_OFFER);
+  }
+
+  #offer(operation: Operation, text: string, nowMs: number): void {
+    const [, createdMs, period] = text.split(' ');
+    let offer: Offer;
+    try {
+      offer = boundsFor([nowMs, 'period', createdMs, period]);
+    } catch (error) {
+      // The dataset's fault: no other operation may go without its answer for it.
+      return this.#fail([operation], replyError(error instanceof Error ? error.message : 'a period cannot be read'));
+    }
+    this.#repeat(operation, offer);
+  }
+
+  #repeat(operation: Operation, offer: Offer): void {
+    operation.rounds++;
+    if (performance.now() >= operation.untilMs) operation.answer(LATE);
+    else if (operation.rounds >= ROUNDS_MAX) operation.answer(UNSETTLED);
+    else this.#send([operation], [[operation]], offer);
+  }
+
+  #fail(operations: readonly Operation[], error: unknown): void {
+    const unavailable: StoreUnavailable = { kind: 'unavailable', cause: this.#options.causeOf(error) };
+    for (const operation of operations) operation.answer(unavailable);
+  }
+}
+
+/** A call that is in time for all is in time for each. */
+function earliest(operations: readonly Operation[]): number {
+  let untilMs = Infinity;
+  for (const operation of operations) untilMs = Math.min(untilMs, operation.untilMs);
+  return untilMs;
+}
+
+function callOf(groups: readonly (readonly Operation[])[], clock: string, deadline: string, offer: Offer): string[] {
+  const call: string[] = [''];
+  for (const [{ teamId }] of groups as readonly (readonly [Operation, ...Operation[]])[]) {
+    const { team, open, due, seen, window, pairs } = teamKeys(teamId);
+    call.push(team, open, due, seen, window, pairs);
+  }
+  call[0] = String(call.length - 1);
+  call.push(clock, deadline);
+  for (const group of groups) {
+    call.push(offer === NO_OFFER ? '' : offer.join(' '), String(group.length));
+    for (const { text } of group) call.push(text);
+  }
+  return call;
+}
+
+/** As the library would have made it of a call by itself: its name tells a refusal from a lost connection. */
+function replyError(message: string): Error {
+  const error = new Error(message);
+  error.name = 'ReplyError';
+  return error;
+}
