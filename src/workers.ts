@@ -5,7 +5,7 @@ import { reloadOf } from './config/reload.ts';
 import { readEngineUrl } from './engines/engine-url.ts';
 import { publicUrl, startOperatorSide } from './operator-side.ts';
 import type { Address } from './operator-side.ts';
-import { openJsonLog, sharedOutput } from './ops/json-log.ts';
+import { openSharedJsonLog } from './ops/json-log.ts';
 import { MergedMetrics } from './ops/merged-metrics.ts';
 import type { MetricsSnapshot } from './ops/merged-metrics.ts';
 import type { Log } from './ports/log.ts';
@@ -37,7 +37,7 @@ export interface Worker {
 
 /** Rejects as `startApp` does. */
 export async function startWorker(config: Config, { port, first }: WorkerPlace): Promise<Worker> {
-  const output = openJsonLog(sharedOutput());
+  const output = openSharedJsonLog();
   const down = teardownOf(output);
   const stop = async (): Promise<void> => {
     await down.run();
@@ -86,7 +86,7 @@ export interface Front {
 
 /** Rejects with a `ListenError`. */
 export async function openFront(config: Config, workers: WorkerSource): Promise<Front> {
-  const output = openJsonLog(sharedOutput());
+  const output = openSharedJsonLog();
   const { log } = output;
   const merged = new MergedMetrics();
   let running = config;

@@ -39,10 +39,13 @@ export interface Slot<T> {
 }
 
 const slotNames: string[] = [];
+/** What an exchange starts with: copying it is much cheaper than filling an array of that length. */
+const emptySlots: undefined[] = [];
 
 /** Reserves a slot. To be called at boot (module level or a plugin's `setup`), never per request. */
 export function reserveSlot<T>(name: string): Slot<T> {
   slotNames.push(name);
+  emptySlots.push(undefined);
   return { name, index: slotNames.length - 1 };
 }
 
@@ -81,7 +84,7 @@ export class Exchange implements Cancellation {
     this.sink = sink;
     this.route = route;
     this.startedAtMs = startedAtMs;
-    this.#slots = Array.from({ length: slotNames.length });
+    this.#slots = emptySlots.slice();
   }
 
   get<T>(slot: Slot<T>): T | undefined {

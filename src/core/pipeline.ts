@@ -58,15 +58,18 @@ export class Pipeline {
 
   #wait(x: Exchange, stepName: string, pending: Promise<Outcome | undefined>): void {
     x.waiting = true;
-    void pending
-      .catch((error: unknown) => this.bug(x, stepName, error))
-      .then((outcome) => {
-        x.waiting = false;
-        // Whoever was called off while waiting is settled only now: a reservation may have come back with the answer.
-        if (x.cancelled) this.#finish(x, x.verdict ?? CLIENT_CLOSED);
-        else if (outcome !== undefined) this.#finish(x, outcome);
-        else this.runBody(x);
-      });
+    pending.then(
+      (outcome) => this.#resume(x, outcome),
+      (error: unknown) => this.#resume(x, this.bug(x, stepName, error)),
+    );
+  }
+
+  #resume(x: Exchange, outcome: Outcome | undefined): void {
+    x.waiting = false;
+    // Whoever was called off while waiting is settled only now: a reservation may have come back with the answer.
+    if (x.cancelled) this.#finish(x, x.verdict ?? CLIENT_CLOSED);
+    else if (outcome !== undefined) this.#finish(x, outcome);
+    else this.runBody(x);
   }
 
   #finish(x: Exchange, outcome: Outcome): void {

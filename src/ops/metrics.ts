@@ -29,6 +29,8 @@ export interface Metrics {
   shed(reason: ShedReason): void;
   settlement(verdict: Verdict, result: SettlementResult): void;
   engineAttempts(failures: readonly AttemptFailure[], usable: boolean): void;
+  /** A call to the engine that several requests shared. */
+  engineBatch(members: number): void;
   /** The text that `/metrics` answers. */
   render(): Promise<string>;
   /** The same as values, for whoever adds up several processes. */
@@ -41,6 +43,7 @@ export function openMetrics(sources: MetricSources): Metrics {
   registerProcessMetrics(registry);
   const requests = new RequestSeries(registry);
   const attempts = attemptSeries(registry);
+  const batches = batchSeries(registry);
   const admissions = admissionSeries(registry);
   const lookups = lookupSeries(registry);
   const sheds = shedSeries(registry);
@@ -67,6 +70,10 @@ export function openMetrics(sources: MetricSources): Metrics {
     engineAttempts(failures, usable) {
       for (const outcome of failures) attempts[outcome].pending++;
       if (usable) attempts.usable.pending++;
+    },
+    engineBatch(members) {
+      batches.calls.pending++;
+      batches.members.pending += members;
     },
   };
 }
@@ -95,6 +102,19 @@ function attemptSeries(registry: Registry): Readonly<Record<AttemptOutcome, Coun
     cancelled: true,
     internal: true,
   });
+}
+
+interface BatchSeries {
+  readonly calls: CounterSeries;
+  readonly members: CounterSeries;
+}
+
+function batchSeries(registry: Registry): BatchSeries {
+  const series = (name: string, help: string): CounterSeries => new FastCounter({ name, help, labels: [], registry }).series({});
+  return {
+    calls: series('lingate_engine_batches_total', 'Calls to the engine that several requests shared.'),
+    members: series('lingate_engine_batched_requests_total', 'Requests whose first attempt was such a call.'),
+  };
 }
 
 function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'], CounterSeries>> {

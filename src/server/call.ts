@@ -48,6 +48,16 @@ export abstract class Call implements Sink {
     return this.#body !== undefined;
   }
 
+  /** Whether anything waits for the body's end: the chain, or the connection's. For what `begin` has left open. */
+  protected get awaitsBody(): boolean {
+    return this.#state === 'open' && (this.#closes || this.#held !== undefined || this.#exchange?.route.takesBody === true);
+  }
+
+  /** The body is nobody's business any more: the library reads past it. */
+  protected passOverBody(): void {
+    this.#body = undefined;
+  }
+
   /** Starts the chain. `framing` has been judged. */
   protected begin(head: RequestHead, framing: FramingGuard): void {
     this.#expectBody(head, framing);

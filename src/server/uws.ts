@@ -128,8 +128,10 @@ class UwsCall extends Call {
       this.refuse(head, undefined, fault);
       return;
     }
-    if (framing.chunked || framing.bodyBytes > 0) this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
     this.begin(head, framing);
+    // Only then: once it tells of a body, the library stops the connection's timer at the body's end, also behind an answer.
+    if (!this.awaitsBody) this.passOverBody();
+    else if (framing.chunked || framing.bodyBytes > 0) this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
   }
 
   #data(chunk: ArrayBuffer, isLast: boolean): void {
