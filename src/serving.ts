@@ -11,7 +11,7 @@ import { ProblemWriter } from './core/problem-writer.ts';
 import type { Teardown } from './core/teardown.ts';
 import { Languages } from './domain/languages.ts';
 import { ulidSource } from './domain/ulid.ts';
-import { openEngine } from './engines/pool.ts';
+import { openEngine } from './engines/open-engine.ts';
 import type { ReplicatedEngine } from './engines/pool.ts';
 import { builtInProtocols } from './engines/protocols.ts';
 import { openGateway } from './gateway-opener.ts';
@@ -67,7 +67,7 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
   const { log } = output;
   const plugins = await loadPlugins(config.plugins, log);
   down.add('plugins', () => plugins.close());
-  const engine = openEngineOf(config, plugins);
+  const engine = openEngineOf(config, plugins, (requests) => metrics.engineBatch(requests));
   down.add('engine', () => engine.close());
   const store = await openStore(config.store, { log, clock, ...config.storeOptions });
   down.add('store', () => store.close());
@@ -145,13 +145,13 @@ function memoriesOf(config: Config, store: Store, metrics: Metrics): { keys: Key
   return { keys, glossaries: new CachedGlossaries({ shelf: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
 }
 
-function openEngineOf(config: Config, plugins: LoadedPlugins): ReplicatedEngine {
+function openEngineOf(config: Config, plugins: LoadedPlugins, onBatch: (requests: number) => void): ReplicatedEngine {
   const protocols: ReadonlyMap<string, EngineProtocol> = new Map([...builtInProtocols, ...plugins.engines]);
   const protocol = protocols.get(config.engine.protocol);
   if (protocol === undefined) {
     throw new ConfigError([`engine.protocol: there is no "${config.engine.protocol}"; there are ${[...protocols.keys()].join(', ')}`]);
   }
-  return openEngine({ ...config.engine, protocol });
+  return openEngine({ ...config.engine, protocol, onBatch });
 }
 
 async function startListener(config: Config, gateway: Gateway, { docsUrl, port, exclusive }: ListenOptions): Promise<Listener> {

@@ -45,6 +45,17 @@ export interface EngineConfig {
   /** Per replica: attempts that wait for a connection. */
   readonly queueMax: number;
   readonly responseBytesMax: number;
+  /** `undefined`: every request is a call of its own. */
+  readonly batch: BatchConfig | undefined;
+}
+
+/** What may go to the engine as one call. */
+export interface BatchConfig {
+  readonly textsMax: number;
+  /** UTF-16 code units of all texts together. */
+  readonly charactersMax: number;
+  /** How long the first request waits for others; 0 is to the end of the turn of the event loop. */
+  readonly waitMs: number;
 }
 
 export interface LimitsConfig {
@@ -70,6 +81,8 @@ export interface LimitsConfig {
 /** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
+/** What one UTF-16 code unit may take in JSON: a control character is written as six. */
+const JSON_BYTES_MAX = 6;
 
 /** `file` and `languagesFile` are absolute. */
 export function toConfig(raw: ConfigFile, file: string, languagesFile: string, languages: LanguageTable): Config {
@@ -93,6 +106,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
       connectionsMax: engine.connections_max,
       queueMax: engine.queue_max,
       responseBytesMax: engine.response_bytes_max,
+      batch: engine.batch && toBatch(engine.batch, limits.body_bytes),
     },
     limits: {
       bodyBytes: limits.body_bytes,
@@ -110,6 +124,12 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
     languages,
     plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), options })),
   };
+}
+
+function toBatch(batch: NonNullable<ConfigFile['engine']['batch']>, bodyBytes: number): BatchConfig {
+  // An engine is never sent a larger body than one caller could have made.
+  const charactersMax = Math.min(batch.characters_max, Math.floor(bodyBytes / JSON_BYTES_MAX));
+  return { textsMax: batch.texts_max, charactersMax, waitMs: batch.wait_ms };
 }
 
 /** Paths in a file are relative to the folder that the file stands in. */

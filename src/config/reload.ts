@@ -38,6 +38,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'engine.connections_max': (c) => c.engine.connectionsMax,
   'engine.queue_max': (c) => c.engine.queueMax,
   'engine.response_bytes_max': (c) => c.engine.responseBytesMax,
+  'engine.batch': (c) => c.engine.batch,
   'limits.body_bytes': (c) => c.limits.bodyBytes,
   'limits.reservation_seconds': (c) => c.limits.leaseMs,
   'limits.request_seconds': (c) => c.limits.requestMs,

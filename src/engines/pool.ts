@@ -7,7 +7,7 @@ import { readEngineUrl } from './engine-url.ts';
 import { ReplicaWire } from './wire.ts';
 import type { Connection, WireLimits } from './wire.ts';
 
-export interface EngineOptions extends WireLimits {
+export interface PoolOptions extends WireLimits {
   readonly protocol: EngineProtocol;
   /** At least one; the replicas are equal. */
   readonly urls: readonly string[];
@@ -21,11 +21,26 @@ export interface ReplicatedEngine extends Engine {
   setUrls(urls: readonly string[]): void;
 }
 
+/** What a first attempt came to, and where it was made. */
+export interface FirstAttempt {
+  readonly attempt: Attempt;
+  readonly replica: Replica;
+}
+
+/** The two attempts one by one, for several requests that share the first of them. */
+export interface AttemptwiseEngine extends ReplicatedEngine {
+  first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt>;
+  /** The second attempt, elsewhere than `before`; what it gives is the request's result. */
+  second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult>;
+}
+
 /** For how long a replica that could not be connected to is tried after the others. */
 const LAST_MS = 1000;
-const NO_FAILURES: readonly AttemptFailure[] = [];
+/** Of a result that took no failed attempt. */
+export const NO_FAILURES: readonly AttemptFailure[] = [];
 
-interface Replica {
+/** One of the engine's equals. */
+export interface Replica {
   readonly href: string;
   readonly wire: ReplicaWire;
   /** Until then it is tried after the others. */
@@ -33,19 +48,19 @@ interface Replica {
 }
 
 /** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
-export function openEngine(options: EngineOptions): ReplicatedEngine {
+export function openPool(options: PoolOptions): AttemptwiseEngine {
   return new EnginePool(options);
 }
 
-class EnginePool implements ReplicatedEngine {
-  readonly #options: EngineOptions;
+class EnginePool implements AttemptwiseEngine {
+  readonly #options: PoolOptions;
   readonly #nowMs: () => number;
   /** Closings of replicas that have left; waited for at the end. */
   readonly #leaving = new Set<ReplicaWire>();
   #replicas: readonly Replica[] = [];
   #turn = 0;
 
-  constructor(options: EngineOptions) {
+  constructor(options: PoolOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.setUrls(options.urls);
@@ -56,11 +71,20 @@ class EnginePool implements ReplicatedEngine {
     const replica = this.#next(undefined);
     const first = await this.#attempt(replica, 'kept', work, cancellation);
     if (first.kind === 'usable') return { kind: 'usable', translations: first.translations, failures: NO_FAILURES };
-    if (cancellation.cancelled) return { kind: 'unavailable', failures: [first.failure] };
+    return this.second(work, cancellation, first.failure, replica);
+  }
+
+  async first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt> {
+    const replica = this.#next(undefined);
+    return { attempt: await this.#attempt(replica, 'kept', work, cancellation), replica };
+  }
+
+  async second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult> {
+    if (cancellation.cancelled) return { kind: 'unavailable', failures: [failure] };
     // A restarted engine leaves kept connections that break on use: the second attempt must not meet another of them.
-    const second = await this.#attempt(this.#next(replica), 'fresh', work, cancellation);
-    if (second.kind === 'usable') return { kind: 'usable', translations: second.translations, failures: [first.failure] };
-    return { kind: 'unavailable', failures: [first.failure, second.failure] };
+    const second = await this.#attempt(this.#next(before), 'fresh', work, cancellation);
+    if (second.kind === 'usable') return { kind: 'usable', translations: second.translations, failures: [failure] };
+    return { kind: 'unavailable', failures: [failure, second.failure] };
   }
 
   setUrls(urls: readonly string[]): void {

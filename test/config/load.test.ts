@@ -144,6 +144,13 @@ describe('derived values', () => {
     expect(loaded('engine: { timeout_ms: 200 }\nlimits: { reservation_seconds: 2 }').limits.leaseMs).toBe(2000);
   });
 
+  test('there are no batches unless they are asked for, and a batch is never larger than a body may be', () => {
+    expect(loaded('').engine.batch).toBeUndefined();
+    expect(loaded('engine: { batch: {} }').engine.batch).toEqual({ textsMax: 50, charactersMax: 10_000, waitMs: 0 });
+    const small = loaded('engine: { batch: { texts_max: 2, wait_ms: 5 } }\nlimits: { body_bytes: 6000 }');
+    expect(small.engine.batch).toEqual({ textsMax: 2, charactersMax: 1000, waitMs: 5 });
+  });
+
   test('two listeners may both ask for a free port', () => {
     expect(refusals('listen: 127.0.0.1:0\nops: 127.0.0.1:0')).toEqual([]);
   });

@@ -62,6 +62,17 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['engine: { urls: ["ftp://h"] }', `engine.urls.0: "ftp://h" is not ${HTTP_URL}`],
   ['engine: { timeout_ms: 1.5 }', 'engine.timeout_ms: 1.5 is not a whole number from 1 to 300000'],
   ['engine: { protocol: "" }', 'engine.protocol: "" is not the name of a protocol, for example native'],
+  ['engine: { batch: }', 'engine.batch: is empty; give it a value or leave it out'],
+  ['engine: { batch: true }', 'engine.batch: true is not a group of members'],
+  ['engine: { batch: { texts_max: 1 } }', 'engine.batch.texts_max: 1 is too small; it must be at least 2'],
+  ['engine: { batch: { texts_max: 51 } }', 'engine.batch.texts_max: 51 is too large; it must be at most 50'],
+  ['engine: { batch: { characters_max: 0 } }', 'engine.batch.characters_max: 0 is too small; it must be at least 1'],
+  ['engine: { batch: { wait_ms: 51 } }', 'engine.batch.wait_ms: 51 is too large; it must be at most 50'],
+  ['engine: { batch: { wait: 5 } }', 'engine.batch.wait: is not known; there are texts_max, characters_max, wait_ms'],
+  [
+    'engine: { protocol: apertium, batch: {} }',
+    'engine.batch: is of no use with the protocol apertium, which takes one text a call; leave it out',
+  ],
   // Limits.
   ['limits: { body_bytes: 1 }', 'limits.body_bytes: 1 is too small; it must be at least 1024'],
   ['limits: { reservation_seconds: 601 }', 'limits.reservation_seconds: 601 is too large; it must be at most 600'],

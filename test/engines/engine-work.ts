@@ -1,7 +1,8 @@
 // Work and callers for engine tests.
 import { nativeProtocol } from '../../src/engines/native.ts';
-import { openEngine } from '../../src/engines/pool.ts';
-import type { EngineOptions, ReplicatedEngine } from '../../src/engines/pool.ts';
+import { openEngine } from '../../src/engines/open-engine.ts';
+import type { EngineOptions } from '../../src/engines/open-engine.ts';
+import type { ReplicatedEngine } from '../../src/engines/pool.ts';
 import type { Cancellation } from '../../src/core/exchange.ts';
 import type { EngineResult, EngineWork } from '../../src/ports/engine.ts';
 import { startScriptedEngine } from '../support/scripted-engine.ts';

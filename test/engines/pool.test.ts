@@ -96,6 +96,16 @@ describe('an engine restart', () => {
     expect(results.map(({ kind, failures }) => [kind, ...failures])).toEqual(results.map(() => ['usable', 'reset']));
   });
 
+  test('leaves no kept connection for a second attempt to break on', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { connectionsMax: 8 });
+    scripted.always(slow(20));
+    await callsAtOnce(engine, 8);
+    scripted.always('ok');
+    scripted.staleConnections();
+    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: ['reset'] });
+  });
+
   test('in the open is survived by the next call', async () => {
     const scripted = await opened.scripted();
     const { port, url } = scripted;

@@ -1,0 +1,119 @@
+// Requests that share their first attempt at the engine, each of them free to leave; a failed one each makes good by itself.
+import type { Cancellation } from '../core/exchange.ts';
+import type { EngineResult, EngineWork } from '../ports/engine.ts';
+import { NO_FAILURES } from './pool.ts';
+import type { AttemptwiseEngine } from './pool.ts';
+
+/** What one call may hold. */
+export interface BatchLimits {
+  readonly textsMax: number;
+  /** UTF-16 code units of all texts together. */
+  readonly charactersMax: number;
+  /** How long the first request of a batch waits for others; 0 is to the end of this turn of the event loop. */
+  readonly waitMs: number;
+}
+
+interface Member {
+  readonly work: EngineWork;
+  readonly cancellation: Cancellation;
+  readonly resolve: (result: EngineResult | Promise<EngineResult>) => void;
+}
+
+const NEVER_TRIED: EngineResult = { kind: 'unavailable', failures: NO_FAILURES };
+const CALLED_OFF: EngineResult = { kind: 'unavailable', failures: ['cancelled'] };
+
+/** To the shared attempt it is the caller: one that leaves when all its members have left. */
+export class Batch implements Cancellation {
+  readonly key: string;
+  cancelled = false;
+  /** Waits for more requests to join. */
+  timer: NodeJS.Timeout | undefined = undefined;
+  texts = 0;
+  #characters = 0;
+  #members: Member[] = [];
+  /** Members that are still there once the attempt is under way. */
+  #staying = 0;
+  #listener: (() => void) | undefined = undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** Whether this work, whose key is the batch's, may go with the others. */
+  takes(work: EngineWork, characters: number, limits: BatchLimits): boolean {
+    if (this.texts + work.text.length > limits.textsMax || this.#characters + characters > limits.charactersMax) return false;
+    const first = this.#members[0]?.work;
+    // A glossary's id stands in the key; that its entries are the same too is taken from nobody.
+    return first === undefined || first.glossary?.entries === work.glossary?.entries;
+  }
+
+  join(work: EngineWork, characters: number, cancellation: Cancellation): Promise<EngineResult> {
+    return new Promise((resolve) => {
+      const member: Member = { work, cancellation, resolve };
+      this.#members.push(member);
+      this.texts += work.text.length;
+      this.#characters += characters;
+      cancellation.onCancel(() => this.#leave(member, characters));
+    });
+  }
+
+  /** Sends what has joined; to be called once. A request that stayed alone goes as if there were no batches. */
+  start(pool: AttemptwiseEngine, onBatch: ((requests: number) => void) | undefined): void {
+    const members = this.#members;
+    if (members.length > 1) {
+      onBatch?.(members.length);
+      void this.#share(pool, members);
+    } else if (members.length === 1) {
+      const { work, cancellation, resolve } = members[0]!;
+      resolve(pool.translate(work, cancellation));
+    }
+  }
+
+  /** Ends a batch that was not sent. */
+  dismiss(): void {
+    for (const member of this.#members) end(member, NEVER_TRIED);
+  }
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+  }
+
+  async #share(pool: AttemptwiseEngine, members: readonly Member[]): Promise<void> {
+    this.#staying = members.length;
+    const { attempt, replica } = await pool.first(joined(members), this);
+    let offset = 0;
+    for (const member of members) {
+      const from = offset;
+      offset += member.work.text.length;
+      // Who has left has a result already, and starts no second attempt.
+      if (attempt.kind === 'unusable') member.resolve(pool.second(member.work, member.cancellation, attempt.failure, replica));
+      else end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES });
+    }
+  }
+
+  #leave(member: Member, characters: number): void {
+    if (this.#staying === 0) {
+      this.#members = this.#members.filter((other) => other !== member);
+      this.texts -= member.work.text.length;
+      this.#characters -= characters;
+      member.resolve(NEVER_TRIED);
+      return;
+    }
+    member.resolve(CALLED_OFF);
+    if (--this.#staying > 0) return;
+    this.cancelled = true;
+    this.#listener?.();
+  }
+}
+
+/** The call as one piece of work. It can carry one request's id and trace only: the first's, whose log line it is found by. */
+function joined(members: readonly Member[]): EngineWork {
+  const text: string[] = [];
+  for (const { work } of members) for (const entry of work.text) text.push(entry);
+  return { ...members[0]!.work, text };
+}
+
+function end({ cancellation, resolve }: Member, result: EngineResult): void {
+  cancellation.onCancel(undefined);
+  resolve(result);
+}

@@ -1,0 +1,83 @@
+// Lets requests that ask for the same kind of translation at the same moment go to the engine as one call.
+import type { Cancellation } from '../core/exchange.ts';
+import type { EngineResult, EngineWork } from '../ports/engine.ts';
+import { Batch } from './batch.ts';
+import type { BatchLimits } from './batch.ts';
+import type { AttemptwiseEngine, ReplicatedEngine } from './pool.ts';
+
+export class BatchingEngine implements ReplicatedEngine {
+  readonly #pool: AttemptwiseEngine;
+  readonly #limits: BatchLimits;
+  readonly #onBatch: ((requests: number) => void) | undefined;
+  /** Batches that wait for more, by what their requests have in common; never more than there are requests under way. */
+  readonly #open = new Map<string, Batch>();
+
+  constructor(pool: AttemptwiseEngine, limits: BatchLimits, onBatch?: (requests: number) => void) {
+    this.#pool = pool;
+    this.#limits = limits;
+    this.#onBatch = onBatch;
+  }
+
+  translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> {
+    const characters = charactersOf(work.text);
+    const { textsMax, charactersMax } = this.#limits;
+    // Nobody could join it.
+    if (work.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled) {
+      return this.#pool.translate(work, cancellation);
+    }
+    const key = keyOf(work);
+    let batch = this.#open.get(key);
+    if (batch !== undefined && !batch.takes(work, characters, this.#limits)) {
+      this.#send(batch);
+      batch = undefined;
+    }
+    batch ??= this.#begin(key);
+    const result = batch.join(work, characters, cancellation);
+    if (batch.texts === textsMax) this.#send(batch);
+    return result;
+  }
+
+  setUrls(urls: readonly string[]): void {
+    this.#pool.setUrls(urls);
+  }
+
+  async close(): Promise<void> {
+    for (const batch of this.#open.values()) {
+      clearTimeout(batch.timer);
+      batch.dismiss();
+    }
+    this.#open.clear();
+    await this.#pool.close();
+  }
+
+  #begin(key: string): Batch {
+    const batch = new Batch(key);
+    this.#open.set(key, batch);
+    if (this.#limits.waitMs > 0) batch.timer = setTimeout(this.#sendOpen, this.#limits.waitMs, batch);
+    else setImmediate(this.#sendOpen, batch);
+    return batch;
+  }
+
+  /** It may have been sent before its time, and another may stand in its place. */
+  readonly #sendOpen = (batch: Batch): void => {
+    if (this.#open.get(batch.key) === batch) this.#send(batch);
+  };
+
+  #send(batch: Batch): void {
+    this.#open.delete(batch.key);
+    clearTimeout(batch.timer);
+    batch.start(this.#pool, this.#onBatch);
+  }
+}
+
+/** All that the texts of one call share. Only a context may hold the separator, and it comes last. */
+function keyOf({ sourceLang = '', targetLang, formality = '', glossary, context }: EngineWork): string {
+  const key = `${sourceLang}|${targetLang}|${formality}|${glossary === undefined ? '' : glossary.id}`;
+  return context === undefined ? key : `${key}|${context}`;
+}
+
+function charactersOf(text: readonly string[]): number {
+  let characters = 0;
+  for (const entry of text) characters += entry.length;
+  return characters;
+}
