@@ -7,6 +7,11 @@ describe('money', () => {
   test('a price per million is exact for every number of characters', () => {
     expect(costMicro(1, 2500)).toBe(2500);
     expect(costMicro(1_000_000, 2500)).toBe(toMicro(2500));
+    for (const price of [1, 7, 2500, 333_333]) {
+      for (let characters = 0; characters <= 5000; characters++) {
+        expect(BigInt(costMicro(characters, price))).toBe(BigInt(characters) * BigInt(price));
+      }
+    }
   });
 
   test('what is there is rounded down, what is needed is rounded up', () => {

@@ -1,95 +1,79 @@
-// npm run test:power: plants each bug in a copy of the project and sees whether the tests that should notice it do.
-import { spawn } from 'node:child_process';
+// npm run test:power [-- WORDS]: plants each bug in a copy of the project and sees whether the tests that should notice it do.
 import process from 'node:process';
+import { report } from '../scorecard/report.ts';
 import { MUTATIONS } from './mutations.ts';
-import type { Mutation, TestRun } from './mutation.ts';
+import type { Mutation } from './mutation.ts';
+import { nameOf, runTests } from './test-runner.ts';
 import { Workshop } from './workshop.ts';
 
 const WORKSHOPS = 2;
-const RUN_TIMEOUT_MS = 120_000;
-const OUTPUT_SHOWN = 2000;
-
-interface Ran {
-  readonly passed: boolean;
-  readonly output: string;
-}
 
 const wanted = process.argv[2];
 const mutations = MUTATIONS.filter(({ name }) => wanted === undefined || name.includes(wanted));
 const startedAtMs = performance.now();
-const faults = [...(await checkUnharmed()), ...(await checkNoticed())];
-for (const fault of faults) say(fault);
-const seconds = Math.round((performance.now() - startedAtMs) / 1000);
-say(`${mutations.length} bugs planted, ${faults.length} faults, ${seconds} s`);
-process.exitCode = faults.length === 0 && mutations.length > 0 ? 0 : 1;
-
-/** A test that fails anyway notices nothing. */
-async function checkUnharmed(): Promise<string[]> {
-  const runs = new Map(mutations.flatMap(({ caughtBy }) => caughtBy).map((run) => [JSON.stringify(run), run]));
-  return shareOut([...runs.values()], async (workshop, run) => {
-    const { passed, output } = await runTests(workshop, run);
-    return passed ? undefined : `${nameOf(run)} fails without any planted bug:\n${output}`;
-  });
+const workshops = Array.from({ length: WORKSHOPS }, () => new Workshop());
+try {
+  process.exitCode = await plantAll();
+} finally {
+  for (const workshop of workshops) workshop.remove();
 }
 
-async function checkNoticed(): Promise<string[]> {
-  return shareOut(mutations, async (workshop, mutation) => {
-    workshop.plant(mutation);
-    try {
-      return await unnoticed(workshop, mutation);
-    } finally {
-      workshop.restore();
+async function plantAll(): Promise<number> {
+  const stale = mutations.filter((mutation) => workshops[0]!.faultsOf(mutation).map(say).length > 0);
+  const harmed = await shareOut(runsOf(mutations), async (workshop, run) => {
+    const { kind, output } = await runTests(workshop, run);
+    return kind === 'passed' || say(`CONTROL FAILED: ${nameOf(run)} is ${kind} without any planted bug:\n${output}`);
+  });
+  const caught = await shareOut(
+    mutations.filter((mutation) => !stale.includes(mutation)),
+    catches,
+  );
+  const number = caught.filter(Boolean).length;
+  say(`${Math.round((performance.now() - startedAtMs) / 1000)} s`);
+  say(`${number} of ${mutations.length} planted bugs caught`);
+  const met = number === mutations.length && number > 0 && harmed.every(Boolean);
+  const measured = `${number} of ${mutations.length} caught, each by every test that is to notice it`;
+  report({ row: 11, figure: 'bugs planted in a copy of the sources', measured, met });
+  return met ? 0 : 1;
+}
+
+/** A test that fails anyway notices nothing: each is run once on the sources as they are. */
+function runsOf(planted: readonly Mutation[]) {
+  return [...new Map(planted.flatMap(({ caughtBy }) => caughtBy).map((run) => [JSON.stringify(run), run])).values()];
+}
+
+/** Only a test that failed has caught something; each that is named has to. */
+async function catches(workshop: Workshop, mutation: Mutation): Promise<boolean> {
+  const { name, caughtBy } = mutation;
+  const startMs = performance.now();
+  workshop.plant(mutation);
+  try {
+    for (const run of caughtBy) {
+      const { kind, output } = await runTests(workshop, run);
+      if (kind === 'passed') return say(`ESCAPED: ${name}, by ${nameOf(run)}`);
+      if (kind === 'broken') return say(`NOTHING TESTED: ${name}, by ${nameOf(run)}:\n${output}`);
     }
-  });
-}
-
-async function unnoticed(workshop: Workshop, { name, caughtBy }: Mutation): Promise<string | undefined> {
-  for (const run of caughtBy) {
-    const { passed } = await runTests(workshop, run);
-    if (passed) return `NOT NOTICED: ${name}, by ${nameOf(run)}`;
+  } finally {
+    workshop.restore();
   }
-  say(`noticed: ${name}`);
-  return undefined;
+  say(`caught in ${((performance.now() - startMs) / 1000).toFixed(1)} s: ${name}`);
+  return true;
 }
 
 /** Each workshop takes the next piece of work when it is done with the one before. */
-async function shareOut<T>(work: readonly T[], each: (workshop: Workshop, piece: T) => Promise<string | undefined>): Promise<string[]> {
+async function shareOut<T>(work: readonly T[], each: (workshop: Workshop, piece: T) => Promise<boolean>): Promise<boolean[]> {
   const left = [...work];
-  const gathered: string[] = [];
+  const gathered: boolean[] = [];
   await Promise.all(
-    Array.from({ length: WORKSHOPS }, async () => {
-      const workshop = new Workshop();
-      try {
-        for (let piece = left.shift(); piece !== undefined; piece = left.shift()) {
-          const found = await each(workshop, piece).catch((error: unknown) => (error instanceof Error ? error.message : 'it threw'));
-          if (found !== undefined) gathered.push(found);
-        }
-      } finally {
-        workshop.remove();
-      }
+    workshops.map(async (workshop) => {
+      for (let piece = left.shift(); piece !== undefined; piece = left.shift()) gathered.push(await each(workshop, piece));
     }),
   );
   return gathered;
 }
 
-/** A run that matches no test passes nothing: vitest says so by its exit status. */
-function runTests(workshop: Workshop, { env, file, names }: TestRun): Promise<Ran> {
-  const filter = names === undefined ? [] : ['--testNamePattern', names];
-  const args = ['run', '--config', 'test/vitest.config.ts', '--root', '.', '--bail', '1', file, ...filter];
-  return new Promise((resolve, reject) => {
-    const options = { cwd: workshop.folder, env: { ...process.env, ...env }, timeout: RUN_TIMEOUT_MS };
-    const child = spawn('node_modules/.bin/vitest', args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-    child.on('error', reject);
-    child.on('close', (status) => resolve({ passed: status === 0, output: output.slice(-OUTPUT_SHOWN) }));
-  });
-}
-
-function nameOf({ file, names }: TestRun): string {
-  return names === undefined ? file : `${file} (${names})`;
-}
-
-function say(line: string): void {
+/** Is `false`, for whoever has to say that something is not as it should be. */
+function say(line: string): false {
   process.stdout.write(`${line}\n`);
+  return false;
 }

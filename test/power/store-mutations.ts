@@ -22,22 +22,18 @@ function inSqlite(name: string, file: string, find: string, replace: string, ...
 }
 
 const OWN_CLOCK = "clock === undefined ? '' : String(clock.nowMs())";
-const REPEATED = "if books.stands then\n    return { now, 'repeated' }\n  end";
-const LATE = "if late then\n    return { now, 'late' }\n  end\n  local team = read_team(x)";
-const REFUSED = "write_books(books)\n  return { now, 'rate_limited'";
-const HELD = "used + counter(books, 'held:' .. team.number) + characters";
+const FAILED = '(error: unknown) => this.#fail(operations, error)';
+const RESENT = `(error: unknown) => (String(error).includes('timed out') ? this.#send(operations, groups, NO_OFFER) : this.#fail(operations, error))`;
+const REPEATED = "if books.stands[x.id] then\n    return 'repeated'\n  end";
+const REFUSED = "return 'rate_limited '";
+const HELD = "used + counter(account.books, 'held:' .. account.number) + characters";
 const WAITS = "if (retryAfterMs > 0) return { kind: 'rate_limited'";
 
 const DRIVER: readonly Mutation[] = [
-  inRedis(
-    'sent again after a timeout',
-    'script-caller.ts',
-    "if (reply.kind === 'unavailable') return reply;",
-    "if (reply.kind === 'unavailable') continue;",
-    SIMULATED,
-  ),
-  inRedis('a deadline that never comes', 'script-caller.ts', 'time.at(node, untilMs)', 'time.at(node, untilMs + 60_000)', SIMULATED),
-  inRedis("the gateway's clock instead of the store's", 'script-caller.ts', OWN_CLOCK, 'String(Date.now())', SIMULATED),
+  inRedis('sent again after a timeout', 'ledger-turns.ts', FAILED, RESENT, SIMULATED),
+  inRedis('a deadline that never comes', 'ledger-turns.ts', 'time.at(node, untilMs)', 'time.at(node, untilMs + 60_000)', SIMULATED),
+  inRedis("the gateway's clock instead of the store's", 'ledger-turns.ts', OWN_CLOCK, 'String(Date.now())', SIMULATED),
+  inRedis('answers of one turn go to the wrong askers', 'ledger-turns.ts', 'answers[i]!', 'answers.at(-1 - i)!', SIMULATED),
   inRedis('a key without its team', 'redis-keys.ts', '`lingate:{${teamId}}:`', "'lingate:{team}:'", contract('Redis', 'request rate')),
   {
     name: 'the client library sends again (Redis)',
@@ -55,46 +51,52 @@ const DRIVER: readonly Mutation[] = [
 
 const LUA: readonly Mutation[] = [
   inRedis('no idempotency', 'lua/admit.lua', REPEATED, '', contract('Redis', 'remembrance of ids')),
-  inRedis('released twice', 'lua/books.lua', "insert(books.dropped, 'r:' .. id)", '', contract('Redis', 'resolution of reservations')),
-  inRedis('an ended lease is committed', 'lua/books.lua', 'books.reservation = nil', '', contract('Redis', 'resolution of reservations')),
-  inRedis('the limit is off by one', 'lua/window.lua', 'digits(-limit)', 'digits(-limit - 1)', contract('Redis', 'request rate')),
+  inRedis(
+    'released twice',
+    'lua/resolve.lua',
+    'close_reservation(books, x.id, reservation)',
+    '',
+    contract('Redis', 'resolution of reservations'),
+  ),
+  inRedis(
+    'an ended lease is committed',
+    'lua/books.lua',
+    'if #ended > 0 then\n    end_leases',
+    'if false then\n    end_leases',
+    contract('Redis', 'resolution of reservations'),
+  ),
+  inRedis(
+    'the limit is off by one',
+    'lua/account.lua',
+    "account.credit, account.rate, account.request_max = got[first] == 'credit', tonumber(got[first + 1])",
+    "account.credit, account.rate, account.request_max = got[first] == 'credit', tonumber(got[first + 1]) + 1",
+    contract('Redis', 'request rate'),
+  ),
   inRedis(
     'a second is a millisecond longer',
     'lua/window.lua',
-    'decisive - shift + RATE_WINDOW_MS - now',
-    'decisive - shift + RATE_WINDOW_MS + 1 - now',
+    'place - window.shift + RATE_WINDOW_MS - window.now',
+    'place - window.shift + RATE_WINDOW_MS + 1 - window.now',
     contract('Redis', 'request rate'),
   ),
-  inRedis(
-    'a 429 takes a place',
-    'lua/admit.lua',
-    REFUSED,
-    `take_place(x.window, team.rate, now, true)\n  ${REFUSED}`,
-    contract('Redis', 'request rate'),
-  ),
-  inRedis(
-    'revocation is ignored',
-    'lua/admit.lua',
-    "if team.status ~= 'active' then",
-    "if team.status == 'gone' then",
-    contract('Redis', 'keys'),
-  ),
+  inRedis('a 429 takes a place', 'lua/admit.lua', REFUSED, `take_place(window)\n    ${REFUSED}`, contract('Redis', 'request rate')),
+  inRedis('revocation is ignored', 'lua/admit.lua', "if status ~= 'active' then", "if status == 'gone' then", contract('Redis', 'keys')),
   inRedis(
     'a clock that steps back locks out',
     'lua/window.lua',
-    'if newest and newest > now then',
-    'if false then',
+    'newest and newest > now and newest - now or 0',
+    '0',
     contract('Redis', 'a clock that steps back'),
   ),
   inRedis(
     'the quota is off by one',
     'lua/admit.lua',
-    'team.included + team.overage then',
-    'team.included + team.overage + 1 then',
+    'account.included + account.overage then',
+    'account.included + account.overage + 1 then',
     contract('Redis', 'quota'),
   ),
   inRedis('open reservations are not counted', 'lua/admit.lua', HELD, 'used + characters', contract('Redis', 'quota')),
-  inRedis('run although it is late', 'lua/admit.lua', LATE, 'local team = read_team(x)', failures('runs nothing of what it was sent')),
+  inRedis('run although it is late', 'lua/ledger.lua', 'if late then', 'if false then', failures('runs nothing of what it was sent')),
 ];
 
 const SQLITE: readonly Mutation[] = [

@@ -1,6 +1,7 @@
 // A gateway's connection to the simulated Redis: what the driver uses of the client library, over a network that misbehaves.
 import { EventEmitter } from 'node:events';
 import type { NoiseFault } from './faults.ts';
+import { readLedgerCall } from './ledger-protocol.ts';
 import type { Message, ModelServer } from './model-server.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
 import type { Process } from './virtual-time.ts';
@@ -52,10 +53,13 @@ export class Connection extends EventEmitter {
     }
   }
 
-  defineCommand(command: string, { numberOfKeys }: { readonly numberOfKeys: number }): void {
+  /** Where the number of keys varies, calls begin with it. */
+  defineCommand(command: string, { numberOfKeys }: { readonly numberOfKeys?: number }): void {
     const name = command.replace(/^lingate_/, '');
-    const run = (...words: string[]) =>
-      this.#send({ kind: 'script', name, keys: words.slice(0, numberOfKeys), args: words.slice(numberOfKeys) });
+    const run = (...given: string[]) => {
+      const [count, words] = numberOfKeys === undefined ? [Number(given[0]), given.slice(1)] : [numberOfKeys, given];
+      return this.#send({ kind: 'script', name, keys: words.slice(0, count), args: words.slice(count) });
+    };
     Object.defineProperty(this, command, { value: run });
   }
 
@@ -125,7 +129,7 @@ export class Connection extends EventEmitter {
   #fail(number: number, message: string): void {
     const waiting = this.#take(number);
     if (waiting === undefined) return;
-    if (waiting.message.kind === 'script' && waiting.message.name === 'admit') this.#unknown.add(idOf(waiting.message));
+    for (const id of admissionsOf(waiting.message)) this.#unknown.add(id);
     waiting.reject(new Error(message));
   }
 
@@ -155,8 +159,9 @@ export class Connection extends EventEmitter {
   }
 
   #mustNotRepeat(message: Message): void {
-    if (message.kind !== 'script' || message.name !== 'admit' || !this.#unknown.has(idOf(message))) return;
-    this.#world.violate('resend', `${idOf(message)} was sent again, although it was unknown whether it had been run`);
+    for (const id of admissionsOf(message)) {
+      if (this.#unknown.has(id)) this.#world.violate('resend', `${id} was sent again, although it was unknown whether it had been run`);
+    }
   }
 
   #noise(): NoiseFault {
@@ -170,6 +175,8 @@ export class Connection extends EventEmitter {
   }
 }
 
-function idOf(message: Extract<Message, { kind: 'script' }>): string {
-  return message.args[6] ?? '';
+function admissionsOf(message: Message): string[] {
+  if (message.kind !== 'script' || message.name !== 'ledger') return [];
+  const operations = readLedgerCall(message.keys, message.args).groups.flatMap((group) => group.operations);
+  return operations.filter(({ kind }) => kind === 'admit').map(({ requestId }) => requestId);
 }

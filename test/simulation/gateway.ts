@@ -21,7 +21,6 @@ import type { Answer, Intent } from './history.ts';
 import { ulidOf } from './keys.ts';
 import { LANGUAGES } from './requests.ts';
 import { SILENT } from './silent-log.ts';
-import { newProcess } from './virtual-time.ts';
 import type { Process } from './virtual-time.ts';
 import type { SimulatedStore, StoreClient, World } from './world.ts';
 
@@ -40,10 +39,11 @@ export class SimulatedGateway {
   /** Of the request that is being begun. */
   #intent: Intent | undefined;
 
-  constructor(world: World, store: SimulatedStore, name: string, clockOffByMs: number) {
+  /** To be run as its own process: what it starts has to die with it. */
+  constructor(world: World, store: SimulatedStore, process: Process) {
     this.#world = world;
-    this.process = newProcess(name, clockOffByMs);
-    this.client = store.connect(this.process);
+    this.process = process;
+    this.client = store.connect(process);
     this.#settlements = new SettlementQueue({
       ledger: this.#watched(this.client.ledger),
       now: () => performance.now(),

@@ -1,6 +1,7 @@
 // Makes the faults of a scenario happen, and puts down what they excuse.
 import type { Fault } from './faults.ts';
 import { SimulatedGateway } from './gateway.ts';
+import { newProcess } from './virtual-time.ts';
 import type { SimulatedStore, World } from './world.ts';
 
 /** How long it may take after a fault until everything is connected and quiet again. */
@@ -46,14 +47,17 @@ export class Mishaps {
   }
 
   #startGateway(): SimulatedGateway {
-    const { random } = this.#world;
+    const { random, time } = this.#world;
     const clockOffByMs = random.pick([0, 0, -700, 1300, 86_400_000]);
-    return new SimulatedGateway(this.#world, this.#store, `gateway ${++this.#started}`, clockOffByMs);
+    const process = newProcess(`gateway ${++this.#started}`, clockOffByMs);
+    return time.as(process, () => new SimulatedGateway(this.#world, this.#store, process));
   }
 
   #happen(fault: Fault): void {
     const { history, time } = this.#world;
     this.#world.note('fault', JSON.stringify(fault));
+    // One that has been killed, or is stopping already, is not hit again.
+    if (!('gateway' in fault) || this.#gateway(fault.gateway).serving) this.#count(fault.kind);
     switch (fault.kind) {
       case 'noise':
         this.#disturb(fault.forMs + 3000);
@@ -91,6 +95,11 @@ export class Mishaps {
         history.excuse("the store's clock jumped");
         return this.#store.setClock(fault.byMs);
     }
+  }
+
+  #count(kind: Fault['kind']): void {
+    const { struck } = this.#world;
+    struck.set(kind, (struck.get(kind) ?? 0) + 1);
   }
 
   #disturb(forMs: number): void {

@@ -1,5 +1,5 @@
 // A Redis server as the gateways' driver sees it: speaks the scripts' protocol, keeps its books in the reference model.
-import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../src/ports/ledger.ts';
+import type { Admission, Resolution } from '../../src/ports/ledger.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { ReferenceAccount } from '../model/reference-account.ts';
 import { emptyBooks, referenceStore } from '../model/reference-store.ts';
@@ -7,6 +7,8 @@ import type { ReferenceBooks } from '../model/reference-store.ts';
 import { unsound } from '../model/invariants.ts';
 import type { Deed } from './entries.ts';
 import { deedOf, perform } from './change.ts';
+import { readLedgerCall, textOf } from './ledger-protocol.ts';
+import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
 import { newProcess } from './virtual-time.ts';
 import type { Process } from './virtual-time.ts';
 import type { Change, World } from './world.ts';
@@ -20,8 +22,6 @@ interface Write {
   readonly storeMs: number;
   readonly run: (store: Store) => void;
 }
-
-const ARGS_HEAD = 6;
 
 export class ModelServer {
   readonly process: Process = newProcess('store');
@@ -90,44 +90,49 @@ export class ModelServer {
       const owner = this.#books.owners.find(({ digest }) => message.key.endsWith(`:${digest}`))?.owner;
       return owner === undefined ? null : JSON.stringify(owner);
     }
-    const { keys, args } = message;
-    const teamId = /\{(.+)\}/.exec(keys[0] ?? '')?.[1] ?? '';
-    const nowMs = args[0] === '' ? this.storeMs : Number(args[0]);
-    if (nowMs > Number(args[1])) return [nowMs, 'late'];
-    const question = this.#periodQuestion(teamId, nowMs, args);
-    if (question !== undefined) return question;
+    if (message.name !== 'ledger') throw new Error(`script ${message.name} is not simulated`);
+    const { clock, deadlineMs, groups } = readLedgerCall(message.keys, message.args);
+    const nowMs = clock === '' ? this.storeMs : Number(clock);
+    if (nowMs > deadlineMs) return [nowMs, ...groups.flatMap(({ operations }) => operations.map(() => 'late'))];
+    return [nowMs, ...groups.flatMap((group) => this.#work(group, nowMs, givenUpAtMs))];
+  }
+
+  #work(group: LedgerGroup, nowMs: number, givenUpAtMs: number): string[] {
+    const { operations, teamId } = group;
+    const question = this.#periodQuestion(group, nowMs);
+    if (question !== undefined) return operations.map(() => question);
     const lateMs = this.#world.time.nowMs - givenUpAtMs;
-    // The store's clock is read in whole milliseconds.
-    if (lateMs > 1 && this.#world.journal.clockChangedAtMs < givenUpAtMs - 10_000) {
-      this.#world.violate('deadline', `${message.name} ${args[ARGS_HEAD]} was run ${lateMs.toFixed(1)} ms after its caller had given up`);
-    }
-    if (message.name === 'admit') return this.#admit(teamId, nowMs, args);
-    if (message.name === 'resolve') return this.#resolve(teamId, nowMs, args);
-    throw new Error(`script ${message.name} is not simulated`);
+    return operations.map((operation) => {
+      // The store's clock is read in whole milliseconds.
+      if (lateMs > 1 && this.#world.journal.clockChangedAtMs < givenUpAtMs - 10_000) {
+        this.#world.violate('deadline', `${operation.requestId} was run ${lateMs.toFixed(1)} ms after its caller had given up`);
+      }
+      return textOf(this.#operate(teamId, operation, nowMs));
+    });
   }
 
   /** Calendars are the driver's: it is asked for the bounds of a period that has begun. */
-  #periodQuestion(teamId: string, nowMs: number, [, , startMs, endMs, period, createdMs]: readonly string[]): unknown {
+  #periodQuestion({ offer, teamId }: LedgerGroup, nowMs: number): string | undefined {
     const account = this.#account(teamId);
     if (account === undefined || nowMs < (this.#periodEnds.get(teamId) ?? 0)) return undefined;
     const { createdAtMs, limits } = account.team;
+    const [startMs, endMs, period, createdMs] = offer;
     const fits = period === limits.period && Number(createdMs) === createdAtMs && nowMs >= Number(startMs) && nowMs < Number(endMs);
-    return fits ? undefined : [nowMs, 'period', createdAtMs, limits.period];
+    return fits ? undefined : `period ${createdAtMs} ${limits.period}`;
   }
 
-  #admit(teamId: string, nowMs: number, args: readonly string[]): unknown {
-    const request = readRequest(teamId, args.slice(ARGS_HEAD));
-    const answer = this.#write((store) => store.ledger.admit(request), nowMs) as Admission;
-    this.#enter(teamId, { kind: 'admit', request, answer }, nowMs);
-    const rate = 'rate' in answer && answer.rate !== undefined ? [[answer.rate.limit, answer.rate.remaining]] : [];
-    return [nowMs, ...wordsOf(answer), ...rate];
-  }
-
-  #resolve(teamId: string, nowMs: number, args: readonly string[]): unknown {
-    const [requestId, verdict] = args.slice(ARGS_HEAD) as [string, Verdict];
+  #operate(teamId: string, operation: LedgerOperation, nowMs: number): Admission | Resolution {
+    const { requestId } = operation;
+    if (operation.kind === 'admit') {
+      const { request } = operation;
+      const answer = this.#write((store) => store.ledger.admit(request), nowMs) as Admission;
+      this.#enter(teamId, { kind: 'admit', request, answer }, nowMs);
+      return answer;
+    }
+    const { verdict } = operation;
     const answer = this.#write((store) => store.ledger.resolve(teamId, requestId, verdict), nowMs) as Resolution;
     this.#enter(teamId, { kind: 'resolve', requestId, verdict, answer }, nowMs);
-    return [nowMs, answer.kind];
+    return answer;
   }
 
   #write<T>(run: (store: Store) => T, storeMs = this.storeMs): T {
@@ -149,44 +154,5 @@ export class ModelServer {
 
   #account(teamId: string): ReferenceAccount | undefined {
     return this.#books.accounts.find(({ team }) => team.teamId === teamId);
-  }
-}
-
-function readRequest(teamId: string, args: readonly string[]): AdmissionRequest {
-  const [requestId = '', keyId = '', characters = '', reserve, leaseMs, glossaryId = '', pair = '', reportRate] = args;
-  const [sourceLang = '', targetLang = ''] = pair.split('|');
-  return {
-    requestId,
-    teamId,
-    keyId,
-    characters: characters === '' ? undefined : Number(characters),
-    reserve: reserve === '1',
-    leaseMs: Number(leaseMs),
-    glossary: glossaryId === '' ? undefined : { glossaryId, sourceLang, targetLang },
-    reportRate: reportRate === '1',
-  };
-}
-
-/** As the admission script says it; amounts of money in millionths. */
-function wordsOf(answer: Admission): readonly unknown[] {
-  switch (answer.kind) {
-    case 'admitted':
-      return answer.reservation === undefined ? ['admitted'] : ['admitted', answer.reservation.characters, answer.reservation.leaseUntilMs];
-    case 'rate_limited':
-      return ['rate_limited', answer.limit, answer.retryAfterMs];
-    case 'text_too_long':
-      return ['text_too_long', answer.maxCharacters];
-    case 'quota_exceeded':
-      return ['quota_exceeded', answer.characterLimit, answer.overageCapMinor, answer.periodEndMs];
-    case 'credit_exhausted':
-      return ['credit_exhausted', answer.balanceMinor * 1_000_000, answer.requiredMinor * 1_000_000, answer.currency];
-    case 'unavailable':
-      throw new Error('the model is always there');
-    case 'repeated':
-    case 'key_unknown':
-    case 'key_revoked':
-    case 'glossary_missing':
-    case 'glossary_mismatch':
-      return [answer.kind];
   }
 }

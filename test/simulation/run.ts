@@ -20,6 +20,8 @@ export interface RunResult {
   readonly requests: number;
   /** How often requests ended in what: `ok`, a problem's code, or `left`. */
   readonly outcomes: ReadonlyMap<string, number>;
+  /** How often which fault found something to harm. */
+  readonly struck: ReadonlyMap<string, number>;
   /** Two runs of one seed have the same. */
   readonly fingerprint: string;
   readonly violations: readonly string[];
@@ -46,9 +48,9 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
   } finally {
     giveBack();
   }
-  const { history, violations, trace } = world;
-  const outcomes = outcomesOf(history);
-  return { seed, scenario, requests: history.requests.size, outcomes, fingerprint: trace.fingerprint(), violations, trace: trace.text };
+  const { history, struck, trace, violations } = world;
+  const seen = { requests: history.requests.size, outcomes: outcomesOf(history), struck };
+  return { seed, scenario, ...seen, fingerprint: trace.fingerprint(), violations, trace: trace.text };
 }
 
 function outcomesOf(history: History): Map<string, number> {

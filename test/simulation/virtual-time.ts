@@ -52,6 +52,17 @@ export class VirtualTime {
     return event;
   }
 
+  /** Runs it now, as `process`: its timers are that process's own, and die with it. */
+  as<T>(process: Process, run: () => T): T {
+    const before = this.#current;
+    this.#current = process;
+    try {
+      return run();
+    } finally {
+      this.#current = before;
+    }
+  }
+
   cancel(event: Event): void {
     if (event.cancelled || event.done) return;
     event.cancelled = true;

@@ -18,6 +18,8 @@ export class World {
   readonly trace: Trace;
   readonly history = new History();
   readonly violations: string[] = [];
+  /** How often which fault found something to harm. */
+  readonly struck = new Map<string, number>();
   readonly journal: Journal;
 
   constructor(scenario: Scenario, time: VirtualTime, random: Random, keepsTrace: boolean) {
