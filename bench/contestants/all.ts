@@ -7,6 +7,7 @@ import { lingate } from './lingate.ts';
 import { nginx } from './nginx.ts';
 import { openresty } from './openresty.ts';
 import { uwsFloor } from './uws-floor.ts';
+import { uwsRaw } from './uws-raw.ts';
 import { uwsUndici } from './uws-undici.ts';
 
 /** What all others are compared with. */
@@ -23,6 +24,7 @@ export const contestants: readonly Contestant[] = [
   haproxy,
   openresty,
   uwsFloor,
+  uwsRaw,
   uwsUndici,
   httpProxy3,
   fastify,

@@ -1,0 +1,12 @@
+// uWebSockets.js with bare sockets behind it: what the hop itself costs, for a client that could stand in for undici.
+import type { Contestant } from './contestant.ts';
+import { plainProxy } from './plain.ts';
+import { startServer } from './program.ts';
+
+export const uwsRaw: Contestant = {
+  name: 'uws-raw',
+  does: 'uWebSockets.js and bare sockets, proxy only',
+  async start({ cores, folder, enginePort }) {
+    return plainProxy(await startServer('uws-raw.ts', cores.gateway, folder, { engine: enginePort }));
+  },
+};
