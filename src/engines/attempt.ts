@@ -1,36 +1,38 @@
 // One attempt: an adapter at work on one replica, under one deadline and the caller's cancellation.
 import type { Cancellation } from '../core/exchange.ts';
 import type { Attempt, AttemptFailure, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork } from '../ports/engine.ts';
+import type { Deadlined, Deadlines } from './deadlines.ts';
 import type { Connection, ReplicaWire, WireCall } from './wire.ts';
 
 export interface AttemptTerms {
   readonly protocol: EngineProtocol;
-  readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
   /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
   readonly onAdapterError?: ((error: unknown) => void) | undefined;
 }
 
-/** Runs one attempt to its end. Never rejects, and never outlives the deadline, whatever the adapter does. */
+/** Runs one attempt to its end. `done` is called once, never before this returns, and never after the deadline, whatever the adapter does. */
 export function attemptOn(
   replica: ReplicaWire,
   connection: Connection,
   work: EngineWork,
   cancellation: Cancellation,
   terms: AttemptTerms,
-): Promise<Attempt> {
-  return new Promise((resolve) => {
-    const attempt = new RunningAttempt(replica, connection, cancellation, terms, resolve);
-    void attempt.run(work);
-  });
+  done: (attempt: Attempt) => void,
+): void {
+  new RunningAttempt(replica, connection, work, cancellation, terms, done).run();
 }
 
-class RunningAttempt implements EngineWire {
+class RunningAttempt implements EngineWire, Deadlined {
+  dueMs = 0;
+  earlier: Deadlined | undefined = undefined;
+  later: Deadlined | undefined = undefined;
   readonly #replica: ReplicaWire;
   readonly #connection: Connection;
+  readonly #work: EngineWork;
   readonly #cancellation: Cancellation;
   readonly #terms: AttemptTerms;
-  readonly #resolve: (attempt: Attempt) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #done: (attempt: Attempt) => void;
   readonly #calls: WireCall[] = [];
   /** Why further calls are refused; set when the attempt has ended. */
   #ended: AttemptFailure | undefined = undefined;
@@ -38,30 +40,52 @@ class RunningAttempt implements EngineWire {
   constructor(
     replica: ReplicaWire,
     connection: Connection,
+    work: EngineWork,
     cancellation: Cancellation,
     terms: AttemptTerms,
-    resolve: (attempt: Attempt) => void,
+    done: (attempt: Attempt) => void,
   ) {
     this.#replica = replica;
     this.#connection = connection;
+    this.#work = work;
     this.#cancellation = cancellation;
     this.#terms = terms;
-    this.#resolve = resolve;
-    this.#timer = setTimeout(runOut, terms.timeoutMs, this);
+    this.#done = done;
+    terms.deadlines.add(this);
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
-  async run(work: EngineWork): Promise<void> {
+  run(): void {
+    let running: Promise<Attempt>;
     try {
-      const attempt = await this.#terms.protocol.attempt(work, this);
-      if (attempt.kind === 'unusable') this.#fail(attempt.failure);
-      // Callers are charged by the number of texts, so this one check is not left to adapters alone.
-      else if (attempt.translations.length !== work.text.length) this.#fail('wrong_shape');
-      else this.#end(attempt, 'internal');
+      running = this.#terms.protocol.attempt(this.#work, this);
     } catch (error) {
-      this.#fail('internal');
-      this.#terms.onAdapterError?.(error);
+      // Later: nobody expects an answer before the question has been put.
+      running = Promise.reject(error);
     }
+    running.then(
+      (attempt) => this.#judge(attempt),
+      (error: unknown) => this.#broke(error),
+    );
+  }
+
+  #judge(attempt: Attempt): void {
+    let fits: boolean;
+    try {
+      // Callers are charged by the number of texts, so this one check is not left to adapters alone.
+      fits = attempt.kind === 'unusable' || attempt.translations.length === this.#work.text.length;
+    } catch (error) {
+      this.#broke(error);
+      return;
+    }
+    if (!fits) this.#fail('wrong_shape');
+    else if (attempt.kind === 'unusable') this.#fail(attempt.failure);
+    else this.#end(attempt, 'internal');
+  }
+
+  #broke(error: unknown): void {
+    this.#fail('internal');
+    this.#terms.onAdapterError?.(error);
   }
 
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {
@@ -82,11 +106,11 @@ class RunningAttempt implements EngineWire {
   #end(attempt: Attempt, failure: AttemptFailure): void {
     if (this.#ended !== undefined) return;
     this.#ended = failure;
-    clearTimeout(this.#timer);
+    this.#terms.deadlines.remove(this);
     this.#cancellation.onCancel(undefined);
     // Also what a hasty adapter left open behind it: nothing may hold a connection once the attempt is over.
     for (const call of this.#calls) call.stop(failure);
-    this.#resolve(attempt);
+    this.#done(attempt);
   }
 
   #whatTookSoLong(): AttemptFailure {
@@ -94,9 +118,4 @@ class RunningAttempt implements EngineWire {
     if (this.#calls.some((call) => call.stage === 'connecting')) return 'connect';
     return this.#calls.some((call) => call.stage === 'waiting') ? 'busy' : 'timeout';
   }
-}
-
-/** A function of its own with the attempt as the timer's argument: no closure per attempt. */
-function runOut(attempt: RunningAttempt): void {
-  attempt.deadlinePassed();
 }

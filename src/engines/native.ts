@@ -1,16 +1,22 @@
 // Lingate's own engine protocol: one POST with all texts, one answer with all translations.
-import type { Attempt, AttemptFailure, EngineProtocol, EngineWork, Translation } from '../ports/engine.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../ports/engine.ts';
 import { isJsonObject, jsonObjectOf } from './json-answer.ts';
 import type { JsonObject } from './json-answer.ts';
 
 export const nativeProtocol: EngineProtocol = {
-  async attempt(work, wire) {
-    const response = await wire.call({ method: 'POST', path: '/translate', headers: headersOf(work), body: bodyOf(work) });
-    if (typeof response === 'string') return { kind: 'unusable', failure: response };
-    const answer = jsonObjectOf(response);
-    return typeof answer === 'string' ? { kind: 'unusable', failure: answer } : judge(answer, work.text.length);
+  // Not async: a request's way through the engine is hot, and that would cost it another promise.
+  attempt(work, wire) {
+    return wire
+      .call({ method: 'POST', path: '/translate', headers: headersOf(work), body: bodyOf(work) })
+      .then((response) => judgeResponse(response, work.text.length));
   },
 };
+
+function judgeResponse(response: EngineResponse | AttemptFailure, texts: number): Attempt {
+  if (typeof response === 'string') return unusable(response);
+  const answer = jsonObjectOf(response);
+  return typeof answer === 'string' ? unusable(answer) : judge(answer, texts);
+}
 
 function headersOf(work: EngineWork): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': work.requestId };

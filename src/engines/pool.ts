@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import type { Attempt, AttemptFailure, Engine, EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
 import { attemptOn } from './attempt.ts';
+import type { AttemptTerms } from './attempt.ts';
+import { Deadlines } from './deadlines.ts';
 import { readEngineUrl } from './engine-url.ts';
 import { ReplicaWire } from './wire.ts';
 import type { Connection, WireLimits } from './wire.ts';
@@ -54,6 +56,7 @@ export function openPool(options: PoolOptions): AttemptwiseEngine {
 
 class EnginePool implements AttemptwiseEngine {
   readonly #options: PoolOptions;
+  readonly #terms: AttemptTerms;
   readonly #nowMs: () => number;
   /** Closings of replicas that have left; waited for at the end. */
   readonly #leaving = new Set<ReplicaWire>();
@@ -62,29 +65,53 @@ class EnginePool implements AttemptwiseEngine {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    const { protocol, timeoutMs, onAdapterError } = options;
+    this.#terms = { protocol, deadlines: new Deadlines(timeoutMs), onAdapterError };
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.setUrls(options.urls);
   }
 
-  async translate(work: EngineWork, cancellation: Cancellation): Promise<EngineResult> {
+  translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> {
     if (cancellation.cancelled) return { kind: 'unavailable', failures: NO_FAILURES };
-    const replica = this.#next(undefined);
-    const first = await this.#attempt(replica, 'kept', work, cancellation);
-    if (first.kind === 'usable') return { kind: 'usable', translations: first.translations, failures: NO_FAILURES };
-    return this.second(work, cancellation, first.failure, replica);
+    // One promise for both attempts: this is hot.
+    return new Promise((resolve) => {
+      const replica = this.#next(undefined);
+      this.#attempt(replica, 'kept', work, cancellation, (first) => {
+        if (first.kind === 'usable') resolve({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
+        else this.#second(work, cancellation, first.failure, replica, resolve);
+      });
+    });
   }
 
-  async first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt> {
+  first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt> {
     const replica = this.#next(undefined);
-    return { attempt: await this.#attempt(replica, 'kept', work, cancellation), replica };
+    return new Promise((resolve) => {
+      this.#attempt(replica, 'kept', work, cancellation, (attempt) => resolve({ attempt, replica }));
+    });
   }
 
-  async second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult> {
-    if (cancellation.cancelled) return { kind: 'unavailable', failures: [failure] };
+  second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult> {
+    return new Promise((resolve) => {
+      this.#second(work, cancellation, failure, before, resolve);
+    });
+  }
+
+  #second(
+    work: EngineWork,
+    cancellation: Cancellation,
+    failure: AttemptFailure,
+    before: Replica,
+    done: (result: EngineResult) => void,
+  ): void {
+    if (cancellation.cancelled) {
+      done({ kind: 'unavailable', failures: [failure] });
+      return;
+    }
     // A restarted engine leaves kept connections that break on use: the second attempt must not meet another of them.
-    const second = await this.#attempt(this.#next(before), 'fresh', work, cancellation);
-    if (second.kind === 'usable') return { kind: 'usable', translations: second.translations, failures: [failure] };
-    return { kind: 'unavailable', failures: [failure, second.failure] };
+    this.#attempt(this.#next(before), 'fresh', work, cancellation, (second) => {
+      if (second.kind === 'usable') done({ kind: 'usable', translations: second.translations, failures: [failure] });
+      else done({ kind: 'unavailable', failures: [failure, second.failure] });
+    });
   }
 
   setUrls(urls: readonly string[]): void {
@@ -103,12 +130,14 @@ class EnginePool implements AttemptwiseEngine {
   async close(): Promise<void> {
     const wires = [...this.#leaving, ...this.#replicas.map((replica) => replica.wire)];
     await Promise.all(wires.map((wire) => wire.destroy()));
+    this.#terms.deadlines.close();
   }
 
-  async #attempt(replica: Replica, connection: Connection, work: EngineWork, cancellation: Cancellation): Promise<Attempt> {
-    const attempt = await attemptOn(replica.wire, connection, work, cancellation, this.#options);
-    if (attempt.kind === 'unusable' && attempt.failure === 'connect') replica.lastUntilMs = this.#nowMs() + LAST_MS;
-    return attempt;
+  #attempt(replica: Replica, connection: Connection, work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt) => void): void {
+    attemptOn(replica.wire, connection, work, cancellation, this.#terms, (attempt) => {
+      if (attempt.kind === 'unusable' && attempt.failure === 'connect') replica.lastUntilMs = this.#nowMs() + LAST_MS;
+      done(attempt);
+    });
   }
 
   /** The next in turn that is not `previous`; one that could not be connected to a moment ago only when no other is left. */

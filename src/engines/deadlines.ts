@@ -1,0 +1,68 @@
+// Deadlines that are all equally far away, kept by one timer: attempts end long before theirs, and a timer each costs more.
+import { performance } from 'node:perf_hooks';
+
+/** Something that has a deadline; it is its own place in the queue. */
+export interface Deadlined {
+  dueMs: number;
+  /** Neighbours in the order of their deadlines. */
+  earlier: Deadlined | undefined;
+  later: Deadlined | undefined;
+  /** Called once, when the deadline has come and `remove` has not been called before. */
+  deadlinePassed(): void;
+}
+
+export class Deadlines {
+  readonly #afterMs: number;
+  readonly #onTimer = (): void => this.#expire();
+  #first: Deadlined | undefined = undefined;
+  #last: Deadlined | undefined = undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #turn: NodeJS.Immediate | undefined = undefined;
+
+  constructor(afterMs: number) {
+    this.#afterMs = afterMs;
+  }
+
+  add(one: Deadlined): void {
+    one.dueMs = performance.now() + this.#afterMs;
+    one.earlier = this.#last;
+    if (this.#last === undefined) this.#first = one;
+    else this.#last.later = one;
+    this.#last = one;
+    this.#timer ??= setTimeout(this.#onTimer, this.#afterMs).unref();
+  }
+
+  /** The timer is left to run: it finds out by itself what is due, and stops when nothing is left. */
+  remove(one: Deadlined): void {
+    const { earlier, later } = one;
+    if (earlier === undefined && this.#first !== one) return;
+    if (earlier === undefined) this.#first = later;
+    else earlier.later = later;
+    if (later === undefined) this.#last = earlier;
+    else later.earlier = earlier;
+    one.earlier = one.later = undefined;
+  }
+
+  /** No deadline of those that are left passes any more. */
+  close(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#turn);
+    this.#timer = undefined;
+  }
+
+  #expire(): void {
+    // Of the two that may lead here only one is left to.
+    this.close();
+    const one = this.#first;
+    if (one === undefined) return;
+    const leftMs = one.dueMs - performance.now();
+    if (leftMs > 0) {
+      this.#timer = setTimeout(this.#onTimer, Math.ceil(leftMs)).unref();
+      return;
+    }
+    this.remove(one);
+    one.deadlinePassed();
+    // One per turn: what the end of this one means for the next (its turn came, too late) has to have been said by then.
+    if (this.#first !== undefined) this.#turn = setImmediate(this.#onTimer);
+  }
+}
