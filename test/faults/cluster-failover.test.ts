@@ -13,7 +13,8 @@ import type { JournalledCluster } from './journal/journalled-cluster.ts';
 import { startMarkedEngine } from './marked-engine.ts';
 import type { MarkedEngine } from './marked-engine.ts';
 import { lasting, openLoop } from './pace.ts';
-import { RUN_MS_MAX, report, sized } from './scorecard.ts';
+import { report } from '../scorecard/report.ts';
+import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
 import { MOMENT_MS, watchStalls } from './stall.ts';
 import { historyOf, openWitness, untilQuiet, watchedTeam } from './witness.ts';
@@ -25,8 +26,12 @@ const PER_SECOND = 120;
 /** A gateway that waits so long for a master in vain asks the others who has taken over. */
 const STORE_MS = sized(1000, 500);
 /** Elections take their time, and on cores that are shared with other tests more of it. */
-const OUTAGE_MS_MAX = sized(6000, 3000);
+const OUTAGE_MS_MAX = sized(6000, 5000);
+/** What would be outstanding on cores of one's own. */
+const OUTSTANDING_MS = 3000;
 const SERVED_AGAIN_MS_MAX = 20_000;
+/** One that kills, and those that freeze. */
+const FAULTS = sized(2, 3);
 const QUIET_MS = 10_000;
 /** So long the load goes on before the fault and behind its end. */
 const AROUND_MS = 500;
@@ -51,6 +56,9 @@ describe('a Redis Cluster of three masters with replicas', () => {
   let fleet: Fleet;
   const random = seeded();
   const measured: string[] = [];
+  /** Whether all of it was outstanding; what is lost without the safeguard is told, not judged. */
+  let met = true;
+  let requests = 0;
 
   beforeAll(async () => {
     journalled = await startJournalledCluster({ masters: MASTERS, replicasEach: 1 });
@@ -69,7 +77,8 @@ describe('a Redis Cluster of three masters with replicas', () => {
       row: 6,
       figure: `cluster failover, ${MASTERS} masters with a replica each, ${PER_SECOND} requests/s`,
       measured: measured.join('; '),
-      outstanding: 'outage at most 3 s; other masters 0 errors; 0 double; 0 lost with min-replicas, the loss without it reported',
+      met: met && measured.length === FAULTS,
+      counts: { faults: measured.length, requestsChecked: requests },
     });
   });
 
@@ -118,6 +127,7 @@ describe('a Redis Cluster of three masters with replicas', () => {
     await loading;
     callers.close();
 
+    requests += seen.length;
     const failures = seen.filter(({ result }) => result.kind !== 'ok');
     expect(failures.filter(({ teamId }) => !hit.has(teamId))).toEqual([]);
     expect(new Set(failures.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)))).toEqual(
@@ -150,9 +160,10 @@ describe('a Redis Cluster of three masters with replicas', () => {
     });
   }
 
-  const tell = (what: string, { outageMs, hit, teams, lost, unexplained, delivered }: Outcome) => {
+  const tell = (what: string, { outageMs, hit, teams, lost, unexplained, delivered }: Outcome, mayLose = false) => {
+    met &&= outageMs <= OUTSTANDING_MS && (lost.length === 0 || mayLose);
     const outage = `${hit} of ${teams} teams away for ${(outageMs / 1000).toFixed(1)} s, the others without an error`;
-    const loss = `${lost.length} of ${delivered} acknowledged lost (${unexplained.length} of these not in flight at that instant)`;
+    const loss = `${lost.length} of ${delivered} delivered and uncharged (${unexplained.length} of these not in flight at that instant)`;
     measured.push(`${what}: ${outage}, ${loss}, 0 double`);
   };
 
@@ -175,7 +186,7 @@ describe('a Redis Cluster of three masters with replicas', () => {
   ];
 
   // The second master is the one to freeze with its safeguard, the third without: what that loses is told, and no more can be asked.
-  test.each(safeguards.slice(0, sized(1, 2)))(
+  test.each(safeguards.slice(0, FAULTS - 1))(
     'has a master frozen with min-replicas-to-write $replicasMin: it is left before it thaws',
     { timeout: RUN_MS_MAX },
     async ({ replicasMin, unexplained }) => {
@@ -184,7 +195,7 @@ describe('a Redis Cluster of three masters with replicas', () => {
       await master.client.config('SET', 'min-replicas-to-write', replicasMin);
       const outcome = await freeze(master);
       expect(outcome.unexplained).toEqual(unexplained);
-      tell(`frozen with min-replicas-to-write ${replicasMin}`, outcome);
+      tell(`frozen with min-replicas-to-write ${replicasMin}`, outcome, replicasMin === '0');
     },
   );
 });

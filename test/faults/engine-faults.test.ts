@@ -12,14 +12,17 @@ import type { JournalledRedis } from './journal/journalled-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
 import type { Mark, MarkedEngine } from './marked-engine.ts';
 import { closedLoop, times } from './pace.ts';
-import { RUN_MS_MAX, report, sized } from './scorecard.ts';
+import { report } from '../scorecard/report.ts';
+import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { watchStalls } from './stall.ts';
 import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const ENGINE_MS = 200;
-/** What the gateway and the store may add to two attempts. */
-const SLACK_MS = 100;
+/** Of two attempts; the engine's time, not that of the store, the sockets and timers of whole milliseconds. */
+const BUDGET_MS = 2 * ENGINE_MS;
+/** What those may add. */
+const SLACK_MS = 50;
 const PARALLEL = 4;
 const LISTENERS = ['uws', 'node'] as const;
 
@@ -74,9 +77,9 @@ describe('the whole gateway', () => {
 
   test(`survives ${FAULTS.length} faults of the engine at one attempt and at both`, { timeout: RUN_MS_MAX }, async () => {
     const stalls = watchStalls();
-    const rounds = sized(1, 5);
+    const rounds = sized(1, 5, 50);
     const cases = Array.from({ length: rounds }).flatMap(() => FAULTS.flatMap((fault) => targets().map((target) => ({ fault, target }))));
-    let slowestMs = 0;
+    const tookAllMs: number[] = [];
     await closedLoop(times(cases.length), PARALLEL, async (index) => {
       const { fault, target } = cases[index]!;
       const once = await translate(target, [fault, 0]);
@@ -89,11 +92,13 @@ describe('the whole gateway', () => {
       for (const answered of [once, twice]) {
         expect(JSON.stringify([answered.headers, answered.body])).not.toContain(CANARY);
         expect([fault, engine.attempts(String(answered.headers['x-request-id']))]).toEqual([fault, 2]);
-        slowestMs = Math.max(slowestMs, tookMs(answered));
+        tookAllMs.push(tookMs(answered));
       }
     });
     stalls.stop();
-    expect(slowestMs).toBeLessThanOrEqual(2 * ENGINE_MS + SLACK_MS + 3 * stalls.longestMs());
+    const slowestMs = Math.max(...tookAllMs);
+    const usedUp = tookAllMs.filter((ms) => ms >= BUDGET_MS).toSorted((a, b) => a - b);
+    expect(slowestMs).toBeLessThanOrEqual(BUDGET_MS + SLACK_MS + 3 * stalls.longestMs());
     await untilQuiet(store, [team], 5000);
     const figures = await expectLawful({
       store,
@@ -107,8 +112,9 @@ describe('the whole gateway', () => {
     report({
       row: 20,
       figure: `engine faults, ${FAULTS.length} kinds at the first attempt and at both, listeners ${LISTENERS.join(' and ')}`,
-      measured: `exactly 2 attempts in ${2 * cases.length} of ${2 * cases.length}; ${figures.failed} times 503 engine_unavailable with Retry-After 5, 0 charged; engine's words in 0 answers; slowest ${slowestMs} ms of a budget of ${2 * ENGINE_MS} ms (this machine stalled up to ${stalls.longestMs()} ms)`,
-      outstanding: "exactly 2 attempts, then 503 with Retry-After 5; engine's words in 0 answers; total within the budget",
+      measured: `exactly 2 attempts in ${2 * cases.length} of ${2 * cases.length}; ${figures.failed} times 503 engine_unavailable with Retry-After 5, 0 charged; engine's words in 0 answers; where both attempts ran out of their ${ENGINE_MS} ms, the median answer took ${usedUp[Math.floor(usedUp.length / 2)]} ms and the slowest ${slowestMs} ms, store and HTTP included (this machine stalled up to ${stalls.longestMs()} ms)`,
+      met: slowestMs <= BUDGET_MS + SLACK_MS,
+      counts: { requestsChecked: callers.seen.length, faults: 3 * cases.length },
     });
   });
 

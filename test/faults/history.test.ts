@@ -174,6 +174,7 @@ const LIES: readonly (readonly [lie: string, law: Finding['law'], tell: (history
     'L6',
     (h) => ({ ...h, operations: h.operations.map((o) => (o.throttledAtMs === undefined ? o : { ...o, throttledAtMs: 1100 })) }),
   ],
+  ['someone was told to slow down while a place was free throughout', 'L6', (h) => answered(h, 2, { startedAtMs: 1110, endedAtMs: 1150 })],
   ['a revoked key was accepted', 'L7', (h) => answered(h, 0, { afterRevocation: true })],
   ['a revoked key was answered as if it were throttled', 'L7', (h) => answered(h, 2, { afterRevocation: true })],
   [

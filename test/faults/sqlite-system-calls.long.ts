@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { RUN_MS_MAX, report } from './scorecard.ts';
+import { report } from '../scorecard/report.ts';
+import { RUN_MS_MAX } from '../scorecard/size.ts';
 import { journalledTeams, openCut } from './sqlite-copy.ts';
 import { acknowledgements, missing, startWriter } from './sqlite-writer-process.ts';
 import type { WatchedTeam } from './witness.ts';
@@ -47,7 +48,6 @@ describe('a store whose system calls are watched', () => {
       row: 25,
       figure: 'SQLite with FULL: what is acknowledged has been synced, by its system calls',
       measured: `${acknowledged} acknowledgements, each behind a sync of everything written to the WAL`,
-      outstanding: '0 acknowledged lost with FULL',
     });
   });
 
@@ -67,7 +67,7 @@ describe('a store whose system calls are watched', () => {
         row: 25,
         figure: `SQLite whose writes fail with ${error}`,
         measured: `answered unavailable; 0 of ${acknowledgements(said).length} acknowledged steps lost, books whole`,
-        outstanding: 'on EIO 503, never a wrong balance',
+        counts: { faults: 1 },
       });
     },
   );

@@ -6,6 +6,8 @@ const NOWHERE = get('/nowhere');
 const HEALTH = get('/health');
 const USAGE = get('/v1/usage', AUTH);
 const KEYLESS = `${translateKeyless(`Content-Length: ${BODY.length}`)}${BODY}`;
+/** Refused while its body is on its way. */
+const UNWANTED = translateKeyless('Content-Length: 5');
 const TWO_LENGTHS = translate('Content-Length: 0', 'Content-Length: 9');
 
 const pipelined: readonly HttpCase[] = [
@@ -88,5 +90,12 @@ export const connectionCases: readonly HttpCase[] = [
   ...halfClosed,
   row('late close', 'silence', 'decisions 11', ''),
   row('late 200 close', 'silence behind an answer', 'decisions 11', HEALTH),
-  row('late 401 close', 'silence behind a refusal and its whole body', 'decisions 11', KEYLESS, { uws: ['late 401 hangs', 23] }),
+  row('late 401 close', 'silence behind a refusal and its whole body', 'decisions 11', KEYLESS),
+  row('late 401 close', 'silence behind a refusal and the body that came after it', 'decisions 11', [UNWANTED, 'hello']),
+  row('late 401 close', 'silence within a body that came after its refusal', 'decisions 11', [UNWANTED, 'hel']),
+  row('late 401 close', 'silence behind a refusal whose body never comes', 'decisions 11', UNWANTED),
+  row('late 200 close', 'silence behind an answer that did not wait for the body of a GET', 'decisions 11', [
+    get('/v1/languages', AUTH, 'Content-Length: 5'),
+    'hello',
+  ]),
 ];

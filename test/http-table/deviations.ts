@@ -10,7 +10,7 @@ export interface Deviation {
 const BEFORE_US = 'The library decides before any code of ours runs.';
 const UNSEEN = 'The library hands over what it has parsed, never the bytes.';
 
-/** uWebSockets.js as `uws-pack` 20.0.8 builds it. Number 24 is held by the fragmentation test. */
+/** uWebSockets.js as `uws-pack` 20.0.8 builds it. Number 23 is held by the fragmentation test. */
 export const UWS_DEVIATIONS: Readonly<Record<number, Deviation>> = {
   1: {
     what: 'HTTP/1.0 and other versions, absolute targets, `*`, odd blanks or line ends in the request line: 505 in HTML',
@@ -64,10 +64,6 @@ export const UWS_DEVIATIONS: Readonly<Record<number, Deviation>> = {
   20: { what: '`Expect: 100-continue` is known in lower case only, and told to go on before the framing is judged', why: BEFORE_US },
   21: { what: 'any value of `Connection` with five letters closes the connection', why: 'The library compares the length.' },
   22: { what: 'bytes of the PROXY protocol, version 2, are skipped', why: `${BEFORE_US} The address in them is never asked for.` },
-  23: {
-    what: 'a body that ends behind its answer (a 401 or 404 with a body) leaves the connection without any timer: open until its caller goes',
-    why: 'OPEN, it can be mended: the library stops its timer at the end of a body. Answers would have to wait for the body, and come late to slow callers.',
-  },
 };
 
 /** node:http of Node 22. */

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyWitnessed } from '../plugins/witness.ts';
+import { report } from '../scorecard/report.ts';
 import { request } from '../support/raw-http.ts';
 import { STAMP, startFront } from './fronts.ts';
 import type { Front } from './fronts.ts';
@@ -126,4 +127,23 @@ function unstamped(run: string): string[] {
 test('behind a front, requests did get through', () => {
   const stamped = everyWitnessed().filter(({ front }) => front?.startsWith(STAMP) === true);
   expect(stamped.length).toBeGreaterThan(4 * PAYLOADS.length);
+  reportRow();
 });
+
+function reportRow(): void {
+  const handled = new Set(everyWitnessed().map(({ mark }) => mark));
+  const hidden = ({ way }: { readonly way: string }): boolean => way === 'directly';
+  const found = WAYS.filter(hidden).map(({ listener, run }) => {
+    const count = PAYLOADS.filter(({ plain }, index) => plain !== true && handled.has(marksOf(run, index).tail)).length;
+    return { listener, count };
+  });
+  const behind = WAYS.filter((way) => !hidden(way)).reduce((sum, { run }) => sum + unstamped(run).length, 0);
+  const canaries = [...wrong.values()].flat().length;
+  report({
+    row: 13,
+    figure: `${PAYLOADS.length} payloads on each listener, directly, behind HAProxy and behind nginx`,
+    measured: `${found.map(({ listener, count }) => `${count} handled directly by ${listener}`).join(', ')}; ${behind} behind a front; ${canaries} wrong canaries of ${2 * WAYS.length * PAYLOADS.length}`,
+    met: found.every(({ count }) => count === 0) && behind === 0 && canaries === 0,
+    counts: { badInputs: WAYS.length * PAYLOADS.length },
+  });
+}

@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { judgeGlossaryBody } from '../../src/domain/glossary.ts';
 import { Languages } from '../../src/domain/languages.ts';
 import { FORMALITIES, judgeTranslateBody } from '../../src/domain/translate-request.ts';
+import { countedRuns } from './counted-runs.ts';
 import { anyText } from './near-misses.ts';
 
-const RUNS = { numRuns: 2000 };
+const RUNS = countedRuns('rules of translations and glossaries', 2000);
 const LANGUAGES = new Languages({
   sources: [{ code: 'EN', name: 'English' }],
   targets: [

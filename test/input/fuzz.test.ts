@@ -1,18 +1,23 @@
 // Some seconds of fuzzing on both listeners; `npm run fuzz` takes as long as it is told, with another seed every time.
 import { beforeAll, describe, expect, test } from 'vitest';
+import { report } from '../scorecard/report.ts';
+import { sized } from '../scorecard/size.ts';
 import { fuzz } from './fuzz.ts';
 import type { FuzzReport } from './fuzz.ts';
 
 const LISTENERS = ['uws', 'node'] as const;
-const SECONDS = 4;
+const SECONDS = sized(4, 40, 1800);
 /** Fixed: what fails here fails again. */
 const SEED = 20_261_121;
 
 const reports = new Map<string, FuzzReport>();
 
-beforeAll(async () => {
-  await Promise.all(LISTENERS.map(async (listener) => reports.set(listener, await fuzz({ listener, seed: SEED, seconds: SECONDS }))));
-}, 90_000);
+beforeAll(
+  async () => {
+    await Promise.all(LISTENERS.map(async (listener) => reports.set(listener, await fuzz({ listener, seed: SEED, seconds: SECONDS }))));
+  },
+  90_000 + 1000 * SECONDS,
+);
 
 describe.each(LISTENERS)('the %s listener', (listener) => {
   test('mutated requests bring no crash, no 5xx, no bug, no hang beyond the deadlines, and nothing of theirs into a field', () => {
@@ -23,5 +28,11 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     const { answers, cases } = reports.get(listener)!;
     // In proportion: how many cases there are is a matter of the machine.
     for (const status of ['200', '400', '401', '404', '405']) expect(answers[status] ?? 0).toBeGreaterThan(cases / 1000);
+    report({
+      row: 17,
+      figure: `mutated requests on sockets, ${SECONDS} s, ${listener} listener`,
+      measured: `${cases} cases: 0 crashes, 0 5xx, 0 hangs beyond a deadline`,
+      counts: { badInputs: cases },
+    });
   });
 });

@@ -99,9 +99,7 @@ class Session {
     }
     await wire.send(pieces);
     await wire.answered(ANSWER_WAIT_MS);
-    // Deviation 23 of the HTTP table: behind an answer uWS may have no timer left. Whoever has none yet is held there, too.
-    const timed = this.#options.listener === 'node' || wire.received.length === 0;
-    if (held && timed) {
+    if (held) {
       this.#held.push(this.#conclude(index, pieces, wire, HELD_WAIT_MS));
       return;
     }

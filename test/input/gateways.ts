@@ -60,7 +60,7 @@ export async function startInputGateway(listener: (typeof LISTENERS)[number]): P
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
         ...(body === undefined ? {} : { body }),
       }),
-    engineSaw: ({ headers }) => engine.requests.find((seen) => seen.headers['x-request-id'] === headers['x-request-id']),
+    engineSaw: ({ headers }) => engine.requests.findLast((seen) => seen.headers['x-request-id'] === headers['x-request-id']),
     async charged() {
       const { teams } = gateway.store;
       // A settlement is on its way when the answer is; the store knows of it a moment later.

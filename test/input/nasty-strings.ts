@@ -1,4 +1,5 @@
 // Strings that break programs: every kind that some layer between a caller and an engine might take for something else.
+import { MADE_STRINGS } from './made-strings.ts';
 
 /** Looked up, compared or converted, these are not what they seem. */
 const WORDS_OF_LANGUAGES = [
@@ -304,7 +305,20 @@ const WIRE = [
   ],
 ].flat();
 
-/** Each is a string of its own; together more than three hundred. */
-export const NASTY_STRINGS: readonly string[] = [
-  ...new Set([WORDS_OF_LANGUAGES, NUMBERS, BLANKS, CONTROLS, INVISIBLE, MARKS, PICTURES, SCRIPTS, QUOTING, MARKUP, COMMANDS, WIRE].flat()),
-];
+const THOUGHT_OF = [
+  WORDS_OF_LANGUAGES,
+  NUMBERS,
+  BLANKS,
+  CONTROLS,
+  INVISIBLE,
+  MARKS,
+  PICTURES,
+  SCRIPTS,
+  QUOTING,
+  MARKUP,
+  COMMANDS,
+  WIRE,
+].flat();
+
+/** Each is a string of its own; together about a thousand. */
+export const NASTY_STRINGS: readonly string[] = [...new Set([...THOUGHT_OF, ...MADE_STRINGS])];

@@ -9,10 +9,11 @@ import { readJsonBody } from '../../src/domain/json-body.ts';
 import { parseDuration } from '../../src/domain/period.ts';
 import { traceparentForward } from '../../src/domain/traceparent.ts';
 import { canonicalUlid } from '../../src/domain/ulid.ts';
+import { countedRuns } from './counted-runs.ts';
 import { anyText, nearMisses } from './near-misses.ts';
 import { durationOf, isKey, isStrictUtf8, keyInAuthorization, nameAndPort, traceOf, ulidOf } from './oracles.ts';
 
-const RUNS = { numRuns: 1500 };
+const RUNS = countedRuns('parsers of keys, ids, configuration and bodies', 1500);
 
 const text = (alphabet: string, length: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(...Array.from(alphabet)), minLength: length, maxLength: length });

@@ -5,9 +5,10 @@ import { storeKindOf, withoutCredentials } from '../../src/domain/store-url.ts';
 import { StoreError } from '../../src/domain/store-error.ts';
 import { readEngineUrl } from '../../src/engines/engine-url.ts';
 import { parseRedisUrl } from '../../src/stores/redis/redis-url.ts';
+import { countedRuns } from './counted-runs.ts';
 import { anyText, nearMisses } from './near-misses.ts';
 
-const RUNS = { numRuns: 1000 };
+const RUNS = countedRuns('URLs of stores and engines', 1000);
 const SECRET = 'hunter2hunter2';
 
 const port = fc.integer({ min: 1, max: 65_535 });

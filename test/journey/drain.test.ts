@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Client } from 'undici';
 import { freePortOf } from '../../src/server/port-check.ts';
 import { openStore } from '../../src/stores/open.ts';
+import { report } from '../scorecard/report.ts';
 import { QUOTA_PLAN, SILENT, makeTeam } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
@@ -141,6 +142,12 @@ test.each([
     expect(callers.failures).toEqual([]);
     expect(await Promise.all(gateways.map((gateway) => gateway.end('SIGTERM')))).toEqual([0, 0]);
     expect(await store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: callers.delivered * 10, openReservations: 0 });
+    report({
+      row: 22,
+      figure: `${signals} SIGTERMs under load on both listeners, ${workers} worker(s) each`,
+      measured: `0 failed of ${callers.delivered} requests over connections that are kept, each charged once; exit 0 each time`,
+      counts: { faults: signals },
+    });
     await store.close();
     await redis.stop();
   },

@@ -12,7 +12,8 @@ import type { Target } from '../faults/caller.ts';
 import { startJournalledRedis } from '../faults/journal/journalled-redis.ts';
 import { keepSqliteJournal, sqliteJournal } from '../faults/journal/sqlite-journal.ts';
 import { marked, startMarkedEngine } from '../faults/marked-engine.ts';
-import { RUN_MS_MAX, report, sized } from '../faults/scorecard.ts';
+import { report } from '../scorecard/report.ts';
+import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from '../faults/seeded.ts';
 import type { Seeded } from '../faults/seeded.ts';
 import { expectLawful, openWitness, untilQuiet, watchedTeam } from '../faults/witness.ts';
@@ -74,7 +75,7 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
     const fleet = await startFleet({ store: url, engineUrl: engine.url, size: 1 });
     const callers = new Callers();
     try {
-      const count = sized(1000, 10_000);
+      const count = sized(1000, 10_000, 100_000);
       const plan = { ...ROOMY_PLAN, max_characters_per_request: 100_000 };
       const teams = await Promise.all(Array.from({ length: 10 }, () => watchedTeam(store, plan)));
       const lengths = new Map(teams.map((team) => [team, CHARACTERS_MIN]));
@@ -112,7 +113,7 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
         row: 19,
         figure: `abort storm on ${kind}`,
         measured: `${figures.unknown} resets at ${STAGES.length} stages among ${count + 1} requests: 0 crashes, ${figures.ok} answered, 0 reservations left; L1-L8 hold per id`,
-        outstanding: '0 crashes, every id final, L1',
+        counts: { requestsChecked: callers.seen.length + aborted.length, faults: aborted.length },
       });
     } finally {
       callers.close();

@@ -1,7 +1,7 @@
 // Three times as much as the engine can do, sent without regard to the answers: what gets through stays what it was, the rest is told at once.
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { report } from '../faults/scorecard.ts';
+import { report } from '../scorecard/report.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { slow } from '../support/scripted-engine.ts';
 import { startLoadedGateway } from './loaded-gateway.ts';
@@ -14,6 +14,9 @@ const CONNECTIONS = 8;
 /** Answers per second that the engine is able to give. */
 const CAPACITY = (CONNECTIONS * 1000) / ENGINE_MS;
 const MS_PER_SECOND = 1000;
+/** Of the time since it was asked for last. */
+const LOOP_DELAY = 'lingate_event_loop_delay_seconds{quantile="0.99"}';
+const LOOP_DELAY_MS_MAX = 50;
 
 let house: LoadedGateway;
 let team: TestTeam;
@@ -40,12 +43,12 @@ function share(over: { readonly perSecond: number }, peak: { readonly perSecond:
   return ((100 * over.perSecond) / peak.perSecond).toFixed(0);
 }
 
-function reportRow(how: string, measured: string): void {
+function reportRow(how: string, measured: string, met = true): void {
   report({
     row: 21,
     figure: `overload, 3x capacity, ${how}`,
     measured,
-    outstanding: 'goodput >= 90 % of peak, p99 of accepted <= 5x idle, queue bounded, recovers <= 2 s',
+    met,
   });
 }
 
@@ -60,15 +63,19 @@ describe('an overload of three times the capacity', () => {
   test('with a long queue: goodput stays, as no call goes out that has waited away half of its time', async () => {
     await open({}, { queue_max: 100_000 });
     const peak = await send(1.2, 3);
+    await house.metric(LOOP_DELAY);
     const over = await send(3, 4);
+    const loopDelayMs = (await house.metric(LOOP_DELAY)) * MS_PER_SECOND;
     const after = await send(0.5, 3);
     const all = [...peak.sent, ...over.sent, ...after.sent];
-    reportRow('a long queue', `goodput ${share(over, peak)} % of peak, recovered within 2 s, charged exactly`);
+    // Two seconds behind the overload's end everything is as before.
+    const recovered = after.sent.filter(({ startedAtMs }) => startedAtMs > after.sent[0]!.startedAtMs + 2 * MS_PER_SECOND);
+    const served = recovered.filter(({ status }) => status === 200).length;
+    const measured = `goodput ${share(over, peak)} % of peak, event loop late by ${loopDelayMs.toFixed(0)} ms (p99), 2 s behind its end ${served} of ${recovered.length} served`;
+    reportRow('a long queue', measured, loopDelayMs < LOOP_DELAY_MS_MAX);
     expect(over.perSecond).toBeGreaterThanOrEqual(0.9 * peak.perSecond);
     expect(Object.keys(countBy(all)).toSorted()).toEqual(['200 ok', '503 engine_unavailable']);
     expect(all.filter(({ status }) => status === 503).every(({ retryAfter }) => retryAfter === '5')).toBe(true);
-    // Two seconds behind the overload's end everything is as before.
-    const recovered = after.sent.filter(({ startedAtMs }) => startedAtMs > after.sent[0]!.startedAtMs + 2 * MS_PER_SECOND);
     expect(countBy(recovered)).toEqual({ '200 ok': recovered.length });
     await chargedFor(all);
   });

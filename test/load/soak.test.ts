@@ -1,6 +1,5 @@
 // Row 23, in seconds: thousands of requests of all kinds leave no heap, descriptor, timer or Redis key behind. `soak.ts` is the long one.
 import { describe, expect, test } from 'vitest';
-import { report } from '../faults/scorecard.ts';
 import { heapPerRequest, soak } from './soak-run.ts';
 
 const ROUND = 3000;
@@ -12,12 +11,6 @@ describe.each(['sqlite', 'redis'] as const)('a soak on %s', (store) => {
     const looks = await soak({ store, warmUpRounds: 1, roundRequests: ROUND, goesOn: ({ length }) => length === 1 });
     const [first, last] = [looks[0]!, looks.at(-1)!];
     const bytesPerRequest = heapPerRequest(looks);
-    report({
-      row: 23,
-      figure: `soak, short, ${store}`,
-      measured: `${last.requests} requests: heap ${bytesPerRequest.toFixed(0)} bytes per request, descriptors ${last.descriptors - first.descriptors}, timers ${last.timers - first.timers}, Redis keys ${last.keys - first.keys}`,
-      outstanding: 'heap slope < 1 MB/min, fds +-5, keys back to start',
-    });
     expect(bytesPerRequest).toBeLessThan(BYTES_PER_REQUEST_MAX);
     expect(Math.abs(last.descriptors - first.descriptors)).toBeLessThanOrEqual(5);
     expect(last.timers - first.timers).toBeLessThanOrEqual(2);

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { heapPerMinute, soak } from './soak-run.ts';
 import type { Look } from './soak-run.ts';
+import { report } from '../scorecard/report.ts';
 
 const MIB = 1024 * 1024;
 const ROUND = 20_000;
@@ -27,11 +28,13 @@ if (mibPerMinute >= 1) grown.push('heap');
 if (Math.abs(last.descriptors - first.descriptors) > 5) grown.push('descriptors');
 if (last.timers - first.timers > 2) grown.push('timers');
 if (last.keys > first.keys) grown.push('Redis keys');
-say(
-  `${store}: ${last.requests} requests in ${((last.atMs - first.atMs) / MINUTE_MS).toFixed(1)} minutes: heap ${mibPerMinute.toFixed(3)} MB/min, ` +
-    `RSS ${((last.residentBytes - first.residentBytes) / MIB).toFixed(1)} MB, descriptors ${last.descriptors - first.descriptors}, ` +
-    `timers ${last.timers - first.timers}, Redis keys ${last.keys - first.keys}; ${grown.length === 0 ? 'nothing grew' : `GREW: ${grown.join(', ')}`}`,
-);
+const minutes = ((last.atMs - first.atMs) / MINUTE_MS).toFixed(1);
+const measured =
+  `heap ${signed(mibPerMinute, 3)} MB/min after full collections, RSS ${signed((last.residentBytes - first.residentBytes) / MIB, 1)} MB, ` +
+  `descriptors ${signed(last.descriptors - first.descriptors)}, timers ${signed(last.timers - first.timers)}, Redis keys ${signed(last.keys - first.keys)}`;
+const figure = `${last.requests} requests of nine kinds in ${minutes} min on ${store}`;
+say(`${figure}: ${measured}; ${grown.length === 0 ? 'nothing grew' : `GREW: ${grown.join(', ')}`}`);
+report({ row: 23, figure, measured, met: grown.length === 0 });
 process.exitCode = grown.length === 0 ? 0 : 1;
 
 function lineOf({ requests, heapBytes, residentBytes, descriptors, timers, keys }: Look): string {
@@ -40,4 +43,8 @@ function lineOf({ requests, heapBytes, residentBytes, descriptors, timers, keys 
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+function signed(change: number, digits = 0): string {
+  return `${change < 0 ? '' : '+'}${change.toFixed(digits)}`;
 }

@@ -68,14 +68,21 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     }
   });
 
-  test('a refusal before the body is read comes at once, and the connection goes on behind the body', async () => {
-    const connection = await RawConnection.open(server);
-    connection.send('POST /closed HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n');
-    expect((await connection.response()).status).toBe(401);
-    connection.send('helloGET /sync HTTP/1.1\r\nHost: a\r\n\r\n');
-    expect((await connection.response()).status).toBe(200);
-    connection.destroy();
-  });
+  test.each([
+    ['POST', '/closed', 401],
+    ['POST', '/unknown', 404],
+    ['GET', '/async', 200],
+  ])(
+    'an answer to %s %s does not wait for a body that nobody reads, and the connection goes on behind it',
+    async (method, path, status) => {
+      const connection = await RawConnection.open(server);
+      connection.send(`${method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n`);
+      expect((await connection.response()).status).toBe(status);
+      connection.send('helloGET /sync HTTP/1.1\r\nHost: a\r\n\r\n');
+      expect((await connection.response()).body).toBe('{"sync":true}');
+      connection.destroy();
+    },
+  );
 
   test('a refusal before a body that is announced far too long closes the connection', async () => {
     const connection = await RawConnection.open(server);

@@ -4,6 +4,7 @@ import type { OperationReply } from './admission-codec.ts';
 import { NO_OFFER, boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
 import { teamKeys } from './redis-keys.ts';
+import { MOVED } from './script-caller.ts';
 import type { ScriptCallerOptions } from './script-caller.ts';
 import { within } from './within.ts';
 
@@ -99,6 +100,8 @@ export class LedgerTurns {
     track(
       bounded.then(
         (reply) => {
+          // A master that froze, lost its place and thawed says so only later: its word counts no more.
+          if (nodeOf(first.teamId) !== node) return this.#answerAll(operations, MOVED);
           const [nowMs, ...answers] = reply as Reply;
           time.learn(node, sentAtMs, performance.now(), nowMs);
           for (let i = 0; i < operations.length; i++) this.#conclude(operations[i]!, answers[i]!, nowMs);
@@ -141,8 +144,11 @@ export class LedgerTurns {
   }
 
   #fail(operations: readonly Operation[], error: unknown): void {
-    const unavailable: StoreUnavailable = { kind: 'unavailable', cause: this.#options.causeOf(error) };
-    for (const operation of operations) operation.answer(unavailable);
+    this.#answerAll(operations, { kind: 'unavailable', cause: this.#options.causeOf(error) });
+  }
+
+  #answerAll(operations: readonly Operation[], answer: StoreUnavailable): void {
+    for (const operation of operations) operation.answer(answer);
   }
 }
 

@@ -31,6 +31,8 @@ export interface ScriptCallerOptions {
 
 const ROUNDS_MAX = 6;
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+/** The slot has another master by now. */
+export const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
 
 export class ScriptCaller {
   readonly #options: ScriptCallerOptions;
@@ -74,6 +76,8 @@ export class ScriptCaller {
       const running = run(call.script, [...call.keys, ...head, ...call.args]);
       // The library's own timeout bounds the first round; further ones share what is left of it.
       const reply = (await (first ? running : within(running, untilMs - sentAtMs))) as readonly unknown[];
+      // A master that froze, lost its place and thawed says so only later: its word counts no more.
+      if (nodeOf(call.teamId) !== node) return MOVED;
       const [nowMs, word] = reply as [number, string];
       time.learn(node, sentAtMs, performance.now(), nowMs);
       return { kind: 'reply', word, values: reply };

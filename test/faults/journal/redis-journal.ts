@@ -8,44 +8,38 @@ import type { Command } from './aof-file.ts';
 const STANDS = ['committed', 'released', 'expired'] as const;
 const KEY = /^lingate:\{([^}]+)\}:(.+)$/;
 
-/** Operations on teams, in the order in which the server ran them. */
+/**
+ * Operations on teams, in the order in which the server ran them. A script may run several at one moment, of several teams:
+ * then a team's first entries tell of its places and uses, one each, and its last of all that became of ids and counters.
+ */
 export function redisJournal(directory: string): Operation[] {
   return readAof(directory).flatMap((commands) => {
-    const teamId = teamOf(commands);
-    return teamId === undefined ? [] : [operationOf(teamId, commands)];
+    const byTeam = Map.groupBy(commands, ([, key = '']) => KEY.exec(key)?.[1]);
+    return [...byTeam].flatMap(([teamId, own]) => (teamId === undefined ? [] : operationsOf(teamId, own)));
   });
-}
-
-function teamOf(commands: readonly Command[]): string | undefined {
-  const teams = new Set(commands.flatMap(([, key = '']) => KEY.exec(key)?.[1] ?? []));
-  if (teams.size > 1) throw new Error(`one operation wrote to several teams: ${[...teams].join(', ')}`);
-  return [...teams][0];
 }
 
 interface Draft {
   readonly reserved: Reserved[];
   readonly ended: Ended[];
   readonly counters: { -readonly [K in keyof Counters]: Counters[K] };
-  placedAtMs?: number;
-  lastUse?: { keyId: string; atMs: number };
+  readonly places: number[];
+  readonly lastUses: { readonly keyId: string; readonly atMs: number }[];
   revokedKeyId?: string;
 }
 
-function operationOf(teamId: string, commands: readonly Command[]): Operation {
-  const draft: Draft = { reserved: [], ended: [], counters: {} };
+function operationsOf(teamId: string, commands: readonly Command[]): Operation[] {
+  const draft: Draft = { reserved: [], ended: [], counters: {}, places: [], lastUses: [] };
   for (const command of commands) take(draft, command);
-  const { placedAtMs, lastUse, revokedKeyId, reserved, ended, counters } = draft;
-  return {
-    teamId,
-    reserved,
-    ended,
-    counters,
-    ...(placedAtMs === undefined ? {} : { placedAtMs }),
-    ...(lastUse === undefined ? {} : { lastUse }),
-    // The last use is stamped by every admission of an active key; without a place it was turned away.
-    ...(lastUse !== undefined && placedAtMs === undefined ? { throttledAtMs: lastUse.atMs } : {}),
-    ...(revokedKeyId === undefined ? {} : { revokedKeyId }),
-  };
+  const { places, lastUses, revokedKeyId, reserved, ended, counters } = draft;
+  const nothing = { teamId, reserved: [], ended: [], counters: {} };
+  // The last use is stamped by every admission of an active key; without a place all of them were turned away.
+  const throttled = places.length === 0 && lastUses.length > 0 ? { throttledAtMs: lastUses[0]!.atMs } : {};
+  return [
+    ...places.map((placedAtMs) => ({ ...nothing, placedAtMs })),
+    ...lastUses.map((lastUse) => ({ ...nothing, lastUse })),
+    { teamId, reserved, ended, counters, ...throttled, ...(revokedKeyId === undefined ? {} : { revokedKeyId }) },
+  ];
 }
 
 function take(draft: Draft, [word = '', key = '', ...values]: Command): void {
@@ -54,13 +48,14 @@ function take(draft: Draft, [word = '', key = '', ...values]: Command): void {
   if (verb === 'HSET') for (const [field, value] of pairs(values)) takeField(draft, part, field, value);
   else if (verb === 'HDEL' && part === 'open') for (const field of values) dropField(draft, field);
   else if (verb === 'ZADD' && part === 'seen') for (const [score, id] of pairs(values)) takeEnd(draft, Number(score), id);
-  else if (verb === 'RPUSH' && part === 'window') takePlaces(draft, values);
+  else if (verb === 'RPUSH' && part === 'window') draft.places.push(...values.map(Number));
+  else if (verb === 'DEL' && part === 'window') refuseSteppedClock();
 }
 
 function takeField(draft: Draft, part: string, field: string, value: string): void {
   const { counters } = draft;
   if (part === 'team') {
-    if (field.startsWith('u:')) draft.lastUse = { keyId: field.slice(2), atMs: Number(value) };
+    if (field.startsWith('u:')) draft.lastUses.push({ keyId: field.slice(2), atMs: Number(value) });
     if (field.startsWith('k:') && value === 'revoked') draft.revokedKeyId = field.slice(2);
     if (field === 'balance') counters.balanceMicro = Number(value);
   } else if (part === 'open') {
@@ -89,10 +84,9 @@ function takeEnd({ ended }: Draft, score: number, requestId: string): void {
   if (as !== undefined) ended.push({ requestId, as, atMs: Math.floor(score / 4) - REMEMBER_MS });
 }
 
-/** One place is one admission; several at once are the window moved along with a clock that stepped back. */
-function takePlaces(draft: Draft, places: readonly string[]): void {
-  if (places.length > 1) throw new Error('the clock of this machine stepped back during a run, and times cannot be judged: run it again');
-  draft.placedAtMs = Number(places[0]);
+/** Only then is the window written anew: every place is moved along with the clock. */
+function refuseSteppedClock(): never {
+  throw new Error('the clock of this machine stepped back during a run, and times cannot be judged: run it again');
 }
 
 function pairs(values: readonly string[]): [string, string][] {

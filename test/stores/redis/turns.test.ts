@@ -2,8 +2,10 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
+import { LedgerTurns } from '../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { StoreTime } from '../../../src/stores/redis/store-time.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { CREDIT, QUOTA, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
 
@@ -158,4 +160,26 @@ describe('a turn of operations', () => {
     expect(await verdict).toEqual({ kind: 'committed' });
     expect(await another.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'unavailable', cause: 'closed' });
   });
+});
+
+test('a reply of a server that has lost the team meanwhile is not believed', async () => {
+  let node = 'old';
+  let reply: (value: unknown) => void = () => undefined;
+  const turns = new LedgerTurns({
+    run: () => new Promise((resolve) => (reply = resolve)),
+    time: new StoreTime(),
+    nodeOf: () => node,
+    timeoutMs: 1000,
+    clock: undefined,
+    causeOf: () => 'closed',
+    clustered: true,
+    track: () => undefined,
+  });
+  const answered = new Promise((resolve) => {
+    turns.operate(TEAM, 'commit r1', resolve);
+  });
+  turns.flush();
+  node = 'new';
+  reply([1, 'committed']);
+  expect(await answered).toEqual({ kind: 'unavailable', cause: 'moved' });
 });

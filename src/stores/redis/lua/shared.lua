@@ -16,9 +16,11 @@ local function number_at(i)
   return tonumber(text_at(i)) or error('argument ' .. i .. ' is not a number')
 end
 
--- Lua's own tostring writes 1e+14 from fifteen digits on.
+-- Lua's own tostring writes 1e+14 from fifteen digits on. Whole numbers print faster as such, where they are wide enough.
+local WHOLE = format('%d', 9007199254740991) == '9007199254740991' and '%d' or '%.0f'
+
 local function digits(number)
-  return format('%.0f', number)
+  return format(WHOLE, number)
 end
 
 -- Arguments 1 and 2: the time, or '' for the server's own, and the deadline by the same clock.
