@@ -51,20 +51,21 @@ export function openJsonLog(
 /** Lines on their way to a destination, a piece at a time. */
 class GatheredLines {
   readonly #destination: LogDestination;
-  readonly #pieceBytes: number;
   readonly #onTime = (): void => this.write();
-  #gathered = '';
+  /** Bytes, not a string: one that grew out of hundreds of lines is a tree of parts that the collector has to walk. */
+  readonly #gathered: Buffer;
+  #length = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(destination: LogDestination, pieceBytes: number) {
     this.#destination = destination;
-    this.#pieceBytes = pieceBytes;
+    this.#gathered = Buffer.alloc(pieceBytes);
   }
 
-  /** A line has no other characters than those of ASCII. */
+  /** A line has no other characters than those of ASCII, and fits into a piece. */
   add(line: string): void {
-    if (this.#gathered.length + line.length > this.#pieceBytes) this.write();
-    this.#gathered += line;
+    if (this.#length + line.length > this.#gathered.length) this.write();
+    this.#length += this.#gathered.write(line, this.#length, 'latin1');
     this.#timer ??= setTimeout(this.#onTime, GATHER_MS).unref();
   }
 
@@ -72,8 +73,8 @@ class GatheredLines {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const gathered = this.#gathered;
-    this.#gathered = '';
+    const gathered = this.#gathered.toString('latin1', 0, this.#length);
+    this.#length = 0;
     this.#destination.write(gathered);
   }
 }
