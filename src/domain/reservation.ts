@@ -8,3 +8,9 @@ export const RATE_WINDOW_MS = 1000;
  * Longer than any operation's deadline, so that a late duplicate of it finds either its trace or its deadline.
  */
 export const REMEMBER_MS = 10_000;
+
+/**
+ * How long a resolution may wait for an admission to share its way to the store, in milliseconds. Nobody waits for it, and
+ * whatever comes for the same team comes behind it.
+ */
+export const RIDE_MS = 2;

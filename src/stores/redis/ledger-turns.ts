@@ -1,4 +1,5 @@
 // Sends what one turn of the event loop asks of the ledger as one script call per server slot, and answers each asker.
+import { RIDE_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
 import type { OperationReply } from './admission-codec.ts';
 import { NO_OFFER, boundsFor } from './period-offer.ts';
@@ -45,19 +46,26 @@ export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
   readonly #flush = (): void => this.flush();
   #waiting: Operation[] = [];
+  #turn: NodeJS.Immediate | undefined = undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(options: LedgerTurnsOptions) {
     this.#options = options;
   }
 
-  operate(teamId: string, text: string, answer: (reply: OperationReply) => void): void {
-    // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
-    if (this.#waiting.length === 0) setImmediate(this.#flush);
+  /** What is `hurried` is sent at the end of the turn; the rest rides along with it, or goes when it has waited for `RIDE_MS`. */
+  operate(teamId: string, text: string, hurried: boolean, answer: (reply: OperationReply) => void): void {
     this.#waiting.push({ teamId, text, answer, untilMs: performance.now() + this.#options.timeoutMs, rounds: 0, late: false });
+    // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
+    if (hurried) this.#turn ??= setImmediate(this.#flush);
+    else if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, RIDE_MS);
   }
 
-  /** Sends what waits for the end of the turn. */
+  /** Sends what waits. */
   flush(): void {
+    clearImmediate(this.#turn);
+    clearTimeout(this.#timer);
+    this.#turn = this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return;

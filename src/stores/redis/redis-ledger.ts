@@ -1,4 +1,4 @@
-// The ledger in Redis: an operation per admission and per resolution, sent with those of the same turn.
+// The ledger in Redis: an operation per admission, and one per resolution, for which nobody waits.
 import type { Admission, AdmissionRequest, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
 import { admissionText, readAdmission, readResolution, resolutionText } from './admission-codec.ts';
 import type { OperationReply } from './admission-codec.ts';
@@ -12,16 +12,16 @@ export class RedisLedger implements Ledger {
   }
 
   admit(request: AdmissionRequest): Promise<Admission> {
-    return this.#operate(request.teamId, admissionText(request), (reply) => readAdmission(request, reply));
+    return this.#operate(request.teamId, admissionText(request), true, (reply) => readAdmission(request, reply));
   }
 
   resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-    return this.#operate(teamId, resolutionText(requestId, verdict), readResolution);
+    return this.#operate(teamId, resolutionText(requestId, verdict), false, readResolution);
   }
 
-  #operate<T>(teamId: string, text: string, read: (reply: OperationReply) => T): Promise<T> {
+  #operate<T>(teamId: string, text: string, hurried: boolean, read: (reply: OperationReply) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#link.operate(teamId, text, (reply) => {
+      this.#link.operate(teamId, text, hurried, (reply) => {
         try {
           resolve(read(reply));
         } catch (error) {

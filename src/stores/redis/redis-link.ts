@@ -69,10 +69,10 @@ export class RedisLink {
     return this.#track(this.#caller.call(call));
   }
 
-  /** One of the ledger's operations, sent at the end of this turn of the event loop. Answers exactly once. */
-  operate(teamId: string, text: string, answer: (reply: OperationReply) => void): void {
+  /** One of the ledger's operations; somebody waits for one that is `hurried`. Answers exactly once. */
+  operate(teamId: string, text: string, hurried: boolean, answer: (reply: OperationReply) => void): void {
     if (this.#closed) answer(CLOSED);
-    else this.#turns.operate(teamId, text, answer);
+    else this.#turns.operate(teamId, text, hurried, answer);
   }
 
   /** Runs plain commands. */

@@ -1,5 +1,6 @@
 // Runs what was asked for in one turn of the event loop in one transaction, so that one fsync pays for all of it.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { RIDE_MS } from '../../domain/reservation.ts';
 import type { Log } from '../../ports/log.ts';
 import { faultOf } from './faults.ts';
 import { GroupedWork } from './grouped-work.ts';
@@ -20,6 +21,8 @@ export class GroupCommit {
   readonly #commit: StatementSync;
   readonly #queue: Grouped[] = [];
   #scheduled = false;
+  /** Set while only what can wait is waiting. */
+  #ride: NodeJS.Timeout | undefined;
   #closed = false;
   /** The fault that the log was told of last, until a group succeeds. */
   #reported: Cause | undefined;
@@ -37,16 +40,18 @@ export class GroupCommit {
   /**
    * Runs `work` inside a transaction at the end of this turn, and resolves after its COMMIT. What `work` throws rejects
    * its own promise only. When the transaction cannot be had in time or fails, `onFailure` gives the answer or throws.
-   * `work` may be run a second time, after a rollback, and must keep nothing between its runs.
+   * `work` may be run a second time, after a rollback, and must keep nothing between its runs. What is not `hurried` may
+   * wait for others to share a transaction with, but keeps its place in front of them.
    */
-  run<T>(work: () => T, onFailure: (cause: Cause) => T): Promise<T> {
+  run<T>(work: () => T, onFailure: (cause: Cause) => T, hurried = true): Promise<T> {
     return new Promise((resolve, reject) => {
       // Real time, also where a test moves the clock: it bounds how long a caller waits.
       const entry = new GroupedWork(work, onFailure, resolve, reject, performance.now() + this.#busyTimeoutMs);
       if (this.#closed) return entry.fail('closed');
       if (this.#queue.length >= QUEUE_MAX) return entry.fail('queue_full');
       this.#queue.push(entry);
-      this.#schedule(0);
+      if (hurried) this.#schedule(0);
+      else this.#scheduleRide();
     });
   }
 
@@ -54,6 +59,7 @@ export class GroupCommit {
   close(): Promise<void> {
     this.#closed = true;
     if (this.#queue.length === 0) return Promise.resolve();
+    this.#schedule(0);
     return new Promise((resolve) => {
       this.#onIdle = resolve;
     });
@@ -66,8 +72,18 @@ export class GroupCommit {
     else setTimeout(() => this.#flush(), delayMs);
   }
 
+  #scheduleRide(): void {
+    if (this.#scheduled) return;
+    this.#ride ??= setTimeout(() => {
+      this.#ride = undefined;
+      this.#schedule(0);
+    }, RIDE_MS);
+  }
+
   #flush(): void {
     this.#scheduled = false;
+    clearTimeout(this.#ride);
+    this.#ride = undefined;
     this.#dropLate();
     if (this.#queue.length > 0) {
       const fault = this.#tryBegin();

@@ -80,7 +80,7 @@ function ledgerOf(group: GroupCommit, clock: Clock, admissions: Admissions, reso
       return group.run<Admission>(() => admissions.admit(request, clock.nowMs()), unavailable);
     },
     resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-      return group.run<Resolution>(() => resolutions.resolve(teamId, requestId, verdict, clock.nowMs()), unavailable);
+      return group.run<Resolution>(() => resolutions.resolve(teamId, requestId, verdict, clock.nowMs()), unavailable, false);
     },
   };
 }

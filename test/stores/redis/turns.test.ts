@@ -176,7 +176,7 @@ test('a reply of a server that has lost the team meanwhile is not believed', asy
     track: () => undefined,
   });
   const answered = new Promise((resolve) => {
-    turns.operate(TEAM, 'commit r1', resolve);
+    turns.operate(TEAM, 'commit r1', false, resolve);
   });
   turns.flush();
   node = 'new';
