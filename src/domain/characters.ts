@@ -1,9 +1,14 @@
 // Counting characters: Unicode code points, by one function for limit, charge and error alike.
 
+/** The search is much faster than a loop, and takes no time at all in a string that V8 keeps in bytes: most texts are such. */
+const HIGH_SURROGATE = /[\ud800-\udbff]/;
+
 /** Code points of a well-formed string. */
 export function countCharacters(text: string): number {
   let count = text.length;
-  for (let i = 0; i < text.length; i++) {
+  const first = text.search(HIGH_SURROGATE);
+  if (first === -1) return count;
+  for (let i = first; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     // A high surrogate is always followed by its low half in a well-formed string.
     if (unit >= 0xd800 && unit <= 0xdbff) count--;
