@@ -38,7 +38,7 @@ export class Gateway {
   /** In order of arrival, so that the oldest is looked at first. */
   readonly #open = new Set<Exchange>();
   readonly #ticker: NodeJS.Timeout;
-  #onIdle: (() => void) | undefined;
+  readonly #onIdle: (() => void)[] = [];
 
   constructor(options: GatewayOptions) {
     this.router = options.router;
@@ -115,7 +115,7 @@ export class Gateway {
   idle(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#onIdle = resolve;
+      this.#onIdle.push(resolve);
     });
   }
 
@@ -125,7 +125,7 @@ export class Gateway {
 
   #done(x: Exchange): void {
     this.#open.delete(x);
-    if (this.#open.size === 0) this.#onIdle?.();
+    if (this.#open.size === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   #expire(): void {

@@ -33,7 +33,7 @@ export class SettlementQueue implements Settlements {
   readonly #timers = new Set<NodeJS.Timeout>();
   #open = 0;
   #closed = false;
-  #onEmpty: (() => void) | undefined;
+  readonly #onEmpty: (() => void)[] = [];
 
   constructor(options: SettlementQueueOptions) {
     this.#options = options;
@@ -60,7 +60,7 @@ export class SettlementQueue implements Settlements {
   drained(): Promise<void> {
     if (this.#open === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#onEmpty = resolve;
+      this.#onEmpty.push(resolve);
     });
   }
 
@@ -109,6 +109,6 @@ export class SettlementQueue implements Settlements {
     // The first commit cannot be absent: its reservation was answered to us. A repeated one may have been run before.
     const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
     if (lost) this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
-    if (this.#open === 0) this.#onEmpty?.();
+    if (this.#open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
 }
