@@ -40,7 +40,6 @@ const HOMES: Readonly<Record<string, string>> = {
   'uWebSockets.js': 'server/uws.ts',
   ioredis: 'stores/redis/',
   'node:sqlite': 'stores/sqlite/',
-  undici: 'engines/',
   'lru-cache': 'stores/',
   yaml: 'config/',
   pino: 'ops/',

@@ -26,7 +26,7 @@ const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !
 const RUNTIME_PACKAGES =
   '@ioredis/commands @opentelemetry/api @pinojs/redact atomic-sleep bintrees cluster-key-slot debug denque ioredis lru-cache ms ' +
   'on-exit-leak-free pino pino-abstract-transport pino-std-serializers process-warning prom-client quick-format-unescaped real-require ' +
-  'redis-errors safe-stable-stringify sonic-boom split2 standard-as-callback tdigest thread-stream typebox uWebSockets.js ulid undici yaml';
+  'redis-errors safe-stable-stringify sonic-boom split2 standard-as-callback tdigest thread-stream typebox uWebSockets.js ulid yaml';
 const DIRECT_MAX = 12;
 const LICENSES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BlueOak-1.0.0']);
 /** Where the HTTP library's binaries lie. */

@@ -1,0 +1,90 @@
+// What an answer's head says about where the answer ends and whether its connection can be used again.
+import { SPACE, TAB } from './http-bytes.ts';
+
+/** The fields that are looked at, as places in the list; all others are only checked for what may not stand in them. */
+const NAMES = ['content-length', 'transfer-encoding', 'connection', 'keep-alive'].map((name) => Buffer.from(name, 'latin1'));
+const [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] = [0, 1, 2];
+const TIMEOUT = /(?:^|[ \t,])timeout=(\d+)/i;
+
+export const OTHER_FIELD = -1;
+/** Longer names are none of ours. */
+export const NAME_BYTES_MAX = Math.max(...NAMES.map(({ length }) => length));
+
+/** Which of the fields that matter this is; `name` is in lower case. */
+export function framingFieldOf(name: Uint8Array, length: number): number {
+  for (let field = 0; field < NAMES.length; field++) {
+    const wanted = NAMES[field]!;
+    if (wanted.length !== length) continue;
+    let same = 0;
+    while (same < length && wanted[same] === name[same]) same++;
+    if (same === length) return field;
+  }
+  return OTHER_FIELD;
+}
+
+export class ResponseFraming {
+  /** -1 when there is none. */
+  contentLength = -1;
+  chunked = false;
+  /** The server closes the connection behind this answer. */
+  closes = false;
+  /** For how long it keeps an idle connection, when it says so. */
+  keepsSeconds = Infinity;
+
+  begin(): void {
+    this.contentLength = -1;
+    this.chunked = false;
+    this.closes = false;
+    this.keepsSeconds = Infinity;
+  }
+
+  /** Takes a field's value with the white space around it. False when it, or it with what came before, is not clear. */
+  take(field: number, bytes: Buffer, length: number): boolean {
+    let from = 0;
+    let to = length;
+    while (from < to && isBlank(bytes[from]!)) from++;
+    while (to > from && isBlank(bytes[to - 1]!)) to--;
+    if (field === CONTENT_LENGTH) return this.#takeLength(bytes, from, to);
+    const value = bytes.toString('latin1', from, to);
+    if (field === TRANSFER_ENCODING) return this.#takeCoding(value);
+    if (field === CONNECTION) this.#takeConnection(value);
+    else this.#takeKeepAlive(value);
+    return true;
+  }
+
+  /** Digits and nothing else, and only once: also two equal fields are a sign of somebody else's hand. */
+  #takeLength(bytes: Uint8Array, from: number, to: number): boolean {
+    let length = 0;
+    for (let at = from; at < to; at++) {
+      const digit = bytes[at]! - 0x30;
+      if (digit < 0 || digit > 9) return false;
+      length = length * 10 + digit;
+    }
+    const clear = from < to && this.contentLength === -1;
+    this.contentLength = length;
+    return clear;
+  }
+
+  /** Nothing else was asked for, and a list could be read in two ways. */
+  #takeCoding(value: string): boolean {
+    const clear = !this.chunked && value.toLowerCase() === 'chunked';
+    this.chunked = true;
+    return clear;
+  }
+
+  #takeConnection(value: string): void {
+    if (value === 'keep-alive') return;
+    for (const option of value.split(',')) {
+      if (option.trim().toLowerCase() === 'close') this.closes = true;
+    }
+  }
+
+  #takeKeepAlive(value: string): void {
+    const seconds = TIMEOUT.exec(value)?.[1];
+    if (seconds !== undefined) this.keepsSeconds = Number(seconds);
+  }
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === TAB;
+}
