@@ -62,7 +62,7 @@ export abstract class Call implements Sink {
   protected begin(head: RequestHead, framing: FramingGuard): void {
     this.#expectBody(head, framing);
     const { gateway } = this.desk;
-    const x = (this.#exchange = gateway.begin(head, this));
+    const x = this.#remember(gateway.begin(head, this));
     const wanted = x.outcome === undefined && x.route.takesBody;
     if (!wanted) this.#body?.discard();
     else if (this.#body === undefined) gateway.body(x, 'none');
@@ -75,7 +75,13 @@ export abstract class Call implements Sink {
     this.head = head;
     this.#closes = true;
     this.#refusing = true;
-    this.#exchange = this.desk.gateway.refuse(head, this, refuse('validation_error', detail));
+    this.#remember(this.desk.gateway.refuse(head, this, refuse('validation_error', detail)));
+  }
+
+  /** Not when it is answered by now: texts and translations would stay with a connection that only idles. */
+  #remember(x: Exchange): Exchange {
+    if (this.#state === 'open') this.#exchange = x;
+    return x;
   }
 
   #expectBody(head: RequestHead, framing: FramingGuard): void {
@@ -152,6 +158,8 @@ export abstract class Call implements Sink {
     this.#state = 'ended';
     if (this.desk.draining) this.desk.lastAnswers++;
     this.write(answer, closes);
+    this.#held = undefined;
+    this.#exchange = undefined;
   }
 
   /** The caller has gone, or the connection was cut. */

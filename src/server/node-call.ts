@@ -17,8 +17,13 @@ export interface CallOwner {
   endsWith(call: NodeCall): boolean;
 }
 
-/** A caller who takes nothing of an answer for so long is cut off. The library's own timers watch callers who send. */
-const UNREAD_MS = 10_000;
+/**
+ * A caller who takes nothing of an answer for so long is cut off. The library's own timers watch callers who send, and it
+ * looks twice: the first time it always finds that the system's buffers have taken some, so the cut comes after 10 s.
+ */
+const UNREAD_MS = 5_000;
+/** Longer answers are handed over as bytes: of a string, the library keeps a copy three times as large until it is read. */
+const STRING_MAX = 65_536;
 
 export class NodeCall extends Call {
   readonly #owner: CallOwner;
@@ -76,11 +81,12 @@ export class NodeCall extends Call {
     // Until the answer has gone out; from then on the library sets its own. Not while later calls wait for their turn.
     this.#req.socket.setTimeout(this.#owner.answered(this) ? UNREAD_MS : 0);
     const fields = fieldsOf(answer).flat();
-    if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(answer.body)));
+    const body = answer.body.length > STRING_MAX ? Buffer.from(answer.body) : answer.body;
+    if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(body)));
     if (end) fields.push('Connection', 'close');
     this.#res.writeHead(answer.status, fields);
     if (answer.contentType === undefined) this.#res.end();
-    else this.#res.end(answer.body);
+    else this.#res.end(body);
   }
 
   protected override cut(): void {

@@ -21,6 +21,9 @@ const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 };
 
+/** Connections that the system holds until they are accepted; it may allow fewer. Beyond them, callers wait in vain for seconds. */
+const BACKLOG_MAX = 4096;
+
 /** Throws a `ListenError` when it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
   const desk = openDesk(options);
@@ -78,7 +81,7 @@ function listen(server: Server, host: string, port: number, exclusive: boolean):
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => reject(listenError(host, port, error.code));
     server.once('error', failed);
-    server.listen({ host, port, exclusive: true, reusePort: !exclusive }, () => {
+    server.listen({ host, port, exclusive: true, reusePort: !exclusive, backlog: BACKLOG_MAX }, () => {
       server.off('error', failed);
       resolve();
     });

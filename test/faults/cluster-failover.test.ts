@@ -14,7 +14,7 @@ import { startMarkedEngine } from './marked-engine.ts';
 import type { MarkedEngine } from './marked-engine.ts';
 import { lasting, openLoop } from './pace.ts';
 import { report } from '../scorecard/report.ts';
-import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
+import { RUN_MS_MAX, TIMES_JUDGED, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
 import { MOMENT_MS, watchStalls } from './stall.ts';
 import { historyOf, openWitness, untilQuiet, watchedTeam } from './witness.ts';
@@ -175,7 +175,8 @@ describe('a Redis Cluster of three masters with replicas', () => {
       const [master] = journalled.cluster.nodes;
       const outcome = await during(master!, () => Promise.resolve([hitBy(master!, 'SIGKILL')]));
       stalls.stop();
-      expect(outcome.outageMs).toBeLessThanOrEqual(OUTAGE_MS_MAX + 3 * stalls.longestMs());
+      expect(outcome.hit).toBeGreaterThan(0);
+      if (TIMES_JUDGED) expect(outcome.outageMs).toBeLessThanOrEqual(OUTAGE_MS_MAX + 3 * stalls.longestMs());
       tell('SIGKILL', outcome);
     },
   );

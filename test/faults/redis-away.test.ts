@@ -12,7 +12,7 @@ import { startMarkedEngine } from './marked-engine.ts';
 import type { MarkedEngine } from './marked-engine.ts';
 import { lasting, openLoop } from './pace.ts';
 import { report } from '../scorecard/report.ts';
-import { RUN_MS_MAX, SIZE, sized } from '../scorecard/size.ts';
+import { RUN_MS_MAX, SIZE, TIMES_JUDGED, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
 import type { Seeded } from './seeded.ts';
 import { watchStalls } from './stall.ts';
@@ -108,13 +108,14 @@ describe('a Redis that is away', () => {
     });
     const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
     expect([...codes].toSorted()).toEqual(['ok', 'service_unavailable']);
-    expect(Math.max(...backAfterMs)).toBeLessThanOrEqual(FIRST_ANSWER_MS);
+    if (TIMES_JUDGED) expect(Math.max(...backAfterMs)).toBeLessThanOrEqual(FIRST_ANSWER_MS);
     // Every commit is seen through: not even what was in flight is given away, and no crash is an excuse here.
     expect(figures.uncharged).toBe(0);
     report({
       row: 3,
       figure: `Redis crash, ${kills} SIGKILLs with AOF everysec`,
       measured: `0 acknowledged lost and 0 uncharged of ${figures.ok}; all ${figures.failed} failures are 503 service_unavailable with Retry-After 5; first 200 at most ${Math.max(...backAfterMs)} ms after the restart`,
+      met: Math.max(...backAfterMs) <= FIRST_ANSWER_MS,
       counts: { requestsChecked: callers.seen.length, faults: kills },
     });
   });
@@ -137,7 +138,7 @@ describe('a Redis that is away', () => {
     expect(reservedLate(redis.journal(), callers.seen, STORE_MS + stalls.momentMs())).toEqual([]);
     const slowestMs = Math.max(...callers.seen.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
     // A request passes this process, where callers and engine live, three times; what it was kept waiting here is not the gateway's.
-    expect(slowestMs).toBeLessThanOrEqual(STORE_MS + ENGINE_SLOWEST_MS + SLACK_MS + 3 * stalls.longestMs());
+    if (TIMES_JUDGED) expect(slowestMs).toBeLessThanOrEqual(STORE_MS + ENGINE_SLOWEST_MS + SLACK_MS + 3 * stalls.longestMs());
     report({
       row: 4,
       figure: `Redis freeze, ${freezesMs.map((ms) => ms / 1000).join('/')} s`,

@@ -24,6 +24,8 @@ export interface LoadedGateway {
   team(): Promise<TestTeam>;
   /** Sums of all series of a metric by name, as `/metrics` tells them now; 0 for what is not there. */
   metric(name: string): Promise<number>;
+  /** Connections that the process has accepted on its public port, and holds. */
+  connections(): Promise<number>;
   /** File descriptors that the process has open. */
   descriptors(): Promise<number>;
   residentBytes(): Promise<number>;
@@ -60,6 +62,7 @@ export async function startLoadedGateway({ store: kind, config = {}, nodeOptions
     redis,
     team: () => makeTeam(store, ROOMY_PLAN),
     metric: (name) => readMetric(gateway.opsUrl, name),
+    connections: () => acceptedOn(gateway.port),
     descriptors: async () => (await readdir(procFile('fd'))).length,
     residentBytes: async () => Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(procFile('status'), 'utf8'))?.[1]) * 1024,
     async stop() {
@@ -70,6 +73,18 @@ export async function startLoadedGateway({ store: kind, config = {}, nodeOptions
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const ESTABLISHED = '01';
+/** Of connections that wait to be accepted, or that nobody holds any more. */
+const NO_INODE = '0';
+
+/** As the system's table tells; a caller may be connected long before the process has accepted it, or after it has let go. */
+async function acceptedOn(port: number): Promise<number> {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = (await readFile('/proc/net/tcp', 'latin1')).split('\n').map((line) => line.trim().split(/\s+/));
+  return lines.filter(([, local = '', , state, , , , , , inode]) => local.endsWith(end) && state === ESTABLISHED && inode !== NO_INODE)
+    .length;
 }
 
 async function readMetric(opsUrl: string, name: string): Promise<number> {

@@ -43,7 +43,7 @@ export async function runJob(job: Job, setting: JobSetting): Promise<JobResult> 
     const status = await runCommand(command, base, env, setting.commandMsMax);
     const failed = failuresIn(`${base}.json`);
     failures.push(...failed);
-    if (status !== 0 && failed.length === 0) failures.push(`ended with ${status}; its output is ${base}.log`);
+    if (status !== 0 && failed.length === 0) failures.push(`ended with ${status}; what it printed is in ${name}.${index}.log`);
   }
   const seconds = Math.round((performance.now() - startedAtMs) / 1000);
   // Planted bugs and copies of tests may report for other rows.
@@ -61,7 +61,7 @@ async function runCommand(command: Command, base: string, env: NodeJS.ProcessEnv
   const end = (): void => endGroup(child.pid);
   const timer = setTimeout(end, msMax);
   process.once('exit', end);
-  const [status, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const [status, signal] = (await once(child, 'close').catch((error: Error) => [null, error.message])) as [number | null, string | null];
   clearTimeout(timer);
   process.off('exit', end);
   end();
@@ -87,8 +87,17 @@ function endGroup(pid: number | undefined): void {
 
 function reportsIn(file: string): Report[] {
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as Report);
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.map((line) => parsed(line) as Report | undefined).filter((line) => line !== undefined);
+}
+
+/** Whoever was killed while writing leaves half of it. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 interface VitestResults {
@@ -105,7 +114,7 @@ interface VitestResults {
 
 function failuresIn(file: string): string[] {
   if (!existsSync(file)) return [];
-  const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as VitestResults;
+  const { testResults } = (parsed(readFileSync(file, 'utf8')) ?? { testResults: [] }) as VitestResults;
   return testResults.flatMap(({ status, message, assertionResults }) => {
     const failed = assertionResults.filter((test) => test.status === 'failed');
     if (failed.length > 0) return failed.map((test) => reason(`${test.fullName}: ${test.failureMessages[0] ?? ''}`));

@@ -32,17 +32,19 @@ const wanted = readArguments();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const folder = mkdtempSync(join(tmpdir(), 'lingate-scorecard-'));
+const out = wanted.out === '' ? join(folder, 'scorecard') : wanted.out;
+const setting = settingOf();
 const results: JobResult[] = [];
+let card = cardOf(results);
 for (const job of jobsOf(wanted.size).filter(({ row }) => wanted.rows.includes(row))) {
   const result = await runJob(job, { size: wanted.size, folder, commandMsMax: COMMAND_MS_MAX[wanted.size] });
   results.push(result);
   say(`row ${job.row}: ${result.failures.length === 0 ? 'passed' : 'FAILED'} in ${result.seconds} s`);
+  // After each, for a run that is interrupted.
+  card = cardOf(results);
+  writeFileSync(`${out}.json`, `${JSON.stringify({ size: wanted.size, ...setting, ...card }, undefined, 2)}\n`);
+  writeFileSync(`${out}.md`, `${tableMarkdown(card)}\n\n${countsText(card, setting)}\n`);
 }
-const card = cardOf(results);
-const setting = settingOf();
-const out = wanted.out === '' ? join(folder, 'scorecard') : wanted.out;
-writeFileSync(`${out}.json`, `${JSON.stringify({ size: wanted.size, ...setting, ...card }, undefined, 2)}\n`);
-writeFileSync(`${out}.md`, `${tableMarkdown(card)}\n\n${countsText(card, setting)}\n`);
 say(`\n${tableText(card)}\n\n${countsText(card, setting)}\n- written to ${out}.json and ${out}.md; what each row printed is in ${folder}`);
 process.exitCode = card.rows.some(({ row, verdict }) => wanted.rows.includes(row) && verdict !== 'met') ? 1 : 0;
 

@@ -68,7 +68,11 @@ describe('a card', () => {
     expect(tableText(card)).toContain('not met: a | b');
     const lines = tableMarkdown(card).split('\n');
     expect(lines).toHaveLength(2 + ROWS.length);
-    expect(lines[2]).toContain('something: 0 of 7<br>not met: a \\| b | difference 0; L1 to L5 hold per id | not met | 3 s |');
+    expect(lines[0]).toBe('| # | what | our figure | outstanding | met | command |');
+    expect(lines[2]).toContain(
+      'something: 0 of 7<br>not met: a \\| b | difference 0; L1 to L5 hold per id | no | `npm run scorecard -- --rows 1` |',
+    );
+    expect(lines[3]).toContain('| not measured | `npm run scorecard -- --rows 2` |');
   });
 });
 
@@ -85,6 +89,16 @@ describe('a job', () => {
     const { reports, failures } = await run("tell({ row: 1, figure: 'a', measured: 'b' }); process.exitCode = 3;");
     expect(reports.length).toBeGreaterThan(0);
     expect(failures).toEqual([expect.stringMatching(/^ended with 3/)]);
+  });
+
+  test('that is killed says so, and half of a report is none', async () => {
+    const { reports, failures } = await run(
+      `tell({ row: 1, figure: 'whole', measured: 'b' });
+      require('node:fs').appendFileSync(process.env.${REPORT_FILE_VARIABLE}, '{"row":1,"fig');
+      process.kill(process.pid, 'SIGKILL');`,
+    );
+    expect(reports.at(-1)).toEqual({ row: 1, figure: 'whole', measured: 'b' });
+    expect(failures).toEqual([expect.stringMatching(/^ended with SIGKILL/)]);
   });
 
   test('that hangs is ended with what it has started', async () => {

@@ -14,5 +14,8 @@ export function sized(short: number, card: number, nightly = card): number {
   return { short, card, nightly }[SIZE];
 }
 
+/** A suite beside others on a busy machine only reports times; a test that has to judge one does so in bigger runs. */
+export const TIMES_JUDGED = SIZE !== 'short';
+
 /** How long a run may take before the test counts as hanging. */
 export const RUN_MS_MAX = sized(60_000, 300_000, 3_600_000);

@@ -1,5 +1,5 @@
 // The card as text: a table for the terminal, the same as Markdown for the README.
-import type { Card, CardRow } from './card.ts';
+import type { Card, CardRow, Verdict } from './card.ts';
 
 /** What the numbers under the table are about. */
 export interface Setting {
@@ -11,6 +11,8 @@ export interface Setting {
 
 const WIDTHS = [2, 16, 62, 40, 12, 6] as const;
 const HEADINGS = ['#', 'what', 'our figure', 'outstanding', 'verdict', 'time'] as const;
+const MARKDOWN_HEADINGS = ['#', 'what', 'our figure', 'outstanding', 'met', 'command'] as const;
+const MET: Readonly<Record<Verdict, string>> = { met: 'yes', 'not met': 'no', 'not measured': 'not measured' };
 
 export function tableText({ rows }: Card): string {
   const rule = WIDTHS.map((width) => '-'.repeat(width)).join('-+-');
@@ -18,8 +20,11 @@ export function tableText({ rows }: Card): string {
 }
 
 export function tableMarkdown({ rows }: Card): string {
-  const lines = [HEADINGS, HEADINGS.map(() => '---'), ...rows.map((row) => cellsOf(row, '<br>').map(escaped))];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const cells = rows.map((row) => {
+    const [number, what, figure, outstanding] = cellsOf(row, '<br>').map(escaped);
+    return [number, what, figure, outstanding, MET[row.verdict], `\`npm run scorecard -- --rows ${row.row}\``];
+  });
+  return [MARKDOWN_HEADINGS, MARKDOWN_HEADINGS.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
 export function countsText({ rows, counts, seconds }: Card, setting: Setting): string {

@@ -1,12 +1,12 @@
 // A Redis server that keeps everything it ever wrote, survives its own death, and hands out its journal.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
+import { expect } from 'vitest';
 import { startRedis } from '../../support/redis.ts';
 import type { Operation } from '../../support/history.ts';
 import { JOURNALLED } from './aof-file.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { redisJournal } from './redis-journal.ts';
 
 export interface JournalledRedis {
@@ -25,7 +25,8 @@ export interface JournalledRedis {
 }
 
 export async function startJournalledRedis(args: readonly string[] = []): Promise<JournalledRedis> {
-  const directory = await mkdtemp(join(tmpdir(), 'lingate-journal-'));
+  // With `everysec`, a disk that is busy syncing lets a server answer seconds before it writes: a kill would lose that.
+  const directory = await memoryFolder('lingate-journal-');
   const all = ['--dir', directory, ...JOURNALLED, ...args];
   let server = await startRedis(all);
   const { port, url } = server;
@@ -52,10 +53,11 @@ export async function startJournalledRedis(args: readonly string[] = []): Promis
   };
 }
 
-/** Of the node at this port. */
+/** Of the node at this port, when everything that it has done so far is in its file. */
 export async function recordsLeft(port: number, teamId: string): Promise<number> {
   const client = new Redis(port, '127.0.0.1', { protocol: 2 });
   try {
+    await expect.poll(() => client.info('persistence')).toMatch(/^aof_buffer_length:0\r?$/m);
     const fields = await client.hkeys(`lingate:{${teamId}}:open`);
     const due = await client.zcount(`lingate:{${teamId}}:due`, '-inf', '(+inf');
     return fields.filter((field) => field.startsWith('r:')).length + due;
