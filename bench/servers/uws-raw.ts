@@ -14,13 +14,21 @@ const port = numberArgument('engine');
 type Done = (body: string | undefined) => void;
 
 class Hop {
-  readonly #socket = new Socket({ onread: { buffer: Buffer.alloc(READ_BYTES), callback: (bytes, buffer) => this.#read(bytes, buffer) } });
+  #socket = this.#connect();
   #done: Done | undefined = undefined;
   #text = '';
 
-  constructor() {
-    this.#socket.setNoDelay(true).connect(port, '127.0.0.1');
-    this.#socket.on('error', () => this.#end(undefined));
+  #connect(): Socket {
+    const callback = (bytes: number, buffer: Uint8Array): boolean => this.#read(bytes, buffer);
+    const socket = new Socket({ onread: { buffer: Buffer.alloc(READ_BYTES), callback } });
+    socket.setNoDelay(true).connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    // The engine closes what is idle.
+    socket.on('close', () => {
+      this.#socket = this.#connect();
+      if (this.#done !== undefined) this.#end(undefined);
+    });
+    return socket;
   }
 
   post(body: string, done: Done): void {
