@@ -9,6 +9,7 @@ export type RedisConnection = Redis | Cluster;
 const CONNECT_TIMEOUT_MS = 1000;
 const RECONNECT_MAX_MS = 500;
 const LOADING_RETRY_MS = 50;
+const ASK_TIMEOUT_MS = 300;
 const ERROR_LOG_EVERY_MS = 5000;
 
 /** Not connected yet. Keeps reconnecting for as long as it is not closed. */
@@ -73,8 +74,8 @@ function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       maxRedirections: 4,
-      // As patient as with any command: the node that is asked may be the one that hangs.
-      slotsRefreshTimeout: commandTimeoutMs,
+      // Less patient than with a command: the node that is asked may be the one that hangs, and then the next is asked.
+      slotsRefreshTimeout: Math.min(commandTimeoutMs, ASK_TIMEOUT_MS),
       clusterRetryStrategy: reconnectDelay,
     });
   }

@@ -27,7 +27,7 @@ export type Answer<T> = { readonly kind: 'answer'; readonly value: T } | StoreUn
 
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
-const ASK_FOR_MASTERS_EVERY_MS = 500;
+const ASK_FOR_MASTERS_EVERY_MS = 200;
 
 export class RedisLink {
   readonly redis: RedisConnection;
