@@ -6,7 +6,7 @@ import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID } from './sample-exchange.ts';
 
 let written = '';
-const { access, flush } = openJsonLog({ write: (line: string) => void (written = line) });
+const { access, ...log } = openJsonLog({ write: (line: string) => void (written = line) });
 const entry: AccessEntry = {
   requestId: SAMPLE_ID,
   route: 'POST /v1/translate',
@@ -27,9 +27,9 @@ export const logLine: MicroCase = {
   run: () => access.record(entry),
   floor: () => void (written = JSON.stringify(entry)),
   check() {
-    flush();
+    log.flush();
     access.record(entry);
-    flush();
+    log.flush();
     const { request_id: id, status, characters } = JSON.parse(written) as Record<string, unknown>;
     assert.deepEqual([id, status, characters], [SAMPLE_ID, 200, 33]);
   },

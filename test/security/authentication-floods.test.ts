@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { digestOf, newKey } from '../../src/domain/api-key.ts';
 import type { KeyDigest } from '../../src/domain/api-key.ts';
 import { CachedKeyDirectory } from '../../src/stores/cached-key-directory.ts';
@@ -125,6 +125,8 @@ describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
     const team = await house.team();
     await openLoop({ port: house.port, key: team.key, perSecond: 10, seconds: 0.1 });
     const client = house.redis === undefined ? undefined : new Redis(house.redis.port, '127.0.0.1', { protocol: 2 });
+    // A charge makes keys of its own, and follows its answer.
+    await vi.waitUntil(async () => (await house?.metric('lingate_open_settlements')) === 0, 5000);
     const keysBefore = await client?.dbsize();
     const [good, statuses] = await Promise.all([
       openLoop({ port: house.port, key: team.key, perSecond: 50, seconds: 2 }),
