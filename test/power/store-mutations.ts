@@ -22,8 +22,8 @@ function inSqlite(name: string, file: string, find: string, replace: string, ...
 }
 
 const OWN_CLOCK = "clock === undefined ? '' : String(clock.nowMs())";
-const FAILED = '(error: unknown) => this.#fail(operations, error)';
-const RESENT = `(error: unknown) => (String(error).includes('timed out') ? this.#send(operations, groups, NO_OFFER) : this.#fail(operations, error))`;
+const FAILED = "if ('kind' in reply) {";
+const RESENT = `if ('kind' in reply && reply.cause === 'timeout') return this.#send(operations, groups, NO_OFFER);\n        ${FAILED}`;
 const REPEATED = "if books.stands[x.id] then\n    return 'repeated'\n  end";
 const REFUSED = "return 'rate_limited '";
 const HELD = "used + counter(account.books, 'held:' .. account.number) + characters";
@@ -31,9 +31,15 @@ const WAITS = "if (retryAfterMs > 0) return { kind: 'rate_limited'";
 
 const DRIVER: readonly Mutation[] = [
   inRedis('sent again after a timeout', 'ledger-turns.ts', FAILED, RESENT, SIMULATED),
-  inRedis('a deadline that never comes', 'ledger-turns.ts', 'time.at(node, untilMs)', 'time.at(node, untilMs + 60_000)', SIMULATED),
-  inRedis("the gateway's clock instead of the store's", 'ledger-turns.ts', OWN_CLOCK, 'String(Date.now())', SIMULATED),
-  inRedis('answers of one turn go to the wrong askers', 'ledger-turns.ts', 'answers[i]!', 'answers.at(-1 - i)!', SIMULATED),
+  inRedis('a deadline that never comes', 'store-round.ts', 'time.at(node, untilMs)', 'time.at(node, untilMs + 60_000)', SIMULATED),
+  inRedis("the gateway's clock instead of the store's", 'store-round.ts', OWN_CLOCK, 'String(Date.now())', SIMULATED),
+  inRedis(
+    'answers of one turn go to the wrong askers',
+    'ledger-turns.ts',
+    'answers[i] as string',
+    'answers.at(-1 - i) as string',
+    SIMULATED,
+  ),
   inRedis('a key without its team', 'redis-keys.ts', '`lingate:{${teamId}}:`', "'lingate:{team}:'", contract('Redis', 'request rate')),
   {
     name: 'the client library sends again (Redis)',

@@ -1,15 +1,13 @@
 // Sends what one turn of the event loop asks of the ledger as one script call per server slot, and answers each asker.
 import { RIDE_MS } from '../../domain/reservation.ts';
-import type { StoreUnavailable } from '../../ports/key-directory.ts';
 import type { OperationReply } from './admission-codec.ts';
 import { NO_OFFER, boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
 import { teamKeys } from './redis-keys.ts';
-import { MOVED } from './script-caller.ts';
-import type { ScriptCallerOptions } from './script-caller.ts';
-import { within } from './within.ts';
+import { LATE, ROUNDS_MAX, UNSETTLED, runRound } from './store-round.ts';
+import type { StoreRoundOptions } from './store-round.ts';
 
-export interface LedgerTurnsOptions extends ScriptCallerOptions {
+export interface LedgerTurnsOptions extends StoreRoundOptions {
   /** Whether teams lie in slots of their own, so that no call may speak of two. */
   readonly clustered: boolean;
   /** Told of every call, until whose end the connection is needed. */
@@ -28,14 +26,8 @@ interface Operation {
   late: boolean;
 }
 
-/** The store's time, then the answers in order. */
-type Reply = readonly [nowMs: number, ...answers: string[]];
-
 /** Bounds how long one call keeps the server from others: about a millisecond. */
 const OPERATIONS_MAX = 128;
-const ROUNDS_MAX = 6;
-const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
-const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
 
 /**
  * Operations keep the order in which they were asked for within a team. One that did nothing, because it came too late by
@@ -95,34 +87,30 @@ export class LedgerTurns {
 
   /** `operations` are those of all groups in order; a group is of one team. */
   #send(operations: readonly Operation[], groups: readonly (readonly Operation[])[], offer: Offer): void {
-    const { run, time, nodeOf, clock, timeoutMs, track } = this.#options;
-    const first = operations[0]!;
-    const node = nodeOf(first.teamId);
-    const sentAtMs = performance.now();
-    const untilMs = earliest(operations);
-    // Without knowledge of the store's clock the first round is sent to be late: it does nothing and brings the time.
-    const deadlineMs = clock === undefined ? (time.at(node, untilMs) ?? 0) : clock.nowMs() + timeoutMs;
-    const running = run('ledger', callOf(groups, clock === undefined ? '' : String(clock.nowMs()), String(deadlineMs), offer));
-    // The library's own timeout bounds the first round; further ones share what is left of it.
-    const bounded = first.rounds === 0 ? running : within(running, untilMs - sentAtMs);
-    track(
-      bounded.then(
-        (reply) => {
-          // A master that froze, lost its place and thawed says so only later: its word counts no more.
-          if (nodeOf(first.teamId) !== node) return this.#answerAll(operations, MOVED);
-          const [nowMs, ...answers] = reply as Reply;
-          time.learn(node, sentAtMs, performance.now(), nowMs);
-          for (let i = 0; i < operations.length; i++) this.#conclude(operations[i]!, answers[i]!, nowMs);
-        },
-        (error: unknown) => this.#fail(operations, error),
-      ),
+    const { teamId, rounds } = operations[0]!;
+    const round = runRound(this.#options, {
+      script: 'ledger',
+      teamId,
+      untilMs: earliest(operations),
+      first: rounds === 0,
+      call: (clock, deadline) => callOf(groups, clock, deadline, offer),
+    });
+    this.#options.track(
+      round.then((reply) => {
+        if ('kind' in reply) {
+          for (const { answer } of operations) answer(reply);
+          return;
+        }
+        const [nowMs, ...answers] = reply;
+        for (let i = 0; i < operations.length; i++) this.#conclude(operations[i]!, answers[i] as string, nowMs);
+      }),
     );
   }
 
   #conclude(operation: Operation, text: string, nowMs: number): void {
     if (text === 'late') return this.#tooLate(operation);
     if (text.startsWith('period ')) return this.#offer(operation, text, nowMs);
-    if (text.startsWith('failed ')) return this.#fail([operation], replyError(text.slice('failed '.length)));
+    if (text.startsWith('failed ')) return this.#fail(operation, text.slice('failed '.length));
     operation.answer({ kind: 'reply', text });
   }
 
@@ -139,7 +127,7 @@ export class LedgerTurns {
       offer = boundsFor([nowMs, 'period', createdMs, period]);
     } catch (error) {
       // The dataset's fault: no other operation may go without its answer for it.
-      return this.#fail([operation], replyError(error instanceof Error ? error.message : 'a period cannot be read'));
+      return this.#fail(operation, error instanceof Error ? error.message : 'a period cannot be read');
     }
     this.#repeat(operation, offer);
   }
@@ -151,12 +139,9 @@ export class LedgerTurns {
     else this.#send([operation], [[operation]], offer);
   }
 
-  #fail(operations: readonly Operation[], error: unknown): void {
-    this.#answerAll(operations, { kind: 'unavailable', cause: this.#options.causeOf(error) });
-  }
-
-  #answerAll(operations: readonly Operation[], answer: StoreUnavailable): void {
-    for (const operation of operations) operation.answer(answer);
+  /** Of all that its call asked for, this alone could not be done. */
+  #fail(operation: Operation, message: string): void {
+    operation.answer({ kind: 'unavailable', cause: this.#options.causeOf(replyError(message)) });
   }
 }
 

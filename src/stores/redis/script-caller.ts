@@ -1,11 +1,10 @@
-// Runs an operation's script: adds time and deadline, answers its questions about periods, turns failures into values.
-import type { Clock } from '../../ports/clock.ts';
+// Runs a single operation's script, and answers its questions about periods.
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
 import { NO_OFFER, boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
-import type { RunScript, ScriptName } from './scripts.ts';
-import type { StoreTime } from './store-time.ts';
-import { within } from './within.ts';
+import type { ScriptName } from './scripts.ts';
+import { LATE, ROUNDS_MAX, UNSETTLED, runRound } from './store-round.ts';
+import type { StoreRoundOptions } from './store-round.ts';
 
 export interface ScriptCall {
   readonly script: ScriptName;
@@ -18,26 +17,10 @@ export interface ScriptCall {
 /** `values` begins with the store's time and the answer's word. */
 export type ScriptReply = { readonly kind: 'reply'; readonly word: string; readonly values: readonly unknown[] } | StoreUnavailable;
 
-export interface ScriptCallerOptions {
-  readonly run: RunScript;
-  readonly time: StoreTime;
-  /** Names the server that holds a team. */
-  readonly nodeOf: (teamId: string) => string;
-  readonly timeoutMs: number;
-  /** Replaces the servers' clocks. */
-  readonly clock: Clock | undefined;
-  readonly causeOf: (error: unknown) => string;
-}
-
-const ROUNDS_MAX = 6;
-const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
-/** The slot has another master by now. */
-export const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
-
 export class ScriptCaller {
-  readonly #options: ScriptCallerOptions;
+  readonly #options: StoreRoundOptions;
 
-  constructor(options: ScriptCallerOptions) {
+  constructor(options: StoreRoundOptions) {
     this.#options = options;
   }
 
@@ -62,27 +45,17 @@ export class ScriptCaller {
       }
       if (performance.now() >= untilMs) return LATE;
     }
-    return { kind: 'unavailable', cause: 'unsettled' };
+    return UNSETTLED;
   }
 
   async #once(call: ScriptCall, offer: Offer, untilMs: number, first: boolean): Promise<ScriptReply> {
-    const { run, time, nodeOf, clock, timeoutMs, causeOf } = this.#options;
-    const node = nodeOf(call.teamId);
-    const sentAtMs = performance.now();
-    // Without knowledge of the store's clock the first round is sent to be late: it does nothing and brings the time.
-    const deadlineMs = clock === undefined ? (time.at(node, untilMs) ?? 0) : clock.nowMs() + timeoutMs;
-    const head = [clock === undefined ? '' : String(clock.nowMs()), String(deadlineMs), ...offer];
-    try {
-      const running = run(call.script, [...call.keys, ...head, ...call.args]);
-      // The library's own timeout bounds the first round; further ones share what is left of it.
-      const reply = (await (first ? running : within(running, untilMs - sentAtMs))) as readonly unknown[];
-      // A master that froze, lost its place and thawed says so only later: its word counts no more.
-      if (nodeOf(call.teamId) !== node) return MOVED;
-      const [nowMs, word] = reply as [number, string];
-      time.learn(node, sentAtMs, performance.now(), nowMs);
-      return { kind: 'reply', word, values: reply };
-    } catch (error) {
-      return { kind: 'unavailable', cause: causeOf(error) };
-    }
+    const reply = await runRound(this.#options, {
+      script: call.script,
+      teamId: call.teamId,
+      untilMs,
+      first,
+      call: (clock, deadline) => [...call.keys, clock, deadline, ...offer, ...call.args],
+    });
+    return 'kind' in reply ? reply : { kind: 'reply', word: reply[1] as string, values: reply };
   }
 }

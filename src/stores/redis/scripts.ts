@@ -27,7 +27,7 @@ export type RunScript = (name: ScriptName, keysAndArgs: readonly string[]) => Pr
 export function scriptText(name: ScriptName): string {
   const constants = `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`;
   const parts = SCRIPTS[name].files.map((file) => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8'));
-  return [constants, ...parts, `return ${name}(0, 0)`].join('\n');
+  return [constants, ...parts, `return ${name}()`].join('\n');
 }
 
 /** Teaches the connection all operations. The library sends a script's text by itself where a server does not have it. */

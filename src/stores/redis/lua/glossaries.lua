@@ -2,15 +2,15 @@
 -- `entries` is the key of one glossary's entries, which are read by themselves. Each script writes or deletes all three.
 -- KEYS: team, glossaries, pairs, entries. ARGV: the head (clock, deadline, offer), then what each says.
 
-local function glossary_keys(k)
-  return { team = key_at(k + 1), glossaries = key_at(k + 2), pairs = key_at(k + 3), entries = key_at(k + 4) }
+local function glossary_keys()
+  return { team = key_at(1), glossaries = key_at(2), pairs = key_at(3), entries = key_at(4) }
 end
 
 -- 7: glossary; 8: its pair; 9: its record's JSON; 10: its entries. One that exists already is answered as it is.
-local function create_glossary(k, a)
-  local now, late = read_clock(a)
-  local x = glossary_keys(k)
-  local id, pair, json, entries = text_at(a + 7), text_at(a + 8), text_at(a + 9), text_at(a + 10)
+local function create_glossary()
+  local now, late = read_clock()
+  local x = glossary_keys()
+  local id, pair, json, entries = text_at(7), text_at(8), text_at(9), text_at(10)
   if late then
     return { now, 'late' }
   end
@@ -38,9 +38,9 @@ local function create_glossary(k, a)
 end
 
 -- 7: glossary. Deletes only, which a full server allows.
-local function remove_glossary(k, a)
-  local now, late = read_clock(a)
-  local x, id = glossary_keys(k), text_at(a + 7)
+local function remove_glossary()
+  local now, late = read_clock()
+  local x, id = glossary_keys(), text_at(7)
   if late then
     return { now, 'late' }
   end

@@ -7,14 +7,14 @@ local function describe_key(x, now)
   return { now, 'key', call('HGET', x.keys, x.id), got[1], got[2] or '' }
 end
 
-local function read_key(k, a)
-  return { team = key_at(k + 1), keys = key_at(k + 2), id = text_at(a + 7) }
+local function read_key()
+  return { team = key_at(1), keys = key_at(2), id = text_at(7) }
 end
 
 -- A key that exists already is answered as it is.
-local function create_key(k, a)
-  local now, late = read_clock(a)
-  local x, json = read_key(k, a), text_at(a + 8)
+local function create_key()
+  local now, late = read_clock()
+  local x, json = read_key(), text_at(8)
   if late then
     return { now, 'late' }
   end
@@ -29,9 +29,9 @@ local function create_key(k, a)
   return describe_key(x, now)
 end
 
-local function revoke_key(k, a)
-  local now, late = read_clock(a)
-  local x = read_key(k, a)
+local function revoke_key()
+  local now, late = read_clock()
+  local x = read_key()
   if late then
     return { now, 'late' }
   end

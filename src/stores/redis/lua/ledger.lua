@@ -112,9 +112,9 @@ local function settle_alone(group, now, answers)
   end
 end
 
-local function ledger(_, a)
-  local now, late = read_clock(a)
-  local groups, answers = read_groups(a + 2), { now }
+local function ledger()
+  local now, late = read_clock()
+  local groups, answers = read_groups(2), { now }
   local rest = {}
   for _, group in ipairs(groups) do
     if late then

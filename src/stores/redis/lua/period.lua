@@ -4,12 +4,12 @@
 local USE_KEPT_MS = 400 * 86400 * 1000
 
 -- Arguments 3 to 6: bounds that the driver computed, and from what; all '' when it was not asked for any.
-local function read_offer(a)
+local function read_offer()
   return {
-    starts = tonumber(text_at(a + 3)),
-    ends = tonumber(text_at(a + 4)),
-    length = text_at(a + 5),
-    created = tonumber(text_at(a + 6)),
+    starts = tonumber(text_at(3)),
+    ends = tonumber(text_at(4)),
+    length = text_at(5),
+    created = tonumber(text_at(6)),
   }
 end
 

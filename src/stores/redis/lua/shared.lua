@@ -1,5 +1,4 @@
 -- What every operation starts with: arguments that are complete before anything is written, and the time.
--- Operations are functions of (k, a): where their KEYS and ARGV begin, so that one call may run several of them.
 -- The loader puts the constants RATE_WINDOW_MS and REMEMBER_MS in front.
 
 local call, insert, format, floor = redis.call, table.insert, string.format, math.floor
@@ -24,13 +23,13 @@ local function digits(number)
 end
 
 -- Arguments 1 and 2: the time, or '' for the server's own, and the deadline by the same clock.
-local function read_clock(a)
-  local now = tonumber(text_at(a + 1))
+local function read_clock()
+  local now = tonumber(text_at(1))
   if not now then
     local time = call('TIME')
     now = time[1] * 1000 + floor(time[2] / 1000)
   end
-  return now, now > number_at(a + 2)
+  return now, now > number_at(2)
 end
 
 -- unpack() is limited by Lua's stack; lists are written in pieces of this many values (even: they may be pairs).

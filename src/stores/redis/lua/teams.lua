@@ -4,8 +4,8 @@
 -- Amounts and counts stay exact up to here.
 local NUMBER_MAX = 9007199254740991
 
-local function team_keys(k)
-  return { team = key_at(k + 1), open = key_at(k + 2), due = key_at(k + 3), seen = key_at(k + 4), keys = key_at(k + 5) }
+local function team_keys()
+  return { team = key_at(1), open = key_at(2), due = key_at(3), seen = key_at(4), keys = key_at(5) }
 end
 
 -- Arguments from `first` to `last`: names and values of the team's fields.
@@ -22,10 +22,10 @@ local function read_fields(first, last)
 end
 
 -- 7: how many arguments follow; then the fields. A team that exists already is answered as it is.
-local function create_team(k, a)
-  local now, late = read_clock(a)
-  local x, offer = team_keys(k), read_offer(a)
-  local fields, length = read_fields(a + 8, a + 7 + number_at(a + 7))
+local function create_team()
+  local now, late = read_clock()
+  local x, offer = team_keys(), read_offer()
+  local fields, length = read_fields(8, 7 + number_at(7))
   if late then
     return { now, 'late' }
   end
@@ -43,10 +43,10 @@ local function create_team(k, a)
 end
 
 -- 7: micro to add; 8: how many arguments follow; then the fields.
-local function update_team(k, a)
-  local now, late = read_clock(a)
-  local x, offer, add = team_keys(k), read_offer(a), number_at(a + 7)
-  local fields, length = read_fields(a + 9, a + 8 + number_at(a + 8))
+local function update_team()
+  local now, late = read_clock()
+  local x, offer, add = team_keys(), read_offer(), number_at(7)
+  local fields, length = read_fields(9, 8 + number_at(8))
   if late then
     return { now, 'late' }
   end
@@ -79,9 +79,9 @@ local function update_team(k, a)
 end
 
 -- All that is kept of a team, brought up to now.
-local function survey(k, a)
-  local now, late = read_clock(a)
-  local x, offer = team_keys(k), read_offer(a)
+local function survey()
+  local now, late = read_clock()
+  local x, offer = team_keys(), read_offer()
   if late then
     return { now, 'late' }
   end
