@@ -55,15 +55,34 @@ export function openDesk(options: ListenerOptions): Desk {
 }
 
 /** From here on connections only go. */
-export function beginLastAnswers(desk: Desk): void {
+function beginLastAnswers(desk: Desk): void {
   if (desk.draining) return;
   desk.draining = true;
   desk.connectionsAtDrain = desk.connections;
 }
 
 /** At least so many answers wait for a slow reader: more of them were given than connections have gone. */
-export function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: Desk): number {
+function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: Desk): number {
   return Math.max(0, lastAnswers - (connectionsAtDrain - connections));
+}
+
+/** What a library's listener is to others. `cut` closes the port, if it is still open, and every connection. */
+export function listenerOf(desk: Desk, address: Listener['address'], stopAccepting: () => void, cut: () => void): Listener {
+  return {
+    address,
+    get connections() {
+      return desk.connections;
+    },
+    get unsent() {
+      return unsentAnswers(desk);
+    },
+    stopAccepting,
+    beginLastAnswers: () => beginLastAnswers(desk),
+    close() {
+      beginLastAnswers(desk);
+      cut();
+    },
+  };
 }
 
 /** Request line and fields together; both libraries are held to it. */

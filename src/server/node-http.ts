@@ -6,7 +6,7 @@ import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HeadReader } from './head-reader.ts';
-import { HEAD_BYTES_MAX, beginLastAnswers, listenError, openDesk, unsentAnswers } from './listener.ts';
+import { HEAD_BYTES_MAX, listenError, listenerOf, openDesk } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -51,23 +51,10 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
     // Not http's own `close`: that one also cuts idle connections, whose next request may be on its way.
     NetServer.prototype.close.call(server);
   };
-  const close = (): void => {
-    beginLastAnswers(desk);
+  return listenerOf(desk, { host, port: (server.address() as AddressInfo).port }, stopAccepting, () => {
     server.close();
     server.closeAllConnections();
-  };
-  return {
-    address: { host, port: (server.address() as AddressInfo).port },
-    get connections() {
-      return desk.connections;
-    },
-    get unsent() {
-      return unsentAnswers(desk);
-    },
-    stopAccepting,
-    beginLastAnswers: () => beginLastAnswers(desk),
-    close,
-  };
+  });
 }
 
 function openServer({ tls }: ListenerOptions): Server {

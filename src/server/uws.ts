@@ -2,7 +2,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { Call } from './call.ts';
 import { HeadReader } from './head-reader.ts';
-import { HEAD_BYTES_MAX, ListenError, beginLastAnswers, listenError, openDesk, unsentAnswers } from './listener.ts';
+import { HEAD_BYTES_MAX, ListenError, listenError, listenerOf, openDesk } from './listener.ts';
 import type { Desk, Listener, ListenerOptions, TlsFiles } from './listener.ts';
 import { freePortOf } from './port-check.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -43,23 +43,10 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
     if (accepting) library.us_listen_socket_close(socket);
     accepting = false;
   };
-  const close = (): void => {
+  return listenerOf(desk, address, stopAccepting, () => {
     stopAccepting();
-    beginLastAnswers(desk);
     app.close();
-  };
-  return {
-    address,
-    get connections() {
-      return desk.connections;
-    },
-    get unsent() {
-      return unsentAnswers(desk);
-    },
-    stopAccepting,
-    beginLastAnswers: () => beginLastAnswers(desk),
-    close,
-  };
+  });
 }
 
 async function load(): Promise<Library> {
