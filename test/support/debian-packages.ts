@@ -2,14 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
+import type { Need } from './programs.ts';
 
-/** A program of a Debian package that something here starts. */
-export interface Need {
-  readonly package: string;
-  /** A file that shows that the package is there. */
-  readonly file: string;
-  readonly why: string;
-}
+// Services are not to start by themselves: tests start their own, on free ports.
+const INSTALL = ['-o', 'Dpkg::Options::=--force-confold', 'install', '-y', '--no-install-recommends'];
+const APT_MS_MAX = 600_000;
 
 /** Installs what is missing where it may; otherwise says what to install and ends the process. */
 export function ensureInstalled(needs: readonly Need[]): void {
@@ -18,18 +15,13 @@ export function ensureInstalled(needs: readonly Need[]): void {
 }
 
 function install(needs: readonly Need[]): void {
-  const packages = needs.map((need) => need.package);
+  const packages = [...new Set(needs.map((need) => need.package))];
   const apt = aptCommand();
-  if (apt === undefined) {
-    for (const need of needs) process.stderr.write(`missing: ${need.package} (${need.why})\n`);
-    fail(`Install them first, on Debian with: apt-get install --no-install-recommends ${packages.join(' ')}`);
-  }
+  if (apt === undefined) fail(needs, `Install them first, on Debian with: apt-get install --no-install-recommends ${packages.join(' ')}`);
   process.stdout.write(`Installing what is missing: ${packages.join(' ')}\n`);
-  run([...apt, 'update']);
-  // Services are not to start by themselves: tests start their own, on free ports.
-  run([...apt, '-o', 'Dpkg::Options::=--force-confold', 'install', '-y', '--no-install-recommends', ...packages]);
+  const reason = run([...apt, 'update']) ?? run([...apt, ...INSTALL, ...packages]);
   const still = needs.filter((need) => !existsSync(need.file));
-  if (still.length > 0) fail(`Installed, but not found: ${still.map((need) => need.file).join(', ')}. Is this Debian?`);
+  if (still.length > 0) fail(still, reason ?? 'Installed, but not found where they should be. Is this Debian?');
 }
 
 /** `undefined` when this user may not install packages or there is no apt-get. */
@@ -40,14 +32,17 @@ function aptCommand(): string[] | undefined {
   return sudo.status === 0 ? ['sudo', '-n', 'apt-get'] : undefined;
 }
 
-function run(command: readonly string[]): void {
+/** Why it failed, or `undefined`. */
+function run(command: readonly string[]): string | undefined {
   const [program = '', ...args] = command;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const result = spawnSync(program, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8', env });
-  if (result.status !== 0) fail(`${command.join(' ')} failed:\n${result.stderr}`);
+  const result = spawnSync(program, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8', env, timeout: APT_MS_MAX });
+  if (result.status === 0) return undefined;
+  return `${command.join(' ')} failed: ${result.error?.message ?? ''}\n${result.stderr ?? ''}`;
 }
 
-function fail(message: string): never {
+function fail(needs: readonly Need[], message: string): never {
+  for (const need of needs) process.stderr.write(`missing: ${need.file} of the Debian package ${need.package} (${need.why})\n`);
   process.stderr.write(`${message}\n`);
   process.exit(1);
 }

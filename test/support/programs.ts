@@ -1,0 +1,67 @@
+// THE table of external programs: what tests, benches and evidence start, of which Debian package, for what, and in which commands.
+
+/** The npm scripts that start programs. */
+export type Command = (typeof COMMANDS)[number];
+
+/** What Debian packages, and which commands do not work without it. */
+export interface Need {
+  readonly package: string;
+  /** The program, or a file that shows that the package is there; the same on Debian 12 and 13. */
+  readonly file: string;
+  readonly for: readonly Command[];
+  readonly why: string;
+}
+
+export type ProgramName = keyof typeof PROGRAMS;
+
+export const COMMANDS = ['test', 'test:evidence', 'test:load', 'test:power', 'scorecard', 'soak', 'bench', 'bench:curves'] as const;
+
+const EVERY = COMMANDS;
+const TEST = ['test'] as const;
+const EVIDENCE = ['test:evidence', 'scorecard'] as const;
+const CARD = ['scorecard'] as const;
+const BENCH = ['bench', 'bench:curves'] as const;
+const FRONTS = [...EVIDENCE, ...BENCH] as const;
+
+/** What is started, by the name that it is started by. Node and what npm installs are not in it: they are there or nothing is. */
+export const PROGRAMS = {
+  'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
+  'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
+  chromium: { package: 'chromium', file: '/usr/bin/chromium', for: TEST, why: 'pages are looked at in a real browser' },
+  curl: { package: 'curl', file: '/usr/bin/curl', for: TEST, why: 'the samples of docs and demo are run as they stand' },
+  openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
+  sh: { package: 'dash', file: '/usr/bin/sh', for: [...TEST, ...EVIDENCE], why: 'samples and image steps are pasted into a shell' },
+  sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'something that would outlive its parent' },
+  rm: { package: 'coreutils', file: '/usr/bin/rm', for: TEST, why: "the Dockerfile's steps are run" },
+  touch: { package: 'coreutils', file: '/usr/bin/touch', for: EVIDENCE, why: 'a file system that must not be writable is tried' },
+  setpriv: { package: 'util-linux', file: '/usr/bin/setpriv', for: EVIDENCE, why: 'a gateway without root and capabilities' },
+  unshare: { package: 'util-linux', file: '/usr/bin/unshare', for: EVIDENCE, why: 'a gateway with a file system of its own' },
+  mount: { package: 'mount', file: '/usr/bin/mount', for: EVIDENCE, why: 'that file system is made read-only' },
+  haproxy: { package: 'haproxy', file: '/usr/sbin/haproxy', for: FRONTS, why: 'request smuggling through a front proxy; a contestant' },
+  nginx: { package: 'nginx', file: '/usr/sbin/nginx', for: FRONTS, why: 'another one, which reads HTTP differently; the yardstick' },
+  strace: { package: 'strace', file: '/usr/bin/strace', for: CARD, why: "SQLite's system calls are watched and made to fail" },
+  git: { package: 'git', file: '/usr/bin/git', for: [...CARD, ...BENCH], why: 'results name the commit that they were measured on' },
+  taskset: { package: 'util-linux', file: '/usr/bin/taskset', for: BENCH, why: 'programs are pinned to cores' },
+} as const satisfies Readonly<Record<string, Need>>;
+
+const LUA = { for: BENCH, why: 'the OpenResty-style gateway' } as const;
+
+/** What those programs need beside them. */
+export const PARTS = {
+  'eng-spa': { package: 'apertium-eng-spa', file: '/usr/share/apertium/modes/eng-spa.mode', for: TEST, why: 'a language pair' },
+  'nginx-lua': { package: 'libnginx-mod-http-lua', file: '/usr/lib/nginx/modules/ngx_http_lua_module.so', ...LUA },
+  'lua-redis': { package: 'lua-nginx-redis', file: '/usr/share/lua/5.1/nginx/redis.lua', ...LUA },
+  'lua-lrucache': { package: 'lua-resty-lrucache', file: '/usr/share/lua/5.1/resty/lrucache.lua', ...LUA },
+  'lua-cjson': { package: 'lua-cjson', file: '/usr/share/lua/5.1/cjson/util.lua', ...LUA },
+} as const satisfies Readonly<Record<string, Need>>;
+
+/** What a command does not work without. */
+export function needsOf(command: Command): readonly Need[] {
+  const needs: readonly Need[] = [...Object.values(PROGRAMS), ...Object.values(PARTS)];
+  return needs.filter((need) => need.for.includes(command));
+}
+
+/** By its name, or `undefined`. */
+export function commandNamed(name: string | undefined): Command | undefined {
+  return COMMANDS.find((command) => command === name);
+}
