@@ -28,7 +28,7 @@ export type { Problem, ProblemCode } from './core/problem.ts';
 export type { Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
 export type { BodyStep, HeadStep, Step } from './core/step.ts';
 export type { PluginHost, PluginParts, StepPlacement } from './core/plugin.ts';
-export { keyOwnerSlot, tallySlot, translateRequestSlot } from './domain/journey.ts';
+export { keyOwnerSlot, tallySlot, translateRequestSlot } from './domain/slots.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export type { Attempt, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from './ports/engine.ts';

@@ -18,5 +18,5 @@ export const COMMON = {
 };
 
 export default defineConfig({
-  test: { ...COMMON, include: ['test/**/*.test.ts'], exclude: EVIDENCE.map((folder) => `test/${folder}/**`) },
+  test: { ...COMMON, include: ['test/**/*.test.ts'], exclude: EVIDENCE.map((folder) => `test/evidence/${folder}/**`) },
 });

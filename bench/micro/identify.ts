@@ -1,10 +1,10 @@
 // identify: three header forms, the pattern, the digest, the key cache.
 import assert from 'node:assert/strict';
 import { credentialReader } from '../../src/domain/credentials.ts';
-import { keyDigestSlot, keyOwnerSlot } from '../../src/domain/journey.ts';
+import { keyDigestSlot, keyOwnerSlot } from '../../src/domain/slots.ts';
 import type { KeyOwner } from '../../src/ports/key-directory.ts';
 import { identifyStep } from '../../src/steps/identify.ts';
-import { CachedKeyDirectory } from '../../src/stores/cached-key-directory.ts';
+import { CachedKeyDirectory } from '../../src/runtime/key-cache.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID, sampleExchange, sampleHead, sampleKey } from './sample-exchange.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
-import { bodyVerdictSlot } from '../../src/domain/journey.ts';
+import { bodyVerdictSlot } from '../../src/domain/slots.ts';
 import { Languages } from '../../src/domain/languages.ts';
 import { readStep } from '../../src/steps/read.ts';
 import { SAMPLE_CHARACTERS, SAMPLE_TEXT } from '../contestants/sample.ts';

@@ -8,13 +8,13 @@ import type { BodyStep } from '../core/step.ts';
 import { judgeGlossaryBody } from '../domain/glossary.ts';
 import type { GlossaryVerdict } from '../domain/glossary.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
-import { keyOwnerSlot } from '../domain/journey.ts';
+import { keyOwnerSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { GlossaryRecord, GlossaryShelf } from '../ports/glossary-shelf.ts';
+import type { GlossaryRecord, GlossaryShelf } from '../ports/glossary-store.ts';
 
 const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary of this id.');
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };

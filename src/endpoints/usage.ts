@@ -1,7 +1,7 @@
 // GET /v1/usage: what the team has used of its current period, settled counts only.
 import { json } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
-import { keyOwnerSlot } from '../domain/journey.ts';
+import { keyOwnerSlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { usageReport } from '../domain/usage-report.ts';

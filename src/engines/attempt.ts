@@ -2,7 +2,7 @@
 import type { Cancellation } from '../core/exchange.ts';
 import type { Attempt, AttemptFailure, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork } from '../ports/engine.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
-import type { Connection, ReplicaWire, WireCall } from './wire.ts';
+import type { Connection, ReplicaWire, WireCall } from './http1/pool.ts';
 
 export interface AttemptTerms {
   readonly protocol: EngineProtocol;

@@ -1,8 +1,8 @@
 // Requests that share their first attempt at the engine, each of them free to leave; a failed one each makes good by itself.
 import type { Cancellation } from '../core/exchange.ts';
 import type { EngineResult, EngineWork } from '../ports/engine.ts';
-import { NO_FAILURES } from './pool.ts';
-import type { AttemptwiseEngine } from './pool.ts';
+import { NO_FAILURES } from './balancer.ts';
+import type { AttemptwiseEngine } from './balancer.ts';
 
 /** What one call may hold. */
 export interface BatchLimits {

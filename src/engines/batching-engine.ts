@@ -3,7 +3,7 @@ import type { Cancellation } from '../core/exchange.ts';
 import type { EngineResult, EngineWork } from '../ports/engine.ts';
 import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
-import type { AttemptwiseEngine, ReplicatedEngine } from './pool.ts';
+import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
 
 export class BatchingEngine implements ReplicatedEngine {
   readonly #pool: AttemptwiseEngine;

@@ -1,8 +1,8 @@
 // Opens the engine that a configuration describes: a pool of replicas, with batches in front of it where they are wanted.
 import type { BatchLimits } from './batch.ts';
 import { BatchingEngine } from './batching-engine.ts';
-import { openPool } from './pool.ts';
-import type { PoolOptions, ReplicatedEngine } from './pool.ts';
+import { openPool } from './balancer.ts';
+import type { PoolOptions, ReplicatedEngine } from './balancer.ts';
 
 export interface EngineOptions extends PoolOptions {
   /** Without it every request is a call of its own. */

@@ -1,11 +1,11 @@
 // What the ops listener answers: probes, metrics, the API document and its pages.
-import { errorsPage } from './errors-page.ts';
-import type { Metrics } from './metrics.ts';
-import { openApiDocument } from './openapi.ts';
-import type { OpenApiOptions } from './openapi.ts';
+import { errorsPage } from '../docs/errors-page.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { openApiDocument } from '../docs/openapi.ts';
+import type { OpenApiOptions } from '../docs/openapi.ts';
 import type { OpsPage, OpsPages } from './ops-listener.ts';
-import { PAGE_SECURITY } from './page.ts';
-import { referencePage } from './reference-page.ts';
+import { PAGE_SECURITY } from '../docs/page.ts';
+import { referencePage } from '../docs/reference-page.ts';
 
 export interface OpsPagesOptions {
   /** The store answers and we are not draining. */

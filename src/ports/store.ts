@@ -1,5 +1,5 @@
 // A store: one backing service behind all of the ports that keep something.
-import type { GlossaryShelf } from './glossary-shelf.ts';
+import type { GlossaryShelf } from './glossary-store.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { TeamRegistry } from './team-registry.ts';

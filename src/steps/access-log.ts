@@ -2,7 +2,7 @@
 import type { Outcome } from '../core/outcome.ts';
 import { problems } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';
-import { keyOwnerSlot, tallySlot } from '../domain/journey.ts';
+import { keyOwnerSlot, tallySlot } from '../domain/slots.ts';
 import type { AccessLog } from '../ports/access-log.ts';
 
 export function accessLogStep(log: AccessLog, now: () => number): HeadStep {

@@ -7,7 +7,7 @@ import type { HeaderList, Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import type { KeyOwner } from '../domain/api-key.ts';
-import { bodyVerdictSlot, keyDigestSlot, keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/journey.ts';
+import { bodyVerdictSlot, keyDigestSlot, keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../core/exchange.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
-import { keyDigestSlot, keyOwnerSlot, tallySlot } from '../domain/journey.ts';
+import { keyDigestSlot, keyOwnerSlot, tallySlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyDirectory, KeyOwner, StoreUnavailable } from '../ports/key-directory.ts';
 

@@ -3,7 +3,7 @@ import { refuse } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';
 import { digestOf } from '../domain/api-key.ts';
 import type { CredentialReader } from '../domain/credentials.ts';
-import { keyDigestSlot, keyOwnerSlot, newTally, tallySlot } from '../domain/journey.ts';
+import { keyDigestSlot, keyOwnerSlot, newTally, tallySlot } from '../domain/slots.ts';
 import { UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 

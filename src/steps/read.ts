@@ -1,6 +1,6 @@
 // Parses and judges the body. Its verdict is kept: a revoked key or a throttled team is told so whatever the body says.
 import type { BodyStep } from '../core/step.ts';
-import { bodyVerdictSlot } from '../domain/journey.ts';
+import { bodyVerdictSlot } from '../domain/slots.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import type { Languages } from '../domain/languages.ts';
 import { judgeTranslateBody } from '../domain/translate-request.ts';

@@ -1,7 +1,7 @@
 // Turns a team's requests away while too many of its own are under way, so that one team's slow work cannot take the whole house.
 import { reserveSlot } from '../core/exchange.ts';
 import type { BodyStep } from '../core/step.ts';
-import { keyOwnerSlot } from '../domain/journey.ts';
+import { keyOwnerSlot } from '../domain/slots.ts';
 import { OVERLOADED } from '../domain/refusals.ts';
 import type { OnShed } from '../ports/pressure.ts';
 

@@ -5,7 +5,7 @@ import { json } from '../core/outcome.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/journey.ts';
+import { keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
 import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
@@ -13,7 +13,7 @@ import { traceparentForward } from '../domain/traceparent.ts';
 import { NO_SUCH_GLOSSARY } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { AttemptFailure, Engine, EngineGlossary, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
-import type { GlossaryEntries, GlossaryMemory } from '../ports/glossary-shelf.ts';
+import type { GlossaryEntries, GlossaryMemory } from '../ports/glossary-store.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;

@@ -1,7 +1,7 @@
 // Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions see them.
 import { ulid } from 'ulid';
 import { expect, it } from 'vitest';
-import type { GlossaryRecord, NewGlossary } from '../../src/ports/glossary-shelf.ts';
+import type { GlossaryRecord, NewGlossary } from '../../src/ports/glossary-store.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { Subject } from './store-contract.ts';
 import { teamUnderTest } from './team-under-test.ts';

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Client } from 'undici';
 import { freePortOf } from '../../src/server/port-check.ts';
 import { openStore } from '../../src/stores/open.ts';
-import { report } from '../scorecard/report.ts';
+import { report } from '../evidence/scorecard/report.ts';
 import { QUOTA_PLAN, SILENT, makeTeam } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';

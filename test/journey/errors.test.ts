@@ -18,7 +18,7 @@ import type { ScriptedEngine } from '../support/scripted-engine.ts';
 
 const DOCS = 'https://docs.example/lingate';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-const FAULT_PLUGIN = fileURLToPath(new URL('../plugins/fault.ts', import.meta.url));
+const FAULT_PLUGIN = fileURLToPath(new URL('../support/plugins/fault.ts', import.meta.url));
 
 const combinations = (['uws', 'node'] as const).flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/stores/open.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { lingate, parsed } from '../cli/lingate.ts';
+import { lingate, parsed } from '../support/lingate-command.ts';
 import { QUOTA_PLAN, SILENT, makeTeam } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { FIXED_MEMBERS } from '../../src/config/reload.ts';
+import { FIXED_MEMBERS } from '../../src/config/changes.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';

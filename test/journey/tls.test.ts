@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { lingate } from '../cli/lingate.ts';
+import { lingate } from '../support/lingate-command.ts';
 import { opsPage, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 

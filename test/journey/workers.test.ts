@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { inProcess, lingate } from '../cli/lingate.ts';
+import { inProcess, lingate } from '../support/lingate-command.ts';
 import { QUOTA_PLAN, makeTeam } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { RawConnection, requestBytes } from '../support/raw-http.ts';

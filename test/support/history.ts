@@ -1,11 +1,11 @@
 // The history checker: what callers saw and what the store's own journal says, held against each other id by id.
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { KeyUsage, Standing } from '../../src/ports/team-registry.ts';
-import { booksFindings } from '../faults/laws/books.ts';
-import { chargeFindings } from '../faults/laws/charges.ts';
-import { keyFindings } from '../faults/laws/keys.ts';
-import { lifeFindings } from '../faults/laws/lives.ts';
-import { windowFindings } from '../faults/laws/window.ts';
+import { booksFindings } from '../evidence/faults/laws/books.ts';
+import { chargeFindings } from '../evidence/faults/laws/charges.ts';
+import { keyFindings } from '../evidence/faults/laws/keys.ts';
+import { lifeFindings } from '../evidence/faults/laws/lives.ts';
+import { windowFindings } from '../evidence/faults/laws/window.ts';
 
 /** How a request ended for its caller. `unknown`: the connection broke, or the caller broke it off. */
 export type SeenResult =

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { memoryFolder } from '../faults/journal/memory-folder.ts';
+import { memoryFolder } from '../evidence/faults/journal/memory-folder.ts';
 import { freePort, startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 

@@ -1,5 +1,5 @@
 // Glossaries in Redis: created and removed by one script each in the team's slot, read by plain commands.
-import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryShelf, NewGlossary } from '../../ports/glossary-shelf.ts';
+import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryShelf, NewGlossary } from '../../ports/glossary-store.ts';
 import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
 import { entriesKey, glossaryPair, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';

@@ -1,7 +1,7 @@
 // Glossaries as rows: every method is one operation of the group commit, so that the count limit holds under any concurrency.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
-import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryShelf, NewGlossary } from '../../ports/glossary-shelf.ts';
+import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryShelf, NewGlossary } from '../../ports/glossary-store.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { storeFault } from './store-fault.ts';
 

@@ -1,0 +1,96 @@
+// The whole gateway in one process: what serves callers, the operator's side, a way to change it, and the way down again.
+import { buildRoutes } from './chain.ts';
+import type { ChainParts } from './chain.ts';
+import type { Config } from '../config/config.ts';
+import { loadPlugins } from '../config/plugins.ts';
+import { reloadOf } from '../config/changes.ts';
+import { compileRoute } from '../core/route.ts';
+import { Teardown } from '../core/teardown.ts';
+import { publicUrl, startOperatorSide } from './operator-side.ts';
+import type { Address, AppOptions } from './operator-side.ts';
+import { openJsonLog } from '../ops/json-log.ts';
+import type { JsonLog } from '../ops/json-log.ts';
+import type { Log } from '../ports/log.ts';
+import { openServing } from './serving.ts';
+
+export { startDemoEngine } from '../demo/demo-engine.ts';
+export { describeApi } from './operator-side.ts';
+export type { Address, AppOptions } from './operator-side.ts';
+
+/** A running gateway. */
+export interface App {
+  readonly listen: Address;
+  readonly ops: Address;
+  readonly listenUrl: string;
+  readonly opsUrl: string;
+  readonly log: Log;
+  /**
+   * Takes over what a configuration may change while we run; names the changed members that wait for a restart. Throws,
+   * and changes nothing, when it cannot.
+   */
+  reload(next: Config): readonly string[];
+  /** Refuses new connections, lets what is under way end, settles it, closes everything. Runs once. */
+  stop(): Promise<void>;
+}
+
+/** Rejects with a `ConfigError`, `StoreError` or `ListenError`, each fit to be shown to an operator as it is. */
+export async function startApp(config: Config, options: AppOptions = {}): Promise<App> {
+  const output = openJsonLog(options.logDestination);
+  const down = teardownOf(output);
+  try {
+    return await start(config, options, output, down);
+  } catch (error) {
+    await down.run();
+    output.flush();
+    throw error;
+  }
+}
+
+async function start(config: Config, { docsOnOps = false }: AppOptions, output: JsonLog, down: Teardown): Promise<App> {
+  const { log } = output;
+  let running = config;
+  const serving = await openServing(config, output, down);
+  const operator = await startOperatorSide({
+    config: () => running,
+    ready: () => serving.ready(),
+    metrics: serving.metrics,
+    docsOnOps,
+    log,
+  });
+  down.add('ops listener', () => operator.close());
+  const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
+  const listenUrl = (operator.serverUrl = publicUrl(config, listen));
+  log.info(`lingate is ready on ${listenUrl}, ops on ${operator.url}`);
+  return {
+    listen,
+    ops: operator.address,
+    listenUrl,
+    opsUrl: operator.url,
+    log,
+    reload(next) {
+      const reload = reloadOf(running, next);
+      serving.replace(reload.config);
+      running = reload.config;
+      return reload.waiting;
+    },
+    async stop() {
+      await down.run();
+      log.info('lingate has stopped');
+      output.flush();
+    },
+  };
+}
+
+/** Parts that do not close are named in the log; the others close all the same. */
+export function teardownOf({ log }: JsonLog): Teardown {
+  return new Teardown((part, error) => log.error('closing failed', { part, reason: error instanceof Error ? error.message : 'unknown' }));
+}
+
+/** The final order of steps of every route, plugins included. Opens neither store nor port. */
+export async function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
+  const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);
+  // Only names and order are looked at: no part is ever used.
+  const specs = buildRoutes(config, plugins, { store: {} } as ChainParts);
+  await plugins.close();
+  return specs.map((spec) => ({ route: `${spec.method} ${spec.path}`, steps: compileRoute(spec).steps.map((step) => step.name) }));
+}

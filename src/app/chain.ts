@@ -1,0 +1,119 @@
+// Makes the steps from their parts and puts them, with those of plugins, into the routes.
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import { placeSteps } from '../core/plugin.ts';
+import type { RouteSpec } from '../core/route.ts';
+import { credentialReader } from '../domain/credentials.ts';
+import type { Languages } from '../domain/languages.ts';
+import {
+  createGlossary,
+  deleteGlossary,
+  listGlossaries,
+  readGlossary,
+  showGlossary,
+  showGlossaryEntries,
+} from '../endpoints/glossaries.ts';
+import { healthEndpoint } from '../endpoints/health.ts';
+import { languagesEndpoint } from '../endpoints/languages.ts';
+import { usageEndpoint } from '../endpoints/usage.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
+import type { AccessLog } from '../ports/access-log.ts';
+import type { Engine } from '../ports/engine.ts';
+import type { GlossaryMemory } from '../ports/glossary-store.ts';
+import type { KeyCache } from '../ports/key-directory.ts';
+import type { Settlements } from '../ports/ledger.ts';
+import type { Log } from '../ports/log.ts';
+import type { OnShed, Pressure } from '../ports/pressure.ts';
+import type { Store } from '../ports/store.ts';
+import { routeTable } from '../routes.ts';
+import type { Steps } from '../routes.ts';
+import { accessLogStep } from '../steps/access-log.ts';
+import { admitStep } from '../steps/admit.ts';
+import { authenticateStep } from '../steps/authenticate.ts';
+import { identifyStep } from '../steps/identify.ts';
+import { readStep } from '../steps/read.ts';
+import { shedStep } from '../steps/shed.ts';
+import { teamShedStep } from '../steps/team-shed.ts';
+import { translateStep } from '../steps/translate.ts';
+
+/** What steps are made of. They keep references and use none before a request comes. */
+export interface ChainParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly keys: KeyCache;
+  readonly glossaries: GlossaryMemory;
+  readonly settlements: Settlements;
+  readonly pressure: Pressure;
+  readonly log: Log;
+  readonly access: AccessLog;
+  readonly metrics: Metrics;
+  /** Asked anew for each request: an operator may put another list in place. */
+  readonly languages: () => Languages;
+  /** The store answers and we are not draining. */
+  readonly serving: () => boolean;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** Makes ids of records: ULIDs. */
+  readonly newId: () => string;
+}
+
+/** Throws a `ConfigError` when a plugin's step fits nowhere. */
+export function buildRoutes(config: Config, plugins: LoadedPlugins, parts: ChainParts): RouteSpec[] {
+  const table = routeTable(stepsOf(config, parts));
+  try {
+    return placeSteps(table, plugins.placements);
+  } catch (error) {
+    throw new ConfigError([`plugins: ${error instanceof Error ? error.message : 'a step cannot be placed'}`]);
+  }
+}
+
+function stepsOf(config: Config, parts: ChainParts): Steps {
+  const { store, keys, metrics, languages } = parts;
+  const onShed: OnShed = (reason) => metrics.shed(reason);
+  return {
+    accessLog: accessLogStep(observed(parts), parts.now),
+    shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
+    identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
+    authenticate: authenticateStep(keys),
+    teamShed: teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
+    read: readStep(languages, config.limits.bodyBytes),
+    admit: admitStep({
+      ledger: store.ledger,
+      settlements: parts.settlements,
+      cache: keys,
+      leaseMs: config.limits.leaseMs,
+      rateLimitHeaders: config.limits.rateLimitHeaders,
+      onAdmission: (admission) => metrics.admission(admission),
+    }),
+    translate: translateStep({
+      engine: parts.engine,
+      glossaries: parts.glossaries,
+      languages,
+      onEngineResult(x, failures, usable) {
+        metrics.engineAttempts(failures, usable);
+        if (failures.length > 0)
+          parts.log.warn('engine attempts failed', { request_id: x.id, causes: failures.join(' '), answered: usable });
+      },
+    }),
+    health: healthEndpoint(parts.serving),
+    languages: languagesEndpoint(languages),
+    usage: usageEndpoint(store.teams),
+    readGlossary: readGlossary(languages, config.limits.bodyBytes),
+    createGlossary: createGlossary(store.glossaries, parts.newId),
+    listGlossaries: listGlossaries(store.glossaries),
+    showGlossary: showGlossary(store.glossaries),
+    showGlossaryEntries: showGlossaryEntries(store.glossaries),
+    deleteGlossary: deleteGlossary(store.glossaries),
+  };
+}
+
+/** Every access entry is a log line and a few counts. */
+function observed({ access, metrics }: ChainParts): AccessLog {
+  return {
+    record(entry) {
+      access.record(entry);
+      metrics.request(entry);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// Opens the gateway over its routes: request ids, clocks, and what becomes of a bug.
+import type { Config } from '../config/config.ts';
+import { Gateway } from '../core/gateway.ts';
+import type { RouteSpec } from '../core/route.ts';
+import { Router } from '../core/router.ts';
+import type { Log } from '../ports/log.ts';
+
+/** What is not the same in every process and every test. */
+export interface Sources {
+  readonly newId: () => string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+export function openGateway(config: Config, routes: readonly RouteSpec[], log: Log, { newId, now }: Sources): Gateway {
+  // Whatever else a route does, its first step is the access log.
+  const around = routes[0]!.steps.slice(0, 1);
+  return new Gateway({
+    router: new Router(routes, around),
+    around,
+    newId,
+    now,
+    requestMs: config.limits.requestMs,
+    reportBug: (x, where, error) => log.error('a bug', { request_id: x.id, where, reason: nameOf(error) }),
+  });
+}
+
+/** A bug's message may quote a caller's text: only its class and where it was thrown are logged. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frames = error.stack?.slice(`${error.name}: ${error.message}`.length);
+  const at = frames?.split('\n').find((line) => line.trimStart().startsWith('at '));
+  return `${error.name} ${at?.trim() ?? ''}`;
+}

@@ -1,0 +1,90 @@
+// The operator's side of a gateway, on one process or several: the ops listener, and what its pages say.
+import type { Config } from '../config/config.ts';
+import { isLoopback } from '../config/network-address.ts';
+import type { LogDestination } from '../ops/json-log.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
+import { openApiDocument } from '../docs/openapi.ts';
+import type { OpenApiOptions } from '../docs/openapi.ts';
+import { startOpsListener } from '../ops/ops-listener.ts';
+import { opsPages } from '../ops/ops-pages.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface AppOptions {
+  /** Where log lines go instead of standard output. */
+  readonly logDestination?: LogDestination;
+  /** The problems' documentation is the ops listener's own, whatever `service.docs_url` says. */
+  readonly docsOnOps?: boolean;
+}
+
+export interface OperatorSideOptions {
+  /** As it stands when a page is asked for. */
+  readonly config: () => Config;
+  readonly ready: () => boolean | Promise<boolean>;
+  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
+  readonly docsOnOps: boolean;
+  readonly log: Log;
+}
+
+export interface OperatorSide {
+  readonly address: Address;
+  readonly url: string;
+  /** What problem `type` URIs begin with. */
+  readonly docsUrl: string;
+  /** The public address, known once its listener is there. */
+  serverUrl: string;
+  close(): Promise<void>;
+}
+
+/** The version in every path. */
+const API_VERSION = '1';
+
+/** Rejects with a `ListenError`. */
+export async function startOperatorSide({ config, ready, metrics, docsOnOps, log }: OperatorSideOptions): Promise<OperatorSide> {
+  const { ops, service } = config();
+  if (!isLoopback(ops.host)) {
+    log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
+  }
+  const api = (): OpenApiOptions => apiOptions(config(), side);
+  const listener = await startOpsListener(ops.host, ops.port, opsPages({ ready, metrics, api }));
+  const url = urlOf(listener.address, 'http');
+  const side: OperatorSide = {
+    address: listener.address,
+    url,
+    docsUrl: docsOnOps ? `${url}/docs` : service.docsUrl,
+    serverUrl: '',
+    close: () => listener.close(),
+  };
+  return side;
+}
+
+/** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
+export function describeApi(config: Config): Record<string, unknown> {
+  return openApiDocument(apiOptions(config, { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl }));
+}
+
+/** The address that callers use. */
+export function publicUrl(config: Config, address: Address): string {
+  return urlOf(address, config.tls === undefined ? 'http' : 'https');
+}
+
+function apiOptions(config: Config, { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>): OpenApiOptions {
+  return {
+    serviceName: config.service.name,
+    version: API_VERSION,
+    serverUrl,
+    docsUrl,
+    sourceLanguages: config.languages.sources.map(({ code }) => code),
+    targetLanguages: config.languages.targets.map(({ code }) => code),
+    vendorNames: config.auth.vendorNames,
+    rateLimitHeaders: config.limits.rateLimitHeaders,
+  };
+}
+
+function urlOf({ host, port }: Address, scheme: 'http' | 'https'): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

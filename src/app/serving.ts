@@ -1,0 +1,185 @@
+// What serves callers in one process: store, engine, steps and public listener; all of the wiring but the operator's side.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { buildRoutes } from './chain.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config/config.ts';
+import { loadPlugins } from '../config/plugins.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import type { Gateway } from '../core/gateway.ts';
+import { ProblemWriter } from '../core/problem-writer.ts';
+import type { Teardown } from '../core/teardown.ts';
+import { Languages } from '../domain/languages.ts';
+import { ulidSource } from '../domain/ulid.ts';
+import { openEngine } from '../engines/open-engine.ts';
+import type { ReplicatedEngine } from '../engines/balancer.ts';
+import { builtInProtocols } from '../engines/protocols/built-in.ts';
+import { openGateway } from './open-gateway.ts';
+import type { JsonLog } from '../ops/json-log.ts';
+import { LoopPressure } from '../runtime/loop-pressure.ts';
+import { openMetrics } from '../ops/metrics/metrics.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
+import { StoreProbe } from '../runtime/store-probe.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EngineProtocol } from '../ports/engine.ts';
+import type { GlossaryMemory } from '../ports/glossary-store.ts';
+import type { KeyCache } from '../ports/key-directory.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import { drain } from '../server/lifecycle.ts';
+import type { Listener, ListenerOptions } from '../server/listener.ts';
+import { CachedGlossaries } from '../runtime/glossary-cache.ts';
+import { CachedKeyDirectory } from '../runtime/key-cache.ts';
+import { openStore } from '../stores/open.ts';
+import { SettlementQueue } from '../runtime/settlement-queue.ts';
+
+export interface ListenOptions {
+  /** What problem `type` URIs begin with. */
+  readonly docsUrl: string;
+  readonly port: number;
+  /** `false` among workers, which share the port. */
+  readonly exclusive: boolean;
+}
+
+export interface Serving {
+  readonly metrics: Metrics;
+  /** The store answers and we are not draining. */
+  ready(): boolean;
+  /** Opens the port; to be called once. */
+  listen(options: ListenOptions): Promise<{ readonly host: string; readonly port: number }>;
+  /**
+   * Begins the end: probes say no at once, and after the drain delay the port is closed. Connections that are open do not
+   * notice. What is left to do is `down`'s, which begins with this.
+   */
+  refuse(): Promise<void>;
+  /** Puts the configuration's languages and engine replicas in place for the next request; throws, and changes nothing, if it cannot. */
+  replace(config: Config): void;
+}
+
+const clock: Clock = { nowMs: () => Date.now() };
+const monotonicMs = (): number => performance.now();
+const SETTLE_WAIT_MS = 5000;
+/** Entries of some hundred large glossaries, or very many small ones. */
+const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
+export async function openServing(config: Config, output: JsonLog, down: Teardown): Promise<Serving> {
+  const { log } = output;
+  const plugins = await loadPlugins(config.plugins, log);
+  down.add('plugins', () => plugins.close());
+  const engine = openEngineOf(config, plugins, (requests) => metrics.engineBatch(requests));
+  down.add('engine', () => engine.close());
+  const store = await openStore(config.store, { log, clock, ...config.storeOptions });
+  down.add('store', () => store.close());
+  const probe = new StoreProbe(store, monotonicMs);
+  down.add('store probe', () => probe.close());
+  const state = {
+    draining: false,
+    stopAccepting: (): void => undefined,
+    inFlight: () => 0,
+    openSettlements: () => 0,
+    languages: new Languages(config.languages),
+  };
+  const metrics = openMetrics({
+    inFlight: () => state.inFlight(),
+    openSettlements: () => state.openSettlements(),
+    storeAnswers: () => probe.answers,
+    draining: () => state.draining,
+  });
+  const ready = (): boolean => !state.draining && probe.answers;
+  const refuse = once(async () => {
+    state.draining = true;
+    await delay(config.limits.drainDelayMs);
+    state.stopAccepting();
+  });
+  return {
+    metrics,
+    ready,
+    refuse,
+    async listen(options) {
+      const settlements = openSettlements(config, store, metrics, log);
+      state.openSettlements = () => settlements.open;
+      down.add('settlements', () => settle(settlements, log));
+      const pressure = new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs });
+      const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
+      const served = { languages: () => state.languages, serving: ready, ...sources };
+      const parts = { store, engine, ...memoriesOf(config, store, metrics), settlements, pressure, ...output, metrics, ...served };
+      const gateway = openGateway(config, buildRoutes(config, plugins, parts), log, sources);
+      state.inFlight = () => gateway.inFlight;
+      const listener = await startListener(config, gateway, options);
+      state.stopAccepting = () => listener.stopAccepting();
+      down.add('public listener', async () => {
+        await refuse();
+        const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drainMs });
+        if (cut > 0) log.warn('requests cut at the drain deadline', { count: cut });
+        gateway.close();
+      });
+      return listener.address;
+    },
+    replace(next) {
+      // First what may throw.
+      engine.setUrls(next.engine.urls);
+      state.languages = new Languages(next.languages);
+    },
+  };
+}
+
+function openSettlements(config: Config, store: Store, metrics: Metrics, log: Log): SettlementQueue {
+  return new SettlementQueue({
+    ledger: store.ledger,
+    now: monotonicMs,
+    log,
+    leaseMs: config.limits.leaseMs,
+    onSettled: (verdict, result) => metrics.settlement(verdict, result),
+  });
+}
+
+/** What stands in front of the store, so that it is not asked again for what never changes. */
+function memoriesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryMemory } {
+  const keys = new CachedKeyDirectory({
+    directory: store.keys,
+    keysMax: config.auth.keyCacheMax,
+    now: monotonicMs,
+    onLookup: (result) => metrics.keyLookup(result),
+  });
+  return { keys, glossaries: new CachedGlossaries({ shelf: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
+}
+
+function openEngineOf(config: Config, plugins: LoadedPlugins, onBatch: (requests: number) => void): ReplicatedEngine {
+  const protocols: ReadonlyMap<string, EngineProtocol> = new Map([...builtInProtocols, ...plugins.engines]);
+  const protocol = protocols.get(config.engine.protocol);
+  if (protocol === undefined) {
+    throw new ConfigError([`engine.protocol: there is no "${config.engine.protocol}"; there are ${[...protocols.keys()].join(', ')}`]);
+  }
+  return openEngine({ ...config.engine, protocol, onBatch });
+}
+
+async function startListener(config: Config, gateway: Gateway, { docsUrl, port, exclusive }: ListenOptions): Promise<Listener> {
+  const options: ListenerOptions = {
+    gateway,
+    problems: new ProblemWriter({ docsUrl, realm: config.service.name }),
+    host: config.listen.host,
+    port,
+    exclusive,
+    bodyBytesMax: config.limits.bodyBytes,
+    ...(config.tls === undefined ? {} : { tls: config.tls }),
+  };
+  // Imported when chosen: the library's binary must not be needed where the other listener is used.
+  if (config.listener === 'node') return (await import('../server/node-http.ts')).startNodeListener(options);
+  return (await import('../server/uws.ts')).startUwsListener(options);
+}
+
+/** Verdicts that the store has not acknowledged are worth a moment's wait; after that their leases see to them. */
+async function settle(settlements: SettlementQueue, log: Log): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, SETTLE_WAIT_MS);
+  await Promise.race([settlements.drained(), late]);
+  clearTimeout(timer);
+  if (settlements.open > 0) log.warn('reservations left to their leases', { count: settlements.open });
+  settlements.close();
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= action());
+}

@@ -1,0 +1,66 @@
+// lingate config check: says whether a configuration is sound, and what it comes to.
+import { accessSync, constants } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { formatNetworkAddress } from '../../config/network-address.ts';
+import { withoutCredentials } from '../../domain/store-url.ts';
+import type { Command } from '../command.ts';
+import { labelled } from '../table.ts';
+
+export const configCheck: Command = {
+  name: 'config check',
+  summary: 'Checks the configuration and shows what it comes to.',
+  usage: '',
+  about: 'All faults are listed at once. Reads the files that it names; opens neither store nor port.',
+  flags: {},
+  examples: ['lingate config check --config lingate.yaml'],
+  async run(context) {
+    const config = await context.config();
+    const missing = unreadable(config);
+    if (missing.length > 0) throw new ConfigError(missing);
+    const summary = summaryOf(config);
+    context.print(
+      { valid: true, ...summary },
+      () =>
+        `The configuration is valid.\n\n${labelled({ ...summary, plans: summary.plans.join(', '), engine_urls: summary.engine_urls.join(', ') })}`,
+    );
+  },
+};
+
+function summaryOf(config: Config) {
+  return {
+    file: config.file,
+    listen: formatNetworkAddress(config.listen),
+    ops: formatNetworkAddress(config.ops),
+    store: withoutCredentials(config.store),
+    engine_protocol: config.engine.protocol,
+    engine_urls: config.engine.urls,
+    plans: [...config.plans.keys()],
+    source_languages: config.languages.sources.length,
+    target_languages: config.languages.targets.length,
+  };
+}
+
+/** Files that only a running gateway needs; commands of operators who may not read them are not kept from their work. */
+function unreadable(config: Config): string[] {
+  const files = [
+    ...(config.tls === undefined
+      ? []
+      : [
+          ['tls.cert_file', config.tls.certFile],
+          ['tls.key_file', config.tls.keyFile],
+        ]),
+    ...config.plugins.map(({ module }, index) => [`plugins.${index}.module`, module]).filter(([, module]) => isAbsolute(module!)),
+  ] as [path: string, file: string][];
+  return files.filter(([, file]) => !isReadable(file)).map(([path, file]) => `${config.file}: ${path}: ${file} cannot be read`);
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

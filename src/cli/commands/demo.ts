@@ -1,0 +1,140 @@
+// lingate demo: the whole gateway with a built-in engine, a team and a key, and a line to paste into another shell.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { startApp, startDemoEngine } from '../../app/app.ts';
+import type { Address, App } from '../../app/app.ts';
+import type { Config } from '../../config/config.ts';
+import { digestOf, displayOf, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
+import { limitsOf } from '../../domain/plan.ts';
+import { ulidSource } from '../../domain/ulid.ts';
+import type { TeamRegistry } from '../../ports/team-registry.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { LISTEN_FLAGS } from './serve.ts';
+import { runUntilStopped } from '../../app/until-stopped.ts';
+import { withStore } from '../with-store.ts';
+
+const FOLDER = 'data';
+const KEY_FILE = join(FOLDER, 'demo.json');
+
+/** What is kept of the demo's team between runs, readable for its owner only. */
+interface DemoTeam {
+  readonly team_id: string;
+  readonly key_id: string;
+  readonly key: string;
+}
+
+export const demo: Command = {
+  name: 'demo',
+  summary: 'Runs the gateway with a built-in engine, a demo team and a key to try it with.',
+  usage: '[--listen HOST:PORT] [--ops HOST:PORT]',
+  about: `The built-in engine is a small phrasebook. Team, key and usage are kept in ${FOLDER}/; delete it to begin anew.`,
+  flags: LISTEN_FLAGS,
+  examples: ['lingate demo', 'lingate demo --listen 127.0.0.1:0'],
+  async run(context) {
+    const config = await context.config();
+    let team: DemoTeam | undefined;
+    await withStore(context, async (store) => {
+      team = await demoTeam(store.teams, config);
+    });
+    const engine = await startDemoEngine();
+    const start = async (): Promise<App> => {
+      const app = await startApp(await demoConfig(context, config, engine.url), { docsOnOps: true });
+      context.print(descriptionOf(app, team!), () => textOf(app, team!));
+      return app;
+    };
+    await runUntilStopped(start, { alsoStop: () => engine.close() });
+  },
+};
+
+/** The team of an earlier run while the store still has it, otherwise a new one. */
+async function demoTeam(teams: TeamRegistry, config: Config): Promise<DemoTeam> {
+  const kept = await readKept();
+  if (kept !== undefined) {
+    const key = (await teams.listKeys(kept.team_id))?.find(({ keyId }) => keyId === kept.key_id);
+    if (key?.status === 'active') return kept;
+  }
+  const newId = ulidSource(Date.now);
+  const [planName, plan] = [...config.plans].find(([name]) => name === 'free') ?? [...config.plans][0]!;
+  const key = newKey('test', randomBytes);
+  const team = { team_id: newId(), key_id: newId(), key };
+  await teams.createTeam({ teamId: team.team_id, name: 'demo', plan: planName, limits: limitsOf(plan), balanceMicro: 0 });
+  await teams.createKey({
+    keyId: team.key_id,
+    teamId: team.team_id,
+    digest: digestOf(key),
+    display: displayOf(key),
+    label: 'demo',
+    mode: 'test',
+  });
+  await keep(team);
+  return team;
+}
+
+async function readKept(): Promise<DemoTeam | undefined> {
+  try {
+    const kept = JSON.parse(await readFile(KEY_FILE, 'utf8')) as Partial<DemoTeam>;
+    const { team_id, key_id, key } = kept;
+    if (typeof team_id !== 'string' || typeof key_id !== 'string' || typeof key !== 'string' || !matchesKeyPattern(key)) return undefined;
+    return { team_id, key_id, key };
+  } catch {
+    // None yet, or not ours any more: a new one is made in its place.
+    return undefined;
+  }
+}
+
+async function keep(team: DemoTeam): Promise<void> {
+  await mkdir(FOLDER, { recursive: true, mode: 0o700 });
+  const draft = `${KEY_FILE}.new`;
+  await writeFile(draft, `${JSON.stringify(team, null, 2)}\n`, { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, KEY_FILE);
+}
+
+async function demoConfig(context: CommandContext, config: Config, engineUrl: string): Promise<Config> {
+  const listen = await freeUnlessAsked(config.listen, context.text('listen') ?? context.io.env['LINGATE_LISTEN']);
+  const ops = await freeUnlessAsked(config.ops, context.text('ops') ?? context.io.env['LINGATE_OPS']);
+  return { ...config, listen, ops, engine: { ...config.engine, protocol: 'native', urls: [engineUrl] } };
+}
+
+/** Where a default is busy any free port will do; an address that was asked for stays, and fails clearly. */
+async function freeUnlessAsked(address: Address, asked: string | undefined): Promise<Address> {
+  if (asked !== undefined && asked !== '') return address;
+  const probe = createServer();
+  try {
+    probe.listen({ host: address.host, port: address.port, exclusive: true });
+    await once(probe, 'listening');
+    probe.close();
+    await once(probe, 'close');
+    return address;
+  } catch {
+    return { host: address.host, port: 0 };
+  }
+}
+
+function descriptionOf(app: App, team: DemoTeam): Record<string, string> {
+  return { listen: app.listenUrl, ops: app.opsUrl, team_id: team.team_id, key: team.key, curl: curlLine(app, team) };
+}
+
+function textOf(app: App, team: DemoTeam): string {
+  return [
+    '',
+    `  API   ${app.listenUrl}`,
+    `  ops   ${app.opsUrl}`,
+    `  team  ${team.team_id}, its key is kept in ${KEY_FILE}`,
+    '',
+    '  Paste this into another shell:',
+    '',
+    curlLine(app, team),
+    '',
+    '  Ctrl-C stops it. One line per request follows here.',
+    '',
+  ].join('\n');
+}
+
+function curlLine(app: App, team: DemoTeam): string {
+  const body = JSON.stringify({ text: ['Hello, world!'], target_lang: 'DE' });
+  return `curl -sS ${app.listenUrl}/v1/translate -H 'Authorization: Bearer ${team.key}' -H 'Content-Type: application/json' -d '${body}'`;
+}

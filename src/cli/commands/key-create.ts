@@ -1,0 +1,41 @@
+// lingate key create: makes a key and shows it, once.
+import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
+import type { KeyMode } from '../../domain/api-key.ts';
+import { ulidSource } from '../../domain/ulid.ts';
+import type { Command } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { noSuchTeam, readId, readName, TEAMS_WHERE } from '../operand.ts';
+import { labelled } from '../table.ts';
+import { withStore } from '../with-store.ts';
+
+export const keyCreate: Command = {
+  name: 'key create',
+  summary: 'Makes a key for a team and shows it, once.',
+  usage: '--team TEAM --mode live|test [--label LABEL]',
+  about: 'Only a digest of the key is kept. Both modes work alike; the mode is a label in usage reports.',
+  flags: {
+    team: { kind: 'text', value: 'TEAM', summary: 'the id of the team', required: true },
+    mode: { kind: 'text', value: 'live|test', summary: 'what the key is marked as', required: true },
+    label: { kind: 'text', value: 'LABEL', summary: 'what the key is for', fallback: 'no label' },
+  },
+  examples: ['lingate key create --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --mode live --label backend'],
+  async run(context) {
+    const mode = readMode(context.required('mode'));
+    const label = context.text('label');
+    const record = { mode, label: label === undefined ? '' : readName('label', label) };
+    const teamId = readId('team', context.required('team'), TEAMS_WHERE);
+    await withStore(context, async ({ teams }) => {
+      const key = newKey(mode);
+      const keyId = ulidSource(() => context.io.nowMs())();
+      const created = await teams.createKey({ ...record, keyId, teamId, digest: digestOf(key), display: displayOf(key) });
+      if (created === undefined) throw noSuchTeam(teamId);
+      const report = { key_id: keyId, key, display: created.display, mode, team_id: teamId };
+      context.print(report, () => `${labelled(report)}\n\nKeep the key now: it will not be shown again.`);
+    });
+  },
+};
+
+function readMode(value: string): KeyMode {
+  if (value === 'live' || value === 'test') return value;
+  throw new UsageError(`--mode ${JSON.stringify(value)} is neither live nor test`);
+}

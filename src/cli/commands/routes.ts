@@ -1,0 +1,23 @@
+// lingate routes: the final order of steps of every route, plugins included.
+import type { Command } from '../command.ts';
+import { table } from '../table.ts';
+
+export const routes: Command = {
+  name: 'routes',
+  summary: 'Shows the steps that each route runs through, plugins included.',
+  usage: '',
+  flags: {},
+  examples: ['lingate routes'],
+  async run(context) {
+    const config = await context.config();
+    // Loaded late: it brings the whole gateway with it.
+    const { describeRoutes } = await import('../../app/app.ts');
+    const described = await describeRoutes(config);
+    context.print({ routes: described }, () =>
+      table(
+        ['ROUTE', 'STEPS'],
+        described.map(({ route, steps }) => [route, steps.join(' > ')]),
+      ),
+    );
+  },
+};

@@ -1,0 +1,66 @@
+// lingate serve: runs the gateway, on one process or several, until a signal asks it to stop.
+import { startApp } from '../../app/app.ts';
+import type { Command, CommandContext, Flags } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { reload } from '../../app/reload.ts';
+import type { Reloadable } from '../../app/reload.ts';
+import { runUntilStopped } from '../../app/until-stopped.ts';
+import type { Stoppable } from '../../app/until-stopped.ts';
+import { startWorkers } from '../../workers/supervisor.ts';
+import { isWorker, runAsWorker } from '../../workers/worker-main.ts';
+
+export const LISTEN_FLAGS: Flags = {
+  listen: {
+    kind: 'text',
+    value: 'HOST:PORT',
+    summary: 'public address; port 0 picks a free one',
+    fallback: 'LINGATE_LISTEN, then the file',
+  },
+  ops: { kind: 'text', value: 'HOST:PORT', summary: 'address of probes, metrics and docs', fallback: 'LINGATE_OPS, then the file' },
+};
+
+const WORKERS_MAX = 64;
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Runs the gateway.',
+  usage: '[--listen HOST:PORT] [--ops HOST:PORT] [--engine-url URL]... [--engine-protocol NAME] [--workers N]',
+  about:
+    'Prints one line with both addresses when it is ready. SIGTERM and SIGINT let requests in flight end first. SIGHUP reads ' +
+    'languages, engine URLs and plans anew.',
+  flags: {
+    ...LISTEN_FLAGS,
+    'engine-url': {
+      kind: 'texts',
+      value: 'URL',
+      summary: 'a replica of the engine; may be repeated',
+      fallback: 'LINGATE_ENGINE_URL, then the file',
+    },
+    'engine-protocol': {
+      kind: 'text',
+      value: 'NAME',
+      summary: 'how the engine is spoken to',
+      fallback: 'LINGATE_ENGINE_PROTOCOL, then the file',
+    },
+    workers: { kind: 'text', value: 'N', summary: 'processes that share the port; about one per core', fallback: '1' },
+  },
+  examples: [
+    'lingate serve',
+    'lingate serve --listen 0.0.0.0:8080 --store redis://127.0.0.1:6379 --engine-url http://10.0.0.5:2737 --engine-protocol apertium',
+    'lingate serve --workers 4 --store redis://127.0.0.1:6379',
+  ],
+  async run(context) {
+    if (isWorker(context.io.env)) return runAsWorker();
+    const workers = workersOf(context);
+    const config = await context.config();
+    const start = (): Promise<Stoppable & Reloadable> => (workers === 1 ? startApp(config) : startWorkers(config, workers));
+    await runUntilStopped(start, { reload: (app) => reload(app, () => context.config()) });
+  },
+};
+
+function workersOf(context: CommandContext): number {
+  const text = context.text('workers') ?? '1';
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= WORKERS_MAX) return count;
+  throw new UsageError(`--workers: ${JSON.stringify(text)} is not a whole number from 1 to ${WORKERS_MAX}`);
+}

@@ -1,0 +1,17 @@
+// lingate team list: all teams, in order of creation.
+import type { Command } from '../command.ts';
+import { teamReport, teamTable } from '../team-report.ts';
+import { withStore } from '../with-store.ts';
+
+export const teamList: Command = {
+  name: 'team list',
+  summary: 'Lists all teams.',
+  usage: '',
+  flags: {},
+  examples: ['lingate team list', 'lingate team list --json'],
+  run: (context) =>
+    withStore(context, async (store) => {
+      const teams = await store.teams.listTeams();
+      context.print({ teams: teams.map(teamReport) }, () => teamTable(teams));
+    }),
+};

@@ -1,0 +1,138 @@
+// /docs/errors: one anchor per code, which is what problem `type` URIs point at.
+import { anchorOf, problems } from '../core/problem.ts';
+import type { ProblemCode, ProblemKind } from '../core/problem.ts';
+import { advice } from './advice.ts';
+import { html, prose } from './html.ts';
+import type { Html } from './html.ts';
+import { HEADERS } from './openapi-headers.ts';
+import { UNMATCHED, problemsOf } from './operation.ts';
+import { operations } from './operations.ts';
+import { links, page } from './page.ts';
+import { fieldSchemas, headerExamples, problemExample } from './problem-examples.ts';
+import { answerSample } from './code-sample.ts';
+import { rowOf, table } from './schema-table.ts';
+
+const CODES = Object.keys(problems) as ProblemCode[];
+
+export interface ErrorsPageOptions {
+  readonly serviceName: string;
+  readonly docsUrl: string;
+}
+
+export function errorsPage(options: ErrorsPageOptions): string {
+  return page({
+    title: 'Errors',
+    serviceName: options.serviceName,
+    current: 'errors',
+    groups: [
+      { label: 'Start', sections: [{ anchor: 'all', label: 'All codes' }] },
+      { label: 'Codes', sections: CODES.map((code) => ({ anchor: anchorOf(code), label: code, tag: statusTag(problems[code]) })) },
+    ],
+    main: html`<h1>Errors</h1>
+      <p class="lede">
+        Every failure is a 4xx or 5xx answer with the media type <code>application/problem+json</code> (RFC 9457). A failed request is never
+        charged.
+      </p>
+      <p>
+        <code>code</code> is the contract: it never changes its meaning. <code>detail</code> is for people and may change at any time, so
+        match on <code>code</code>. Take members that you do not know as optional. When you ask for help, give the <code>request_id</code>.
+      </p>
+      <section id="all" aria-labelledby="all-title">
+        <h2 id="all-title"><a href="#all">All codes</a></h2>
+        ${overview()}
+      </section>
+      ${CODES.map((code) => entry(code, options))}`,
+  });
+}
+
+function overview(): Html {
+  return html`<div class="scroll" role="region" aria-label="All codes" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Code</th>
+          <th scope="col">Status</th>
+          <th scope="col">Try again?</th>
+          <th scope="col" class="wide">When</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${CODES.map(
+          (code) =>
+            html`<tr>
+              <td>
+                <a href="#${anchorOf(code)}"><code>${code}</code></a>
+              </td>
+              <td>${problems[code].status}</td>
+              <td>${retry(code)}</td>
+              <td class="wide">${prose(problems[code].meaning)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function entry(code: ProblemCode, options: ErrorsPageOptions): Html {
+  const kind: ProblemKind = problems[code];
+  const anchor = anchorOf(code);
+  return html`<section id="${anchor}" class="entry" aria-labelledby="${anchor}-title">
+    <div>
+      <h3 id="${anchor}-title">
+        <a href="#${anchor}"><code>${code}</code></a>
+      </h3>
+      <p>${statusTag(kind)} ${kind.title}. ${prose(kind.meaning)}</p>
+      <h4>Try again?</h4>
+      <p>${retry(code)} ${prose(advice[code])}</p>
+      ${members(code, kind.fields)} ${fields(code, kind.headers)} ${sentBy(code, kind)}
+    </div>
+    <div class="samples">${example(code, kind, options)}</div>
+  </section>`;
+}
+
+function statusTag({ status }: ProblemKind): Html {
+  return html`<span class="tag">${status}</span>`;
+}
+
+function retry(code: ProblemCode): Html {
+  if (!problems[code].retry) return html`<span class="no">No.</span>`;
+  return code === 'internal_error' ? html`<span class="once">Once.</span>` : html`<span class="yes">Yes.</span>`;
+}
+
+function members(code: ProblemCode, names: readonly string[]): Html | undefined {
+  if (names.length === 0) return undefined;
+  const rows = names.map((name) => {
+    const schema = fieldSchemas[name]!;
+    return { ...rowOf(name, schema, schema.description), required: true };
+  });
+  return html`<h4>Additional members</h4>
+    ${table(`${code}: additional members`, 'answer', rows)}`;
+}
+
+function fields(code: ProblemCode, names: readonly string[]): Html | undefined {
+  if (names.length === 0) return undefined;
+  const rows = names.map((name) => ({ ...rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description), required: true }));
+  return html`<h4>Response headers</h4>
+    ${table(`${code}: response headers`, 'answer', rows)}`;
+}
+
+function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind): Html {
+  if (dashboardOnly) return html`<p class="soft">Only the dashboard answers this; no route of the API does.</p>`;
+  if (UNMATCHED.includes(code)) return html`<p class="soft">Answered before a key is looked at.</p>`;
+  const all = Object.entries(operations);
+  const senders = all.filter(([, operation]) => [...problemsOf(operation).values()].flat().includes(code));
+  if (senders.length === all.length) return html`<p class="soft">Any route may answer this.</p>`;
+  if (senders.length === all.filter(([, { authenticated }]) => authenticated).length)
+    return html`<p class="soft">Any route that needs a key may answer this.</p>`;
+  return html`<h4>Answered by</h4>
+    <ul class="plain">
+      ${senders.map(([name, { id }]) => html`<li><a href="${links.errors.reference}#${id}">${name}</a></li>`)}
+    </ul>`;
+}
+
+function example(code: ProblemCode, { status, headers }: ProblemKind, { serviceName, docsUrl }: ErrorsPageOptions): Html {
+  const values = headerExamples(serviceName, code);
+  const names = ['X-Request-Id', ...headers];
+  const shown = [['Content-Type', 'application/problem+json'] as const, ...names.map((name) => [name, values[name] ?? ''] as const)];
+  return answerSample('Example', { status, headers: shown, body: problemExample(code, docsUrl) });
+}

@@ -1,0 +1,192 @@
+// What the API reference says of each route: purpose, parameters, bodies, answers, and the problems it can end in.
+import Type from 'typebox';
+import {
+  GlossariesAnswer,
+  GlossaryAnswer,
+  GlossaryEntriesAnswer,
+  HealthAnswer,
+  LanguagesAnswer,
+  TranslateAnswer,
+  UsageAnswer,
+} from '../domain/answers.ts';
+import { GlossaryBody } from '../domain/glossary.ts';
+import { TranslateBody } from '../domain/translate-request.ts';
+import type { Operation } from './operation.ts';
+import { creditUsage, entries, glossary, letter, quotaUsage } from './sample-values.ts';
+
+/** By route name. A test holds this table and the router's to each other. */
+export const operations: Readonly<Record<string, Operation>> = {
+  'POST /v1/translate': {
+    id: 'translate',
+    tag: 'Translation',
+    summary: 'Translate texts',
+    description:
+      'Translates 1 to 50 texts into one target language. Characters are Unicode code points of `text`; they are charged only when ' +
+      'the translations are delivered. Unknown members are refused, so that a mistyped option never translates silently differently.',
+    authenticated: true,
+    body: {
+      description: 'The texts, and how they are to be translated.',
+      schema: TranslateBody,
+      examples: {
+        plain: { summary: 'A text, into a language', value: { text: ['Hello, world!'], target_lang: 'DE' } },
+        options: { summary: 'Several texts, with what is known of them', value: letter },
+      },
+    },
+    answer: {
+      status: 200,
+      description: 'The translations, in the order of the texts.',
+      schema: TranslateAnswer,
+      examples: {
+        plain: {
+          summary: 'One translation',
+          value: { translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }], billed_characters: 13 },
+        },
+      },
+    },
+    problems: [
+      'invalid_target_lang',
+      'invalid_source_lang',
+      'too_many_texts',
+      'text_too_long',
+      'quota_exceeded',
+      'credit_exhausted',
+      'engine_unavailable',
+    ],
+  },
+  'GET /v1/languages': {
+    id: 'listLanguages',
+    tag: 'Languages',
+    summary: 'List languages',
+    description: 'Lists the codes that `source_lang` or `target_lang` may have. Regional variants are targets only.',
+    authenticated: true,
+    query: [
+      {
+        name: 'type',
+        description: 'Which of the two lists.',
+        schema: Type.Enum(['source', 'target'], { type: 'string', default: 'source' }),
+        example: 'target',
+      },
+    ],
+    answer: {
+      status: 200,
+      description: 'The languages.',
+      schema: LanguagesAnswer,
+      examples: {
+        target: {
+          summary: 'Of the targets',
+          value: [
+            { language: 'DE', name: 'German', supports_formality: true },
+            { language: 'EN-GB', name: 'English (British)', supports_formality: false },
+          ],
+        },
+        source: { summary: 'Of the sources', value: [{ language: 'EN', name: 'English' }] },
+      },
+    },
+    problems: [],
+  },
+  'POST /v1/glossaries': {
+    id: 'createGlossary',
+    tag: 'Glossaries',
+    summary: 'Create a glossary',
+    description:
+      'Keeps terms and how they are to be translated, for one pair of languages. A glossary never changes: delete it and create another.',
+    authenticated: true,
+    body: {
+      description: 'The glossary.',
+      schema: GlossaryBody,
+      examples: {
+        terms: { summary: 'Two terms', value: { name: glossary.name, source_lang: 'EN', target_lang: 'DE', ...entries } },
+      },
+    },
+    answer: {
+      status: 201,
+      description: 'The new glossary.',
+      schema: GlossaryAnswer,
+      examples: { created: { summary: 'What was created', value: glossary } },
+      headers: ['Location'],
+    },
+    problems: ['invalid_source_lang', 'invalid_target_lang', 'glossary_limit_reached'],
+  },
+  'GET /v1/glossaries': {
+    id: 'listGlossaries',
+    tag: 'Glossaries',
+    summary: 'List glossaries',
+    description: 'Lists the glossaries of the team.',
+    authenticated: true,
+    answer: {
+      status: 200,
+      description: 'The glossaries, without their entries.',
+      schema: GlossariesAnswer,
+      examples: { one: { summary: 'A team with one glossary', value: { glossaries: [glossary] } } },
+    },
+    problems: [],
+  },
+  'GET /v1/glossaries/{id}': {
+    id: 'getGlossary',
+    tag: 'Glossaries',
+    summary: 'Show a glossary',
+    description: 'Shows one glossary, without its entries.',
+    authenticated: true,
+    answer: {
+      status: 200,
+      description: 'The glossary.',
+      schema: GlossaryAnswer,
+      examples: { glossary: { summary: 'A glossary', value: glossary } },
+    },
+    problems: ['glossary_not_found'],
+  },
+  'GET /v1/glossaries/{id}/entries': {
+    id: 'getGlossaryEntries',
+    tag: 'Glossaries',
+    summary: "Show a glossary's entries",
+    description: 'Shows all terms and their translations.',
+    authenticated: true,
+    answer: {
+      status: 200,
+      description: 'The entries.',
+      schema: GlossaryEntriesAnswer,
+      examples: { entries: { summary: 'Two terms', value: entries } },
+    },
+    problems: ['glossary_not_found'],
+  },
+  'DELETE /v1/glossaries/{id}': {
+    id: 'deleteGlossary',
+    tag: 'Glossaries',
+    summary: 'Delete a glossary',
+    description: 'Deletes a glossary. Translations that name it are refused from then on.',
+    authenticated: true,
+    answer: { status: 204, description: 'It is gone.', schema: undefined },
+    problems: ['glossary_not_found'],
+  },
+  'GET /v1/usage': {
+    id: 'getUsage',
+    tag: 'Usage',
+    summary: 'Report usage',
+    description: 'What the team has used of its current period, over all keys and key by key. Requests still under way are not in it.',
+    authenticated: true,
+    answer: {
+      status: 200,
+      description: 'Settled counts of the current period.',
+      schema: UsageAnswer,
+      examples: {
+        quota: { summary: 'A team with a quota', value: quotaUsage },
+        credit: { summary: 'A team with prepaid credit', value: creditUsage },
+      },
+    },
+    problems: [],
+  },
+  'GET /health': {
+    id: 'getHealth',
+    tag: 'Health',
+    summary: 'Ask whether the service can serve',
+    description: 'For load balancers and monitors: needs no key, and costs the store nothing.',
+    authenticated: false,
+    answer: {
+      status: 200,
+      description: 'It can.',
+      schema: HealthAnswer,
+      examples: { ok: { summary: 'It can', value: { status: 'ok' } } },
+    },
+    problems: ['service_unavailable'],
+  },
+};

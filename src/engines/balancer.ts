@@ -1,0 +1,167 @@
+// The engine as the service sees it: replicas in turn, two attempts, the second elsewhere and over a fresh connection.
+import { performance } from 'node:perf_hooks';
+import type { Cancellation } from '../core/exchange.ts';
+import type { Attempt, AttemptFailure, Engine, EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
+import { attemptOn } from './attempt.ts';
+import type { AttemptTerms } from './attempt.ts';
+import { Deadlines } from './deadlines.ts';
+import { readEngineUrl } from './http1/url.ts';
+import { ReplicaWire } from './http1/pool.ts';
+import type { Connection, WireLimits } from './http1/pool.ts';
+
+export interface PoolOptions extends WireLimits {
+  readonly protocol: EngineProtocol;
+  /** At least one; the replicas are equal. */
+  readonly urls: readonly string[];
+  /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
+  readonly onAdapterError?: (error: unknown) => void;
+}
+
+/** An engine whose replicas can be changed while it works. */
+export interface ReplicatedEngine extends Engine {
+  /** Attempts under way on a replica that goes are let to their end. Throws, and changes nothing, when a URL is wrong. */
+  setUrls(urls: readonly string[]): void;
+}
+
+/** What a first attempt came to, and where it was made. */
+export interface FirstAttempt {
+  readonly attempt: Attempt;
+  readonly replica: Replica;
+}
+
+/** The two attempts one by one, for several requests that share the first of them. */
+export interface AttemptwiseEngine extends ReplicatedEngine {
+  first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt>;
+  /** The second attempt, elsewhere than `before`; what it gives is the request's result. */
+  second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult>;
+}
+
+/** For how long a replica that could not be connected to is tried after the others. */
+const LAST_MS = 1000;
+/** Of a result that took no failed attempt. */
+export const NO_FAILURES: readonly AttemptFailure[] = [];
+
+/** One of the engine's equals. */
+export interface Replica {
+  readonly href: string;
+  readonly wire: ReplicaWire;
+  /** Until then it is tried after the others. */
+  lastUntilMs: number;
+}
+
+/** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
+export function openPool(options: PoolOptions): AttemptwiseEngine {
+  return new EnginePool(options);
+}
+
+class EnginePool implements AttemptwiseEngine {
+  readonly #options: PoolOptions;
+  readonly #terms: AttemptTerms;
+  readonly #nowMs: () => number;
+  /** Closings of replicas that have left; waited for at the end. */
+  readonly #leaving = new Set<ReplicaWire>();
+  #replicas: readonly Replica[] = [];
+  #turn = 0;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const { protocol, timeoutMs, onAdapterError } = options;
+    this.#terms = { protocol, deadlines: new Deadlines(timeoutMs), onAdapterError };
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.setUrls(options.urls);
+  }
+
+  translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> {
+    if (cancellation.cancelled) return { kind: 'unavailable', failures: NO_FAILURES };
+    // One promise for both attempts: this is hot.
+    return new Promise((resolve) => {
+      const replica = this.#next(undefined);
+      this.#attempt(replica, 'kept', work, cancellation, (first) => {
+        if (first.kind === 'usable') resolve({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
+        else this.#second(work, cancellation, first.failure, replica, resolve);
+      });
+    });
+  }
+
+  first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt> {
+    const replica = this.#next(undefined);
+    return new Promise((resolve) => {
+      this.#attempt(replica, 'kept', work, cancellation, (attempt) => resolve({ attempt, replica }));
+    });
+  }
+
+  second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult> {
+    return new Promise((resolve) => {
+      this.#second(work, cancellation, failure, before, resolve);
+    });
+  }
+
+  #second(
+    work: EngineWork,
+    cancellation: Cancellation,
+    failure: AttemptFailure,
+    before: Replica,
+    done: (result: EngineResult) => void,
+  ): void {
+    if (cancellation.cancelled) {
+      done({ kind: 'unavailable', failures: [failure] });
+      return;
+    }
+    // A restarted engine leaves kept connections that break on use: the second attempt must not meet another of them.
+    this.#attempt(this.#next(before), 'fresh', work, cancellation, (second) => {
+      if (second.kind === 'usable') done({ kind: 'usable', translations: second.translations, failures: [failure] });
+      else done({ kind: 'unavailable', failures: [failure, second.failure] });
+    });
+  }
+
+  setUrls(urls: readonly string[]): void {
+    const wanted = new Map(urls.map(readEngineUrl).map((url) => [url.href, url]));
+    if (wanted.size === 0) throw new Error('engine.urls: must name at least one engine URL');
+    const before = this.#replicas;
+    this.#replicas = [...wanted].map(
+      ([href, url]) =>
+        before.find((replica) => replica.href === href) ?? { href, wire: new ReplicaWire(url, this.#options), lastUntilMs: -Infinity },
+    );
+    for (const replica of before) {
+      if (!wanted.has(replica.href)) void this.#leave(replica.wire);
+    }
+  }
+
+  async close(): Promise<void> {
+    const wires = [...this.#leaving, ...this.#replicas.map((replica) => replica.wire)];
+    await Promise.all(wires.map((wire) => wire.destroy()));
+    this.#terms.deadlines.close();
+  }
+
+  #attempt(replica: Replica, connection: Connection, work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt) => void): void {
+    attemptOn(replica.wire, connection, work, cancellation, this.#terms, (attempt) => {
+      if (attempt.kind === 'unusable' && attempt.failure === 'connect') replica.lastUntilMs = this.#nowMs() + LAST_MS;
+      done(attempt);
+    });
+  }
+
+  /** The next in turn that is not `previous`; one that could not be connected to a moment ago only when no other is left. */
+  #next(previous: Replica | undefined): Replica {
+    const replicas = this.#replicas;
+    const nowMs = this.#nowMs();
+    let last = previous ?? replicas[this.#turn % replicas.length]!;
+    for (let i = 0; i < replicas.length; i++) {
+      const index = (this.#turn + i) % replicas.length;
+      const replica = replicas[index]!;
+      if (replica === previous) continue;
+      if (replica.lastUntilMs <= nowMs) {
+        this.#turn = index + 1;
+        return replica;
+      }
+      if (last === previous) last = replica;
+    }
+    this.#turn++;
+    return last;
+  }
+
+  async #leave(wire: ReplicaWire): Promise<void> {
+    this.#leaving.add(wire);
+    await wire.close().catch(() => undefined);
+    this.#leaving.delete(wire);
+  }
+}

@@ -1,0 +1,135 @@
+// One connection to a replica: exchanges one after the other, each whole or not at all; any doubt ends the connection.
+import type { Socket } from 'node:net';
+import type { AttemptFailure, EngineResponse } from '../../ports/engine.ts';
+import type { EngineOrigin } from './origin.ts';
+import { ResponseParser } from './response-parser.ts';
+
+const READ_BYTES = 65_536;
+
+/** Who waits for the end of an exchange; told it once, unless it has destroyed the connection itself. */
+export interface Exchange {
+  onSent(): void;
+  onAnswer(response: EngineResponse): void;
+  onFailure(failure: AttemptFailure): void;
+}
+
+/** Who counts the connections. */
+export interface SocketOwner {
+  /** The exchange is over and the connection is still good; to be left alone until it is given a further one. */
+  onRest(socket: EngineSocket): void;
+  /** Told once. */
+  onGone(socket: EngineSocket): void;
+}
+
+export class EngineSocket {
+  /** To be used again, if all is well. */
+  readonly kept: boolean;
+  /** The owner's: it is in no exchange and holds nobody's place. */
+  idle = false;
+  /** The owner's: it is not used any more from this moment on. */
+  keptUntilMs = 0;
+  readonly #owner: SocketOwner;
+  readonly #socket: Socket;
+  readonly #parser: ResponseParser;
+  readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  #exchange: Exchange | undefined = undefined;
+  /** Waits for the connection. */
+  #request = '';
+  #ready = false;
+  #gone = false;
+
+  constructor(origin: EngineOrigin, kept: boolean, responseBytesMax: number, owner: SocketOwner) {
+    this.kept = kept;
+    this.#owner = owner;
+    this.#parser = new ResponseParser(responseBytesMax);
+    this.#socket = origin.open({ buffer: this.#buffer, callback: (length) => this.#read(length) });
+    this.#socket.once(origin.readyEvent, () => this.#connected());
+    this.#socket.on('end', () => this.#ended());
+    this.#socket.on('error', () => this.breakOff());
+    this.#socket.on('close', () => this.breakOff());
+  }
+
+  get busy(): boolean {
+    return this.#exchange !== undefined;
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** For how long the server keeps it, by its latest answer. */
+  get keepsSeconds(): number {
+    return this.#parser.keepsSeconds;
+  }
+
+  start(exchange: Exchange, request: string): void {
+    this.#exchange = exchange;
+    this.#request = request;
+    this.#parser.begin();
+    if (this.#ready) this.#send();
+  }
+
+  /** Without a word to the exchange. */
+  destroy(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#exchange = undefined;
+    this.#request = '';
+    this.#socket.destroy();
+    this.#owner.onGone(this);
+  }
+
+  /** Ends the exchange and the connection. */
+  #fail(failure: AttemptFailure): void {
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    exchange?.onFailure(failure);
+    this.destroy();
+  }
+
+  /** As when the connection breaks. */
+  breakOff(): void {
+    this.#fail(this.#ready ? 'reset' : 'connect');
+  }
+
+  #connected(): void {
+    this.#ready = true;
+    if (this.#exchange !== undefined) this.#send();
+  }
+
+  #send(): void {
+    const request = this.#request;
+    this.#request = '';
+    // Head and body in one write: mostly one system call, and one packet.
+    this.#socket.write(request);
+    this.#exchange?.onSent();
+  }
+
+  /** False stops the reading. */
+  #read(length: number): boolean {
+    if (this.#gone) return false;
+    // Bytes that nobody asked for, before a request or behind an answer.
+    if (this.#exchange === undefined || !this.#ready) {
+      this.breakOff();
+      return false;
+    }
+    const reading = this.#parser.read(this.#buffer, length);
+    if (reading === 'complete') this.#answered();
+    else if (reading !== 'open') this.#fail(reading === 'too_large' ? 'too_large' : 'reset');
+    return !this.#gone;
+  }
+
+  #answered(): void {
+    const exchange = this.#exchange!;
+    this.#exchange = undefined;
+    exchange.onAnswer(this.#parser.take());
+    // An engine that answers before it has the whole request may take the rest of it for the next one.
+    if (this.kept && this.#parser.keepsSeconds > 0 && this.#socket.writableLength === 0) this.#owner.onRest(this);
+    else this.destroy();
+  }
+
+  #ended(): void {
+    if (this.#exchange !== undefined && this.#ready && this.#parser.end() === 'complete') this.#answered();
+    else this.breakOff();
+  }
+}

@@ -1,0 +1,29 @@
+// One call as the text of an HTTP/1.1 request.
+import type { EngineCall } from '../../ports/engine.ts';
+
+/** What an adapter may name: no field that frames the message or rules the connection, nor one that asks for an answer in between. */
+const NAME =
+  /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
+const VALUE = /^[\t\x20-\x7e]*$/;
+/** No white space and nothing beyond ASCII: with a line break in it, it would be more than a path. */
+const PATH = /^\/[\x21-\x7e]*$/;
+
+/** The lines that are the same for every call. */
+export function fixedLines(host: string): { readonly kept: string; readonly fresh: string } {
+  const lines = `Host: ${host}\r\nAccept-Encoding: identity\r\nConnection: `;
+  return { kept: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
+}
+
+/** `undefined` when the call is not one that can be sent: the fault is the adapter's. The text is to be sent as UTF-8. */
+export function requestText({ method, path, headers, body }: EngineCall, basePath: string, lines: string): string | undefined {
+  const target = basePath + path;
+  if (!PATH.test(target)) return undefined;
+  let text = `${method} ${target} HTTP/1.1\r\n${lines}`;
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]!;
+    if (!NAME.test(name) || !VALUE.test(value)) return undefined;
+    text += `${name}: ${value}\r\n`;
+  }
+  if (body !== undefined) return `${text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  return method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`;
+}

@@ -1,0 +1,95 @@
+// Apertium APY as an engine: one text a call, and the language of a text found by APY where the caller named none.
+// Formality, context and glossaries have no counterpart in APY's interface and are not sent.
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
+import { cutText, joinText } from './apertium-pieces.ts';
+import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
+import { isJsonObject, jsonObjectOf } from './json-answer.ts';
+
+/** Texts of one work translated at a time. APY runs one pipeline per pair: more would only queue there. */
+const TEXTS_AT_ONCE = 4;
+/** Enough to tell a language by; APY analyses all it is given with each of its dictionaries. */
+const IDENTIFY_UNITS_MAX = 1000;
+
+export const apertiumProtocol: EngineProtocol = {
+  async attempt(work, wire): Promise<Attempt> {
+    const target = alpha3Of(work.targetLang);
+    if (target === undefined) return { kind: 'unusable', failure: 'unsupported_pair' };
+    const translations: Translation[] = [];
+    let next = 0;
+    let failure: AttemptFailure | undefined;
+    const worker = async (): Promise<void> => {
+      while (next < work.text.length && failure === undefined) {
+        const index = next++;
+        const result = await translateText(work.text[index]!, work.sourceLang, target, work, wire);
+        if (typeof result === 'string') failure ??= result;
+        else translations[index] = result;
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(TEXTS_AT_ONCE, work.text.length) }, worker));
+    return failure === undefined ? { kind: 'usable', translations } : { kind: 'unusable', failure };
+  },
+};
+
+async function translateText(
+  text: string,
+  sourceLang: string | undefined,
+  target: string,
+  work: EngineWork,
+  wire: EngineWire,
+): Promise<Translation | AttemptFailure> {
+  const { pieces, around } = cutText(text);
+  // White space alone: APY strips it and would answer with nothing.
+  if (pieces.length === 0) return { text, detectedSourceLanguage: undefined };
+  const detected = sourceLang === undefined ? await identify(pieces[0]!, work, wire) : undefined;
+  if (detected !== undefined && 'failure' in detected) return detected.failure;
+  const source = alpha3Of(detected?.base ?? sourceLang ?? '');
+  if (source === undefined) return 'unsupported_pair';
+  const translated: string[] = [];
+  for (const piece of pieces) {
+    const result = translatedTextOf(
+      await post(wire, work, '/translate', { q: piece, langpair: `${source}|${target}`, markUnknown: 'no', format: 'txt' }),
+    );
+    if ('failure' in result) return result.failure;
+    translated.push(result.text);
+  }
+  return { text: joinText(translated, around), detectedSourceLanguage: detected?.base };
+}
+
+async function identify(
+  piece: string,
+  work: EngineWork,
+  wire: EngineWire,
+): Promise<{ readonly base: string } | { readonly failure: AttemptFailure }> {
+  const response = await post(wire, work, '/identifyLang', { q: piece.slice(0, IDENTIFY_UNITS_MAX) });
+  if (typeof response === 'string') return { failure: response };
+  const scores = jsonObjectOf(response);
+  if (typeof scores === 'string') return { failure: scores };
+  let best: { readonly base: string; readonly score: number } | undefined;
+  for (const [name, score] of Object.entries(scores)) {
+    if (typeof score !== 'number') return { failure: 'wrong_shape' };
+    const base = baseCodeOf(name);
+    if (base !== undefined && (best === undefined || score > best.score)) best = { base, score };
+  }
+  // No language of ours among its guesses: there is no pair to ask for.
+  return best ?? { failure: 'unsupported_pair' };
+}
+
+function translatedTextOf(response: EngineResponse | AttemptFailure): { readonly text: string } | { readonly failure: AttemptFailure } {
+  if (typeof response === 'string') return { failure: response };
+  // The request is well-formed, so what APY can object to is a pair that it has not installed.
+  if (response.status === 400) return { failure: 'unsupported_pair' };
+  const answer = jsonObjectOf(response);
+  if (typeof answer === 'string') return { failure: answer };
+  const data = answer['responseData'];
+  const text = isJsonObject(data) ? data['translatedText'] : undefined;
+  if (answer['responseStatus'] !== 200 || typeof text !== 'string') return { failure: 'wrong_shape' };
+  // The piece had no white space around it, but some rules leave a space where they drop a pronoun.
+  return { text: text.trim() };
+}
+
+/** As a form in the body: a query would have to fit into a header block. */
+function post(wire: EngineWire, work: EngineWork, path: string, form: Record<string, string>): Promise<EngineResponse | AttemptFailure> {
+  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded', 'x-request-id': work.requestId };
+  if (work.traceparent !== undefined) headers['traceparent'] = work.traceparent;
+  return wire.call({ method: 'POST', path, headers, body: new URLSearchParams(form).toString() });
+}

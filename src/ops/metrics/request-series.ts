@@ -1,0 +1,72 @@
+// Counts each request that has ended: how it ended, how long it took as a whole, and how much of that the store and the engine had.
+import type { Registry } from 'prom-client';
+import type { AccessEntry } from '../../ports/access-log.ts';
+import { FastCounter } from './fast-counter.ts';
+import type { CounterSeries } from './fast-counter.ts';
+import { FastHistogram } from './fast-histogram.ts';
+import type { HistogramSeries } from './fast-histogram.ts';
+
+const SECONDS_PER_MS = 0.001;
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+const STORE_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+interface OfRoute {
+  readonly duration: HistogramSeries;
+  /** By problem code, or by status where there is none. */
+  readonly ends: Map<string | number, CounterSeries>;
+}
+
+export class RequestSeries {
+  readonly #requests: FastCounter<'route' | 'status' | 'code'>;
+  readonly #duration: FastHistogram<'route'>;
+  readonly #store: HistogramSeries;
+  readonly #engine: HistogramSeries;
+  readonly #characters: CounterSeries;
+  readonly #routes = new Map<string, OfRoute>();
+
+  constructor(registry: Registry) {
+    this.#requests = new FastCounter({
+      name: 'lingate_requests_total',
+      help: 'Requests that have ended, by route, status and code; status 0 is a caller who left before an answer.',
+      labels: ['route', 'status', 'code'],
+      registry,
+    });
+    this.#duration = new FastHistogram({
+      name: 'lingate_request_duration_seconds',
+      help: 'From the first byte of a request to its answer, by route.',
+      labels: ['route'],
+      buckets: DURATION_BUCKETS,
+      registry,
+    });
+    const part = { labels: [], registry };
+    const store = { name: 'lingate_store_duration_seconds', help: "A request's wait for the store.", buckets: STORE_BUCKETS, ...part };
+    this.#store = new FastHistogram(store).series({});
+    const help = "A request's wait for the engine, both attempts.";
+    this.#engine = new FastHistogram({ name: 'lingate_engine_duration_seconds', help, buckets: DURATION_BUCKETS, ...part }).series({});
+    const about = 'Characters of delivered translations.';
+    this.#characters = new FastCounter({ name: 'lingate_characters_total', help: about, ...part }).series({});
+  }
+
+  record(entry: AccessEntry): void {
+    const ofRoute = this.#routes.get(entry.route) ?? this.#newRoute(entry.route);
+    const end = entry.code === 'ok' ? (entry.status ?? 0) : entry.code;
+    (ofRoute.ends.get(end) ?? this.#newEnd(ofRoute, end, entry)).pending++;
+    ofRoute.duration.observe(entry.durationMs * SECONDS_PER_MS);
+    // A request that had nothing to do with one says nothing of its speed.
+    if (entry.storeMs > 0) this.#store.observe(entry.storeMs * SECONDS_PER_MS);
+    if (entry.engineMs > 0) this.#engine.observe(entry.engineMs * SECONDS_PER_MS);
+    this.#characters.pending += entry.characters;
+  }
+
+  #newRoute(route: string): OfRoute {
+    const ofRoute: OfRoute = { duration: this.#duration.series({ route }), ends: new Map() };
+    this.#routes.set(route, ofRoute);
+    return ofRoute;
+  }
+
+  #newEnd(ofRoute: OfRoute, end: string | number, { route, status, code }: AccessEntry): CounterSeries {
+    const series = this.#requests.series({ route, status: String(status ?? 0), code });
+    ofRoute.ends.set(end, series);
+    return series;
+  }
+}

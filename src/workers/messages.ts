@@ -1,0 +1,28 @@
+// What the primary process and its workers say to each other; values that survive structured cloning.
+import type { Config } from '../config/config.ts';
+import type { Address } from '../app/app.ts';
+import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
+
+/** `refuse` is answered when it is done. */
+export type Question = 'ready' | 'metrics' | 'refuse';
+
+export type ToWorker =
+  | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }
+  | { readonly kind: 'replace'; readonly config: Config }
+  | { readonly kind: 'ask'; readonly id: number; readonly what: Question };
+
+export type FromWorker =
+  | { readonly kind: 'listening'; readonly address: Address }
+  | { readonly kind: 'failed'; readonly error: StartFailure }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: boolean | MetricsSnapshot };
+
+/** Why a worker did not start, as much of the error as an operator is told. */
+export interface StartFailure {
+  readonly name: string;
+  readonly message: string;
+  /** Of a `ConfigError`. */
+  readonly lines: readonly string[];
+}
+
+/** Only workers have it; it names the primary's process id, so that no stray variable makes a worker. */
+export const WORKER_VARIABLE = 'LINGATE_WORKER_OF';

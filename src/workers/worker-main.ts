@@ -1,0 +1,91 @@
+// The worker's side of `serve --workers N`: does what the primary says, and ends in good order when the primary is gone.
+import { once } from 'node:events';
+import process from 'node:process';
+import { ConfigError } from '../config/config-error.ts';
+import type { Log } from '../ports/log.ts';
+import { startWorker } from './worker.ts';
+import type { MetricsSnapshot, Worker } from './worker.ts';
+import { stopAsked } from '../app/until-stopped.ts';
+import { WORKER_VARIABLE } from './messages.ts';
+import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
+
+type Start = Extract<ToWorker, { kind: 'start' }>;
+
+export function isWorker(env: Readonly<Record<string, string | undefined>>): boolean {
+  return process.send !== undefined && env[WORKER_VARIABLE] === String(process.ppid);
+}
+
+/** Resolves when the worker has stopped. */
+export async function runAsWorker(): Promise<void> {
+  // Ctrl-C and a closed terminal reach the whole group; what they mean is for the primary to say.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGHUP', () => undefined);
+  const start = await firstMessage();
+  if (start === undefined) return;
+  try {
+    const worker = await startWorker(start.config, start.place);
+    obey(worker);
+    const asked = Promise.race([stopAsked(worker.log, ['SIGTERM']), primaryGone(worker.log)]);
+    tell({ kind: 'listening', address: worker.address });
+    await asked;
+    await worker.stop();
+  } catch (error) {
+    tell({ kind: 'failed', error: failureOf(error) });
+    process.exitCode = 1;
+  }
+  // The channel would keep the process alive. It is ours to close: the primary is not gone.
+  process.removeAllListeners('disconnect');
+  if (process.connected) process.disconnect();
+}
+
+/** `undefined` when the primary is gone before it has said anything. */
+function firstMessage(): Promise<Start | undefined> {
+  return new Promise((resolve) => {
+    process.once('disconnect', () => resolve(undefined));
+    process.once('message', (message: ToWorker) => resolve(message.kind === 'start' ? message : undefined));
+  });
+}
+
+function obey(worker: Worker): void {
+  process.on('message', (message: ToWorker) => {
+    switch (message.kind) {
+      case 'replace':
+        return worker.replace(message.config);
+      case 'ask':
+        return void answer(worker, message.id, message.what);
+      case 'start':
+        return undefined;
+    }
+  });
+}
+
+async function primaryGone(log: Log): Promise<void> {
+  if (process.connected) await once(process, 'disconnect');
+  log.warn('the primary process is gone: its workers stop');
+}
+
+async function answer(worker: Worker, id: number, what: Question): Promise<void> {
+  tell({ kind: 'answer', id, value: await answerTo(worker, what) });
+}
+
+async function answerTo(worker: Worker, what: Question): Promise<boolean | MetricsSnapshot> {
+  switch (what) {
+    case 'ready':
+      return worker.ready();
+    case 'metrics':
+      return worker.snapshot();
+    case 'refuse':
+      await worker.refuse();
+      return true;
+  }
+}
+
+function tell(message: FromWorker): void {
+  // A primary that is gone is noticed by its `disconnect`.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+function failureOf(error: unknown): StartFailure {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), lines: [] };
+  return { name: error.name, message: error.message, lines: error instanceof ConfigError ? error.lines : [] };
+}

@@ -1,0 +1,123 @@
+// A gateway on several processes, in its two halves: a worker, which serves callers, and the front, which serves the operator.
+import { teardownOf } from '../app/app.ts';
+import type { Config } from '../config/config.ts';
+import { reloadOf } from '../config/changes.ts';
+import { readEngineUrl } from '../engines/http1/url.ts';
+import { publicUrl, startOperatorSide } from '../app/operator-side.ts';
+import type { Address } from '../app/operator-side.ts';
+import { openSharedJsonLog } from '../ops/json-log.ts';
+import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
+import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
+import type { Log } from '../ports/log.ts';
+import { freePortOf } from '../server/port-check.ts';
+import { openServing } from '../app/serving.ts';
+
+export type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
+
+export interface WorkerPlace {
+  /** 0 takes a free one, for the first worker. */
+  readonly port: number;
+  /** The first worker sees to it that the port is nobody else's. */
+  readonly first: boolean;
+}
+
+/** What one worker process runs. */
+export interface Worker {
+  readonly address: Address;
+  readonly log: Log;
+  ready(): boolean;
+  snapshot(): Promise<MetricsSnapshot>;
+  /** As `Serving.refuse`. */
+  refuse(): Promise<void>;
+  /** As `reloadOf` has it. */
+  replace(config: Config): void;
+  /** As `App.stop`. */
+  stop(): Promise<void>;
+}
+
+/** Rejects as `startApp` does. */
+export async function startWorker(config: Config, { port, first }: WorkerPlace): Promise<Worker> {
+  const output = openSharedJsonLog();
+  const down = teardownOf(output);
+  const stop = async (): Promise<void> => {
+    await down.run();
+    output.flush();
+  };
+  try {
+    const serving = await openServing(config, output, down);
+    const shared = first ? await freePortOf(config.listen.host, port) : port;
+    const address = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
+    return {
+      address,
+      log: output.log,
+      ready: () => serving.ready(),
+      snapshot: () => serving.metrics.snapshot(),
+      refuse: () => serving.refuse(),
+      replace: (next) => serving.replace(next),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The workers as their front sees them. */
+export interface WorkerSource {
+  /** Whether every worker is ready. */
+  ready(): Promise<boolean>;
+  /** From every worker that answers. */
+  snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
+}
+
+export interface Front {
+  readonly log: Log;
+  /** What new workers start with. */
+  readonly config: Config;
+  /** Says that all is ready. */
+  announce(listen: Address): void;
+  /** As `App.reload`; `config` is what to pass on to the workers. */
+  reload(next: Config): readonly string[];
+  /** A worker has ended. */
+  forget(worker: number): void;
+  /** To be called when every worker has ended. */
+  close(): Promise<void>;
+}
+
+/** Rejects with a `ListenError`. */
+export async function openFront(config: Config, workers: WorkerSource): Promise<Front> {
+  const output = openSharedJsonLog();
+  const { log } = output;
+  const merged = new MergedMetrics();
+  let running = config;
+  const metrics = {
+    contentType: merged.contentType,
+    async render() {
+      for (const [worker, snapshot] of await workers.snapshots()) merged.take(worker, snapshot);
+      return merged.render();
+    },
+  };
+  const operator = await startOperatorSide({ config: () => running, ready: () => workers.ready(), metrics, docsOnOps: false, log });
+  return {
+    log,
+    get config() {
+      return running;
+    },
+    announce(listen) {
+      operator.serverUrl = publicUrl(config, listen);
+      log.info(`lingate is ready on ${operator.serverUrl}, ops on ${operator.url}`);
+    },
+    reload(next) {
+      // Workers are told and not asked: what one of them would throw is thrown here.
+      for (const url of next.engine.urls) readEngineUrl(url);
+      const reload = reloadOf(running, next);
+      running = reload.config;
+      return reload.waiting;
+    },
+    forget: (worker) => merged.retire(worker),
+    async close() {
+      await operator.close();
+      output.flush();
+    },
+  };
+}

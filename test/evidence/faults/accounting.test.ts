@@ -1,0 +1,121 @@
+// Row 1: four processes, failing engines, callers who leave: what is charged equals what was delivered, to the character.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../../src/ports/store.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import { CHARACTERS_MIN, Callers } from './caller.ts';
+import { startFleet } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import { keepSqliteJournal, sqliteJournal } from './journal/sqlite-journal.ts';
+import { startJournalledRedis } from './journal/journalled-redis.ts';
+import type { JournalledRedis } from './journal/journalled-redis.ts';
+import { startMarkedEngine } from './marked-engine.ts';
+import type { Mark, MarkedEngine } from './marked-engine.ts';
+import { closedLoop, times } from './pace.ts';
+import { report } from '../scorecard/report.ts';
+import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
+import { seeded } from './seeded.ts';
+import type { Seeded } from './seeded.ts';
+import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import type { Evidence, WatchedTeam } from './witness.ts';
+
+const PROCESSES = 4;
+const PARALLEL = 32;
+const UNUSABLE: readonly Mark[] = ['not_json', 'reset', 'close', 'truncate', 'one_too_few', 'empty', 'redirect'];
+
+describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
+  let folder: string;
+  let redis: JournalledRedis | undefined;
+  let url: string;
+  let engine: MarkedEngine;
+  let store: Store;
+  let fleet: Fleet;
+  const callers = new Callers();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lingate-accounting-'));
+    redis = kind === 'redis' ? await startJournalledRedis() : undefined;
+    url = redis?.url ?? `sqlite:${folder}/lingate.db`;
+    engine = await startMarkedEngine();
+    store = await openWitness(url);
+    if (redis === undefined) keepSqliteJournal(`${folder}/lingate.db`);
+    fleet = await startFleet({ store: url, engineUrl: engine.url, size: PROCESSES });
+  });
+
+  afterAll(async () => {
+    callers.close();
+    await store.close();
+    await engine.close();
+    await redis?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('charge exactly what they deliver, with failing engines and callers who leave', { timeout: RUN_MS_MAX }, async () => {
+    const random = seeded();
+    const count = kind === 'redis' ? sized(1000, 30_000, 300_000) : sized(400, 6000, 60_000);
+    const teams = await teamsOf(store, sized(10, 20), count);
+    const lengths = new Map(teams.map((team) => [team, CHARACTERS_MIN]));
+    await closedLoop(times(count), PARALLEL, async () => {
+      const team = random.oneOf(teams);
+      const characters = lengths.get(team)!;
+      lengths.set(team, characters + 1);
+      const leaves = random.chance(0.1) ? { leavesAfterMs: random.between(1, 30) } : {};
+      await callers.translate(random.oneOf(fleet.living()), team, { characters, marks: marksOf(random), ...leaves });
+    });
+    await untilQuiet(store, teams, 10_000);
+    const handed = await fleet.stop();
+    const evidence: Evidence = { store, teams, seen: callers.seen, journal, recordsLeft, handed };
+    const figures = await expectLawful(evidence);
+    // The run has tried what it is about.
+    const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
+    expect([...codes].toSorted()).toEqual(['credit_exhausted', 'engine_unavailable', 'ok', 'quota_exceeded', 'unknown']);
+    const difference = figures.chargedCharacters - figures.chargedUnknownCharacters - figures.okCharacters;
+    expect(difference).toBe(0);
+    report({
+      row: 1,
+      figure: `accounting equality, ${PROCESSES} processes on ${kind}`,
+      measured: `difference ${difference} of ${figures.okCharacters} characters; ${count} requests (${figures.ok} ok, ${figures.failed} failed, ${figures.unknown} left, of these ${figures.chargedUnknownCharacters} characters handed over in full before); L1-L8 hold per id`,
+      counts: { requestsChecked: callers.seen.length, faults: figures.failed + figures.unknown },
+    });
+  });
+
+  const journal = () => redis?.journal() ?? sqliteJournal(`${folder}/lingate.db`);
+  const recordsLeft = (teamId: string): Promise<number> =>
+    redis?.recordsLeft(teamId) ?? Promise.resolve(openRows(`${folder}/lingate.db`, teamId));
+});
+
+/** Most have more than they can use; some run out of quota or credit on the way. */
+function teamsOf(store: Store, size: number, requests: number): Promise<WatchedTeam[]> {
+  const share = (requests / size) * (CHARACTERS_MIN + requests / size / 2);
+  const scarce = { ...QUOTA_PLAN, max_characters_per_request: 100_000, characters: Math.floor(share / 3) };
+  const ample = { ...scarce, characters: 100_000_000 };
+  const credit = { ...CREDIT_PLAN, max_characters_per_request: 100_000 };
+  const poorMinor = Math.max(1, Math.floor((share * credit.credit_minor_per_million) / 3_000_000));
+  return Promise.all(
+    Array.from({ length: size }, (_, index) => {
+      if (index % 5 === 0) return watchedTeam(store, scarce);
+      if (index % 5 === 1) return watchedTeam(store, credit, poorMinor);
+      return index % 5 === 2 ? watchedTeam(store, credit, 1_000_000) : watchedTeam(store, ample);
+    }),
+  );
+}
+
+/** A quarter fails twice, some only at the first attempt, the rest takes its time. */
+function marksOf(random: Seeded): [Mark, Mark] {
+  const slow = random.between(0, 20);
+  if (random.chance(0.25)) return [random.oneOf(UNUSABLE), random.oneOf(UNUSABLE)];
+  return random.chance(0.1) ? [random.oneOf(UNUSABLE), slow] : [slow, slow];
+}
+
+function openRows(path: string, teamId: string): number {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  try {
+    const sql = 'SELECT count(*) AS left FROM operations o JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.team_id = ?';
+    return Number(database.prepare(sql).get(teamId)?.['left']);
+  } finally {
+    database.close();
+  }
+}

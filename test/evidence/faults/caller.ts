@@ -1,0 +1,135 @@
+// A caller: sends one request to a gateway, reads the answer to its last byte, and remembers what it saw.
+import { Agent, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Seen, SeenResult } from '../../support/history.ts';
+import { marked, translationOf } from './marked-engine.ts';
+import type { Mark } from './marked-engine.ts';
+
+/** A gateway, and what it is called in the history. */
+export interface Target {
+  readonly via: string;
+  readonly port: number;
+}
+
+export interface KeyInUse {
+  readonly teamId: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+export interface Translation {
+  /** Code points; no two requests of a team may send as many. At least `CHARACTERS_MIN`. */
+  readonly characters: number;
+  readonly marks: readonly [first: Mark, second: Mark];
+  /** The caller leaves after so long, whatever has come by then. */
+  readonly leavesAfterMs?: number;
+}
+
+/** What was seen, and what a test may want to look at besides. */
+export interface Answered {
+  readonly seen: Seen;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Room for the marks. */
+export const CHARACTERS_MIN = 48;
+
+const ANSWER_MS_MAX = 30_000;
+
+export class Callers {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  readonly #revoked = new Set<string>();
+  readonly seen: Seen[] = [];
+
+  /** To be told when the reply to a revocation has come: whatever is sent from now on must be refused. */
+  revoked(keyId: string): void {
+    this.#revoked.add(keyId);
+  }
+
+  translate(target: Target, key: KeyInUse, work: Translation): Promise<Answered> {
+    const text = textOf(work);
+    const body = JSON.stringify({ text: [text], target_lang: 'DE' });
+    return this.#ask(target, key, { method: 'POST', path: '/v1/translate', body, ...work }, (answer) => isTranslation(answer, text));
+  }
+
+  /** A request that takes a place in the rate window and nothing else. */
+  languages(target: Target, key: KeyInUse): Promise<Answered> {
+    return this.#ask(target, key, { method: 'GET', path: '/v1/languages?type=source', characters: 0 }, (answer) => answer.startsWith('['));
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #ask(target: Target, key: KeyInUse, call: Call, isRight: (body: string) => boolean): Promise<Answered> {
+    const { teamId, keyId } = key;
+    const afterRevocation = this.#revoked.has(keyId);
+    const startedAtMs = Date.now();
+    const response = await send(this.#agent, target, key.key, call).catch(() => undefined);
+    const result = response === undefined ? ({ kind: 'unknown' } as const) : resultOf(response, isRight);
+    const { characters } = call;
+    const seen = { teamId, keyId, characters, via: target.via, startedAtMs, endedAtMs: Date.now(), afterRevocation, result };
+    this.seen.push(seen);
+    return { seen, headers: response?.headers ?? {}, body: response?.body ?? '' };
+  }
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+  readonly characters: number;
+  readonly leavesAfterMs?: number;
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Every third character is one that UTF-16 needs two units for. */
+function textOf({ characters, marks }: Translation): string {
+  const mark = marked(...marks);
+  return mark + Array.from({ length: characters - mark.length }, (_, index) => (index % 3 === 0 ? '\u{1f30d}' : 'x')).join('');
+}
+
+function isTranslation(body: string, text: string): boolean {
+  const { translations } = JSON.parse(body) as { translations: { text: string }[] };
+  return translations.length === 1 && translations[0]!.text === translationOf(text);
+}
+
+/** Rejects when the connection breaks before the answer's last byte, or the caller leaves. */
+function send(agent: Agent, target: Target, key: string, { method, path, body = '', leavesAfterMs }: Call): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const asked = request({ agent, host: '127.0.0.1', port: target.port, method, path, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() });
+      });
+    });
+    const leave = setTimeout(() => asked.destroy(), leavesAfterMs ?? ANSWER_MS_MAX);
+    asked.on('close', () => clearTimeout(leave));
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+/** Throws when an answer is not what the contract says: no history could make up for that. */
+function resultOf({ status, headers, body }: Response, isRight: (body: string) => boolean): SeenResult {
+  const requestId = headers['x-request-id'];
+  if (typeof requestId !== 'string') throw new Error(`an answer with status ${status} has no request id`);
+  if (status === 200) {
+    if (!isRight(body)) throw new Error(`${requestId} was answered 200 with something else: ${body.slice(0, 200)}`);
+    return { kind: 'ok', requestId, billed: (JSON.parse(body) as { billed_characters?: number }).billed_characters ?? 0 };
+  }
+  const problem = JSON.parse(body) as { status: number; code: string; request_id: string };
+  const whole = problem.status === status && problem.request_id === requestId;
+  const unavailable = problem.code.endsWith('_unavailable');
+  if (!whole || (unavailable && headers['retry-after'] !== '5')) throw new Error(`${requestId} was answered ${status} with ${body}`);
+  return { kind: 'fail', requestId, status, code: problem.code };
+}

@@ -1,0 +1,72 @@
+// A journal inside the SQLite file itself: triggers that write down, in the same transaction, what every operation changes.
+import { DatabaseSync } from 'node:sqlite';
+import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import type { Ended, Operation } from '../../../support/history.ts';
+
+/** Whoever writes to the file from now on, in whatever process, keeps the journal along with it. */
+const TRIGGERS = `
+CREATE TABLE journal (
+  n INTEGER PRIMARY KEY, what TEXT NOT NULL, team TEXT NOT NULL, key TEXT,
+  request_id TEXT, characters INTEGER, micro INTEGER, at_ms INTEGER
+) STRICT;
+CREATE TRIGGER journal_reserved AFTER INSERT ON operations WHEN new.state = 0 BEGIN
+  INSERT INTO journal (what, team, key, request_id, characters, micro, at_ms) VALUES ('reserved',
+    (SELECT team_id FROM teams WHERE no = new.team), (SELECT key_id FROM keys WHERE no = new.key),
+    new.request_id, new.characters, new.price_micro, new.until_ms);
+END;
+CREATE TRIGGER journal_unreserved AFTER INSERT ON operations WHEN new.state > 0 BEGIN
+  INSERT INTO journal (what, team, request_id, at_ms) VALUES (new.state, (SELECT team_id FROM teams WHERE no = new.team), new.request_id, new.until_ms);
+END;
+CREATE TRIGGER journal_ended AFTER UPDATE OF state ON operations BEGIN
+  INSERT INTO journal (what, team, request_id, at_ms) VALUES (new.state, (SELECT team_id FROM teams WHERE no = new.team), new.request_id, new.until_ms);
+END;
+CREATE TRIGGER journal_place AFTER INSERT ON places BEGIN
+  INSERT INTO journal (what, team, at_ms) VALUES ('place', (SELECT team_id FROM teams WHERE no = new.team), new.at_ms);
+END;
+CREATE TRIGGER journal_stamp AFTER UPDATE OF last_used_at_ms ON keys BEGIN
+  INSERT INTO journal (what, team, key, at_ms) VALUES ('stamp', (SELECT team_id FROM teams WHERE no = new.team), new.key_id, new.last_used_at_ms);
+END;
+CREATE TRIGGER journal_revoked AFTER UPDATE OF revoked_at_ms ON keys BEGIN
+  INSERT INTO journal (what, team, key) VALUES ('revoked', (SELECT team_id FROM teams WHERE no = new.team), new.key_id);
+END;`;
+
+const ENDS: Readonly<Record<string, Ended['as']>> = { 1: 'committed', 2: 'released', 3: 'expired' };
+
+/** To be called once the store has made its schema. */
+export function keepSqliteJournal(path: string): void {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  database.exec(TRIGGERS);
+  database.close();
+}
+
+/** In the order in which it was written. An operation's effects stand one behind the other, each as an entry of its own. */
+export function sqliteJournal(path: string): Operation[] {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  try {
+    return database.prepare('SELECT * FROM journal ORDER BY n').all().map(operationOf);
+  } finally {
+    database.close();
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function operationOf(row: Row): Operation {
+  const [what, requestId, keyId] = [String(row['what']), String(row['request_id']), String(row['key'])];
+  const atMs = Number(row['at_ms']);
+  const base = { teamId: String(row['team']), reserved: [], ended: [], counters: {} };
+  switch (what) {
+    case 'reserved': {
+      const [characters, micro] = [Number(row['characters']), Number(row['micro'])];
+      return { ...base, reserved: [{ requestId, keyId, characters, micro, leaseUntilMs: atMs }] };
+    }
+    case 'place':
+      return { ...base, placedAtMs: atMs };
+    case 'stamp':
+      return { ...base, lastUse: { keyId, atMs } };
+    case 'revoked':
+      return { ...base, revokedKeyId: keyId };
+    default:
+      return { ...base, ended: [{ requestId, as: ENDS[what]!, atMs: atMs - REMEMBER_MS }] };
+  }
+}

@@ -1,0 +1,46 @@
+// An engine that does to each request what the request's own text asks for, attempt by attempt, so that loads can run side by side.
+import { scriptedTranslation, slow, startScriptedEngine, status } from '../../support/scripted-engine.ts';
+import { act } from '../../support/scripted-behaviours.ts';
+import type { Act } from '../../support/scripted-behaviours.ts';
+import type { Behaviour, NamedBehaviour, ScriptedEngine } from '../../support/scripted-engine.ts';
+
+/** What the engine is to do: a behaviour by name, an answer with a status, or to translate after so many milliseconds. */
+export type Mark = NamedBehaviour | `status${number}` | number;
+
+/** Of the first attempt and the second, at the beginning of a text. */
+export function marked(first: Mark, second: Mark): string {
+  return `${first}/${second}|`;
+}
+
+export interface MarkedEngine extends ScriptedEngine {
+  /** How often a request has been tried. */
+  attempts(requestId: string): number;
+}
+
+/** `port` is for an engine that comes back where it was. */
+export async function startMarkedEngine(options: { readonly port?: number } = {}): Promise<MarkedEngine> {
+  const attempts = new Map<string, number>();
+  const engine = await startScriptedEngine(options);
+  const obey: Act = (request, response) => {
+    const requestId = String(request.headers['x-request-id']);
+    const attempt = attempts.get(requestId) ?? 0;
+    attempts.set(requestId, attempt + 1);
+    // A behaviour may need the socket itself, which the response knows.
+    act(behaviourOf(request.body, attempt), request, response, response.socket!);
+  };
+  engine.always(obey);
+  return Object.assign(engine, { attempts: (requestId: string) => attempts.get(requestId) ?? 0 });
+}
+
+function behaviourOf(body: string, attempt: number): Behaviour {
+  const { text } = JSON.parse(body) as { readonly text: readonly string[] };
+  const marks = text[0]!.slice(0, text[0]!.indexOf('|')).split('/');
+  const mark = marks[attempt] ?? 'ok';
+  if (mark.startsWith('status')) return status(Number(mark.slice('status'.length)));
+  return /^\d+$/.test(mark) ? slow(Number(mark)) : (mark as NamedBehaviour);
+}
+
+/** What a right answer holds for this text. */
+export function translationOf(text: string): string {
+  return scriptedTranslation(text, 'DE');
+}

@@ -1,0 +1,31 @@
+// A program that charges as fast as it can through the SQLite store, and prints each acknowledged step at once.
+import process from 'node:process';
+import { ulid } from 'ulid';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+
+const [path = '', teamId = '', keyId = ''] = process.argv.slice(2);
+const PARALLEL = 8;
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const { ledger } = await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+say('ready');
+await Promise.all(Array.from({ length: PARALLEL }, work));
+process.exit();
+
+/** Until something else than an acknowledgement is answered, which is printed. */
+async function work(): Promise<void> {
+  for (;;) {
+    const requestId = ulid();
+    const admission = await ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: undefined });
+    if (admission.kind !== 'admitted') return say(`end ${admission.kind === 'unavailable' ? admission.cause : admission.kind}`);
+    say(`reserved ${requestId}`);
+    const resolution = await ledger.resolve(teamId, requestId, 'commit');
+    if (resolution.kind !== 'committed') return say(`end ${resolution.kind === 'unavailable' ? resolution.cause : resolution.kind}`);
+    say(`committed ${requestId}`);
+  }
+}
+
+/** Pipes are written to synchronously: what was said survives a kill. */
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

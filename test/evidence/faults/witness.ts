@@ -1,0 +1,70 @@
+// Watches teams through a run: makes them, waits until their books are quiet, and puts the history together.
+import { expect } from 'vitest';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import type { Plan, TeamLimits } from '../../../src/domain/plan.ts';
+import { toMicro } from '../../../src/domain/money.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { SILENT, makeTeam } from '../../support/gateway.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { figuresOf, findings } from '../../support/history.ts';
+import type { Crash, Figures, History, Operation, Seen, TeamBooks } from '../../support/history.ts';
+
+export interface WatchedTeam extends TestTeam {
+  readonly limits: TeamLimits;
+  readonly startMicro: number;
+}
+
+/** The operator's own connection, patient: cores may be busy. */
+export function openWitness(url: string): Promise<Store> {
+  return openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
+}
+
+export async function watchedTeam(store: Store, plan: Plan, creditMinor = 0): Promise<WatchedTeam> {
+  return { ...(await makeTeam(store, plan, creditMinor)), limits: limitsOf(plan), startMicro: toMicro(creditMinor) };
+}
+
+/** Resolves when nothing is held any more; fails when that takes longer than `withinMs`. */
+export async function untilQuiet(store: Store, teams: readonly WatchedTeam[], withinMs: number): Promise<void> {
+  const open = async (): Promise<number> => {
+    const standings = await Promise.all(teams.map(({ teamId }) => store.teams.standing(teamId)));
+    return standings.reduce((sum, standing) => sum + (standing?.openReservations ?? 0), 0);
+  };
+  // While the store is away there is nothing to read.
+  await expect.poll(() => open().catch(() => -1), { timeout: withinMs, interval: 50 }).toBe(0);
+}
+
+export interface Evidence {
+  readonly store: Store;
+  readonly teams: readonly WatchedTeam[];
+  readonly seen: readonly Seen[];
+  readonly journal: () => readonly Operation[];
+  readonly recordsLeft: (teamId: string) => Promise<number>;
+  readonly crashes?: readonly Crash[];
+  /** Of the access logs, where all of them were kept. */
+  readonly handed?: ReadonlySet<string>;
+}
+
+/** Holds a run against every law, and says what came of it. Fails with the first broken ones. */
+export async function expectLawful(evidence: Evidence): Promise<Figures> {
+  const history = await historyOf(evidence);
+  const broken = findings(history).map(({ law, what }) => `${law}: ${what}`);
+  expect(broken.slice(0, 20)).toEqual([]);
+  return figuresOf(history);
+}
+
+export async function historyOf({ store, teams, seen, journal, recordsLeft, crashes = [], handed }: Evidence): Promise<History> {
+  const books = await Promise.all(teams.map((team) => booksOf(store, team, recordsLeft)));
+  // The books are read first: that writes down leases which have ended.
+  const watched = new Set(teams.map(({ teamId }) => teamId));
+  const operations = journal().filter(({ teamId }) => watched.has(teamId));
+  return { teams: books, seen, operations, crashes, ...(handed === undefined ? {} : { handed }) };
+}
+
+async function booksOf(store: Store, team: WatchedTeam, recordsLeft: Evidence['recordsLeft']): Promise<TeamBooks> {
+  const { teamId, limits, startMicro } = team;
+  const standing = await store.teams.standing(teamId);
+  const usage = await store.teams.usage(teamId);
+  if (standing === undefined || usage === undefined) throw new Error(`the store has lost team ${teamId}`);
+  return { teamId, limits, startMicro, standing, keys: usage.keys, recordsLeft: await recordsLeft(teamId) };
+}

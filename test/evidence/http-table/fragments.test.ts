@@ -1,0 +1,86 @@
+// Requests in two TCP segments, cut at every byte, and in many: the same answers wherever the cut is.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AUTH, BODY, LAST_CHUNK, chunk, get, inChunks, sized } from './notation.ts';
+import { bytesOf, marksOf, play } from './play.ts';
+import { everyWitnessed } from '../../support/plugins/witness.ts';
+import { report } from '../scorecard/report.ts';
+import { startWitnessedGateway } from './witnessed-gateway.ts';
+import type { WitnessedGateway } from './witnessed-gateway.ts';
+
+const SHAPES = [
+  ['a request that is answered at once', get('/health'), '200'],
+  ['one that asks the store', get('/v1/usage', AUTH), '200'],
+  ['a translation', sized(BODY), '200'],
+  ['a translation in chunks', inChunks(chunk(BODY.slice(0, 12)) + chunk(BODY.slice(12)) + LAST_CHUNK), '200 close'],
+] as const;
+
+const AT_ONCE = 32;
+
+describe.each(['uws', 'node'] as const)('the %s listener', (listener) => {
+  let gateway: WitnessedGateway;
+  let played = 0;
+  const tried = { cuts: 0, known: 0 };
+
+  beforeAll(async () => {
+    gateway = await startWitnessedGateway(listener);
+  });
+
+  afterAll(async () => {
+    await gateway.stop();
+    report({
+      row: 14,
+      figure: `${SHAPES.length} requests cut at every byte, ${listener} listener`,
+      measured: `${tried.cuts - tried.known} of ${tried.cuts} cuts make no difference, ${tried.known} are the known ones`,
+      counts: { badInputs: tried.cuts },
+    });
+  });
+
+  /** What happens to the request when it is cut at each of these places, once for every list of places. */
+  async function cutAt(bytes: string, expected: string, cuts: readonly (readonly number[])[]): Promise<string[]> {
+    const outcomes: string[] = [];
+    const queue = [...cuts.entries()];
+    const worker = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const [index, places] = next;
+        const marks = marksOf(listener === 'uws' ? 'f' : 'g', played++);
+        const [whole] = bytesOf(bytes, marks);
+        const edges = [0, ...places, whole!.length];
+        const pieces = edges.slice(1).map((edge, i) => whole!.subarray(edges[i], edge));
+        const { outcome } = await play(gateway.port, pieces, expected);
+        const handled = everyWitnessed().filter(({ mark }) => mark === marks.own).length;
+        outcomes[index] = `${outcome}, ${handled} handled`;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    return outcomes;
+  }
+
+  test.each(SHAPES)('%s may be cut at any byte, but for the known ones', async (_what, bytes, expected) => {
+    const places = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
+    const outcomes = await cutAt(
+      bytes,
+      expected,
+      places.map((place) => [place]),
+    );
+    const odd = places.filter((_, i) => outcomes[i] !== `${expected}, 1 handled`);
+    const known = listener === 'uws' ? knownCuts(bytes) : [];
+    expect(odd).toEqual(known);
+    for (const place of known) expect(outcomes[place - 1]).toBe('html:505 close, 0 handled');
+    tried.cuts += places.length;
+    tried.known += known.length;
+  });
+
+  test.each(SHAPES)('%s may come byte by byte behind its request line', async (_what, bytes, expected) => {
+    const start = bytes.indexOf('\r\n') + 2;
+    const places = Array.from({ length: bytes.length - start }, (_, i) => start + i);
+    expect(await cutAt(bytes, expected, [places])).toEqual([`${expected}, 1 handled`]);
+  });
+});
+
+/** Deviation 23 of uWS: right behind the first blank, and from the second blank to the CR, it takes the first piece for a whole line. */
+function knownCuts(bytes: string): number[] {
+  const first = bytes.indexOf(' ') + 1;
+  const second = bytes.indexOf(' ', first) + 1;
+  const lineEnd = bytes.indexOf('\r') + 1;
+  return [first, ...Array.from({ length: lineEnd - second + 1 }, (_, i) => second + i)];
+}

@@ -1,0 +1,149 @@
+// Smuggling: no payload, sent directly or through HAProxy or nginx, has a hidden request handled or spoils somebody else's answer.
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { everyWitnessed } from '../../support/plugins/witness.ts';
+import { report } from '../scorecard/report.ts';
+import { request } from '../../support/raw-http.ts';
+import { STAMP, startFront } from './fronts.ts';
+import type { Front } from './fronts.ts';
+import { KEY } from './notation.ts';
+import { PAYLOADS } from './payloads.ts';
+import type { Payload } from './payloads.ts';
+import { bytesOf, marksOf } from './play.ts';
+import type { Marks } from './play.ts';
+import { startWitnessedGateway } from './witnessed-gateway.ts';
+import type { WitnessedGateway } from './witnessed-gateway.ts';
+
+/** An answer that has not begun by then would only come when a timer ends the connection. */
+const PATIENCE_MS = 150;
+/** Directly, every payload has a connection of its own; behind a front they follow each other over the shared one. */
+const DIRECTLY_AT_ONCE = 16;
+
+const WAYS = (['uws', 'node'] as const).flatMap((listener) =>
+  (['directly', 'haproxy', 'nginx'] as const).map((way, index) => ({ listener, way, run: (listener === 'uws' ? 'pqr' : 'stv')[index]! })),
+);
+
+const gateways = new Map<string, WitnessedGateway>();
+const fronts: Front[] = [];
+/** Answers that were not the canary's own, by way. */
+const wrong = new Map<string, string[]>();
+
+beforeAll(async () => {
+  for (const listener of ['uws', 'node'] as const) gateways.set(listener, await startWitnessedGateway(listener));
+  await Promise.all(
+    WAYS.map(async ({ listener, way, run }) => {
+      const { port } = gateways.get(listener)!;
+      if (way === 'directly') {
+        wrong.set(run, await attackAll(port, run, DIRECTLY_AT_ONCE));
+        return;
+      }
+      const front = await startFront(way, port);
+      fronts.push(front);
+      wrong.set(run, await attackAll(front.port, run, 1));
+    }),
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all(fronts.map((front) => front.stop()));
+  for (const gateway of gateways.values()) await gateway.stop();
+});
+
+async function attackAll(port: number, run: string, atOnce: number): Promise<string[]> {
+  const faults: string[] = [];
+  const queue = [...PAYLOADS.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [index, payload] = next;
+      await attack(port, payload, marksOf(run, index));
+      // Two of them: what was hidden may have made the shared connection answer one request late.
+      for (const canary of [await translationOf(port, `canary behind ${run}${index}`), await refusalOf(port)]) {
+        if (canary !== 'its own') faults.push(`${payload.name}: a canary got ${canary}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return faults;
+}
+
+async function attack(port: number, payload: Payload, marks: Marks): Promise<void> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const over = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const answered = new Promise<void>((resolve) => socket.once('data', () => resolve()));
+  socket.on('error', () => undefined);
+  for (const piece of bytesOf(payload.pieces, marks)) {
+    await new Promise<void>((resolve) => socket.write(piece, () => resolve()));
+    if (payload.pieces.length > 1) await delay(5);
+  }
+  await Promise.race([over, answered, delay(PATIENCE_MS)]);
+  // A moment for a second answer, which is what a hidden request would have.
+  await Promise.race([over, delay(5)]);
+  socket.destroy();
+}
+
+async function translationOf(port: number, text: string): Promise<string> {
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', 'x-case': 'canary' };
+  const body = JSON.stringify({ text: [text], target_lang: 'DE' });
+  const answer = await request({ port, method: 'POST', path: '/v1/translate', headers, body });
+  return answer.body.includes(`[DE] ${text}"`) ? 'its own' : `${answer.status} ${answer.body.slice(0, 200)}`;
+}
+
+test('there are enough payloads, each with a name of its own', () => {
+  expect(PAYLOADS.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(PAYLOADS.map(({ name }) => name)).size).toBe(PAYLOADS.length);
+});
+
+test.each(WAYS)('$listener, $way: every canary gets its own answer', ({ run }) => {
+  expect(wrong.get(run)).toEqual([]);
+});
+
+test.each(WAYS.filter(({ way }) => way === 'directly'))('$listener, directly: no hidden request is handled', ({ listener, run }) => {
+  const handled = new Set(everyWitnessed().map(({ mark }) => mark));
+  const found = PAYLOADS.filter(({ plain }, index) => plain !== true && handled.has(marksOf(run, index).tail));
+  // The residue is what only the attacker's own connection sees, and no front lets through.
+  const residue = listener === 'uws' ? PAYLOADS.filter((payload) => payload.residual === true) : [];
+  expect(found.map(({ name }) => name)).toEqual(residue.map(({ name }) => name));
+});
+
+// A front may read two requests where they stand: then it has passed on both, each stamped as itself.
+test.each(WAYS.filter(({ way }) => way !== 'directly'))('$listener, $way: nothing is handled that the front has not seen', ({ run }) => {
+  expect(unstamped(run)).toEqual([]);
+});
+
+/** No payload is answered so. */
+async function refusalOf(port: number): Promise<string> {
+  const { status, headers, body } = await request({ port, path: '/v1/translate' });
+  return status === 405 && headers['allow'] === 'POST' ? 'its own' : `${status} ${body.slice(0, 200)}`;
+}
+
+/** Requests that the gateway read otherwise than the front that passed them on. */
+function unstamped(run: string): string[] {
+  const ours = new RegExp(`^(?:${run}|${run.toUpperCase()})\\d{5}$`);
+  const strangers = everyWitnessed().filter(({ mark, method, front }) => ours.test(mark) && front !== `${STAMP} ${method} ${mark}`);
+  return strangers.map(({ mark, method, path, front }) => `${mark} ${method} ${path} stamped ${front}`);
+}
+
+test('behind a front, requests did get through', () => {
+  const stamped = everyWitnessed().filter(({ front }) => front?.startsWith(STAMP) === true);
+  expect(stamped.length).toBeGreaterThan(4 * PAYLOADS.length);
+  reportRow();
+});
+
+function reportRow(): void {
+  const handled = new Set(everyWitnessed().map(({ mark }) => mark));
+  const hidden = ({ way }: { readonly way: string }): boolean => way === 'directly';
+  const found = WAYS.filter(hidden).map(({ listener, run }) => {
+    const count = PAYLOADS.filter(({ plain }, index) => plain !== true && handled.has(marksOf(run, index).tail)).length;
+    return { listener, count };
+  });
+  const behind = WAYS.filter((way) => !hidden(way)).reduce((sum, { run }) => sum + unstamped(run).length, 0);
+  const canaries = [...wrong.values()].flat().length;
+  report({
+    row: 13,
+    figure: `${PAYLOADS.length} payloads on each listener, directly, behind HAProxy and behind nginx`,
+    measured: `${found.map(({ listener, count }) => `${count} handled directly by ${listener}`).join(', ')}; ${behind} behind a front; ${canaries} wrong canaries of ${2 * WAYS.length * PAYLOADS.length}`,
+    met: found.every(({ count }) => count === 0) && behind === 0 && canaries === 0,
+    counts: { badInputs: WAYS.length * PAYLOADS.length },
+  });
+}

@@ -1,0 +1,94 @@
+// A gateway as a process of its own with a scripted engine and a team that no plan holds back: what load is put on.
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from '../../../src/ports/store.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { QUOTA_PLAN, SILENT, makeTeam } from '../../support/gateway.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { startGatewayProcess } from '../../support/gateway-process.ts';
+import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { startRedis } from '../../support/redis.ts';
+import type { RedisServer } from '../../support/redis.ts';
+import { startScriptedEngine } from '../../support/scripted-engine.ts';
+import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+
+export interface LoadedGateway {
+  readonly process: GatewayProcess;
+  readonly port: number;
+  readonly engine: ScriptedEngine;
+  /** A connection of its own, as the command line's. */
+  readonly store: Store;
+  readonly storeUrl: string;
+  readonly redis: RedisServer | undefined;
+  team(): Promise<TestTeam>;
+  /** Sums of all series of a metric by name, as `/metrics` tells them now; 0 for what is not there. */
+  metric(name: string): Promise<number>;
+  /** Connections that the process has accepted on its public port, and holds. */
+  connections(): Promise<number>;
+  /** File descriptors that the process has open. */
+  descriptors(): Promise<number>;
+  residentBytes(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface LoadedOptions {
+  readonly store: 'sqlite' | 'redis';
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly nodeOptions?: string;
+}
+
+export const ROOMY_PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000, characters: 1_000_000_000_000 };
+
+export async function startLoadedGateway({ store: kind, config = {}, nodeOptions }: LoadedOptions): Promise<LoadedGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-load-'));
+  const engine = await startScriptedEngine();
+  const redis = kind === 'redis' ? await startRedis() : undefined;
+  const url = redis?.url ?? `sqlite:${folder}/lingate.db`;
+  const file = join(folder, 'lingate.yaml');
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify(config));
+  const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
+  const env = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
+  const gateway = await startGatewayProcess({ args, env });
+  const store = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const procFile = (name: string): string => `/proc/${gateway.process.pid}/${name}`;
+  return {
+    process: gateway,
+    port: gateway.port,
+    engine,
+    store,
+    storeUrl: url,
+    redis,
+    team: () => makeTeam(store, ROOMY_PLAN),
+    metric: (name) => readMetric(gateway.opsUrl, name),
+    connections: () => acceptedOn(gateway.port),
+    descriptors: async () => (await readdir(procFile('fd'))).length,
+    residentBytes: async () => Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(procFile('status'), 'utf8'))?.[1]) * 1024,
+    async stop() {
+      await gateway.end('SIGTERM');
+      await store.close();
+      await engine.close();
+      await redis?.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const ESTABLISHED = '01';
+/** Of connections that wait to be accepted, or that nobody holds any more. */
+const NO_INODE = '0';
+
+/** As the system's table tells; a caller may be connected long before the process has accepted it, or after it has let go. */
+async function acceptedOn(port: number): Promise<number> {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = (await readFile('/proc/net/tcp', 'latin1')).split('\n').map((line) => line.trim().split(/\s+/));
+  return lines.filter(([, local = '', , state, , , , , , inode]) => local.endsWith(end) && state === ESTABLISHED && inode !== NO_INODE)
+    .length;
+}
+
+async function readMetric(opsUrl: string, name: string): Promise<number> {
+  const text = await (await fetch(`${opsUrl}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}

@@ -1,0 +1,225 @@
+// Places in the process and of a team: never one too many, and all of them given back, whatever ends a request.
+import { createHook } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Exchange, RequestHead } from '../../../src/core/exchange.ts';
+import { Gateway } from '../../../src/core/gateway.ts';
+import { json } from '../../../src/core/outcome.ts';
+import type { Outcome } from '../../../src/core/outcome.ts';
+import { refuse } from '../../../src/core/problem.ts';
+import { Router } from '../../../src/core/router.ts';
+import type { BodyStep, HeadStep } from '../../../src/core/step.ts';
+import { keyOwnerSlot } from '../../../src/domain/slots.ts';
+import { OVERLOADED } from '../../../src/domain/refusals.ts';
+import { LoopPressure } from '../../../src/runtime/loop-pressure.ts';
+import type { ShedReason } from '../../../src/ports/pressure.ts';
+import { shedStep } from '../../../src/steps/shed.ts';
+import { teamShedStep } from '../../../src/steps/team-shed.ts';
+
+const TEAMS = ['a', 'b', 'c'];
+const PROCESS_MAX = 6;
+const TEAM_MAX = 3;
+const OK = json('{}');
+
+interface House {
+  readonly gateway: Gateway;
+  readonly shed: ShedReason[];
+  /** Answers of requests that wait, by request. */
+  readonly waiting: Map<Exchange, (outcome: Outcome | Error) => void>;
+  readonly answers: Map<Exchange, Outcome>;
+  begin(team: string): Exchange;
+  /** Lets the deadline of everything that is open pass. */
+  late(): void;
+}
+
+/** A gateway whose requests wait behind both steps until they are told how to end. */
+function house(processMax = PROCESS_MAX, teamMax = TEAM_MAX): House {
+  let nowMs = 0;
+  const shed: ShedReason[] = [];
+  const waiting: House['waiting'] = new Map();
+  const answers: House['answers'] = new Map();
+  const onShed = (reason: ShedReason): void => void shed.push(reason);
+  const known: HeadStep = {
+    kind: 'head',
+    name: 'known',
+    run(x) {
+      x.set(keyOwnerSlot, { keyId: 'k', teamId: x.head.query, mode: 'live' });
+      return undefined;
+    },
+  };
+  const wait: BodyStep = {
+    kind: 'body',
+    name: 'wait',
+    run: (x) =>
+      new Promise((resolve, reject) => {
+        waiting.set(x, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
+        // As the engine does: what is called off returns at once.
+        x.onCancel(() => resolve(undefined));
+      }),
+  };
+  const steps = [
+    shedStep({ concurrencyMax: processMax, pressure: { refuses: () => false }, onShed }),
+    known,
+    teamShedStep({ concurrencyMax: teamMax, onShed }),
+    wait,
+  ];
+  const gateway = new Gateway({
+    router: new Router([{ method: 'POST', path: '/x', takesBody: true, steps }]),
+    around: [],
+    newId: () => '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    now: () => nowMs,
+    requestMs: 1000,
+    reportBug: () => undefined,
+  });
+  const head = (team: string): RequestHead => ({ method: 'POST', path: '/x', query: team, headers: {} });
+  return {
+    gateway,
+    shed,
+    waiting,
+    answers,
+    begin: (team) => gateway.begin(head(team), { send: (x, outcome) => void answers.set(x, outcome) }),
+    late: () => void (nowMs += 10_000),
+  };
+}
+
+type Move =
+  | { readonly kind: 'begin'; readonly team: string }
+  | { readonly kind: 'body' | 'abort' | 'answer' | 'throw' | 'broken_body'; readonly which: number };
+
+const moves: fc.Arbitrary<Move[]> = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('begin' as const), team: fc.constantFrom(...TEAMS) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({ kind: fc.constantFrom('body', 'body', 'abort', 'answer', 'throw', 'broken_body'), which: fc.nat(1000) }),
+    },
+  ),
+  { maxLength: 80 },
+);
+
+async function play(h: House, all: Exchange[], move: Move): Promise<void> {
+  if (move.kind === 'begin') {
+    all.push(h.begin(move.team));
+    return;
+  }
+  const x = all[move.which % Math.max(1, all.length)];
+  if (x === undefined) return;
+  if (move.kind === 'body' && !x.waiting) h.gateway.body(x, 'none');
+  else if (move.kind === 'abort') h.gateway.abort(x);
+  else if (move.kind === 'answer') h.waiting.get(x)?.(OK);
+  else if (move.kind === 'throw') h.waiting.get(x)?.(new Error('a bug'));
+  else if (move.kind === 'broken_body' && !x.answered) h.gateway.callOff(x, refuse('validation_error', 'broken'));
+  for (let turn = 0; turn < 6; turn++) await Promise.resolve();
+}
+
+/** How many requests of a team get through now; all that were opened for it are ended again. */
+async function free(h: House, team: string): Promise<number> {
+  const opened: Exchange[] = [];
+  for (;;) {
+    const x = h.begin(team);
+    h.gateway.body(x, 'none');
+    if (x.outcome !== undefined) break;
+    opened.push(x);
+  }
+  for (const x of opened) h.gateway.abort(x);
+  await h.gateway.idle();
+  return opened.length;
+}
+
+describe('places', () => {
+  test('are never exceeded and all given back, in any order of bodies, answers, aborts, bugs and broken bodies', async () => {
+    await fc.assert(
+      fc.asyncProperty(moves, async (drawn) => {
+        const h = house();
+        const all: Exchange[] = [];
+        try {
+          for (const move of drawn) {
+            await play(h, all, move);
+            const open = all.filter((x) => x.outcome === undefined);
+            expect(open.length).toBeLessThanOrEqual(PROCESS_MAX);
+            for (const team of TEAMS) {
+              expect(open.filter((x) => x.waiting && x.head.query === team).length).toBeLessThanOrEqual(TEAM_MAX);
+            }
+          }
+          for (const x of all) h.gateway.abort(x);
+          await h.gateway.idle();
+          for (const team of TEAMS) expect(await free(h, team)).toBe(TEAM_MAX);
+          expect(all.every((x) => x.outcome !== undefined)).toBe(true);
+        } finally {
+          h.gateway.close();
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a full process turns away whatever team asks, with 503 service_unavailable, and serves again when one has ended', async () => {
+    const h = house(2, 10);
+    const [first] = [h.begin('a'), h.begin('b')];
+    const third = h.begin('c');
+    expect(third.outcome).toBe(OVERLOADED);
+    expect(OVERLOADED.problem.code).toBe('service_unavailable');
+    expect(h.shed).toEqual(['concurrency']);
+    h.gateway.abort(first);
+    expect(h.begin('c').outcome).toBeUndefined();
+    h.gateway.close();
+  });
+
+  test('a team that has all its places leaves the others theirs, and holds none by bodies that never come', async () => {
+    const h = house(100, 2);
+    // A caller with a team's key who never sends a body.
+    for (let i = 0; i < 10; i++) h.begin('a');
+    for (const team of ['a', 'a', 'b']) h.gateway.body(h.begin(team), 'none');
+    const refused = h.begin('a');
+    h.gateway.body(refused, 'none');
+    expect(refused.outcome).toBe(OVERLOADED);
+    expect(h.shed).toEqual(['team_concurrency']);
+    const other = h.begin('b');
+    h.gateway.body(other, 'none');
+    expect(other.waiting).toBe(true);
+    h.gateway.close();
+  });
+
+  test('cost no promise', () => {
+    const h = house();
+    let promises = 0;
+    const hook = createHook({ init: (_id, type) => void (promises += Number(type === 'PROMISE')) }).enable();
+    for (let i = 0; i < 50; i++) h.gateway.abort(h.begin('a'));
+    hook.disable();
+    expect(promises).toBe(0);
+    h.gateway.close();
+  });
+});
+
+describe('a turn of the event loop', () => {
+  /** Which of the requests of one turn are refused, when each is asked for at this time. */
+  function refusedAt(times: readonly number[], boundMs = 200): number[] {
+    let nowMs = 0;
+    const pressure = new LoopPressure({ boundMs, now: () => nowMs });
+    return times.filter((atMs) => {
+      nowMs = atMs;
+      return pressure.refuses();
+    });
+  }
+
+  test('takes requests until it has taken them for longer than the bound, and turns the rest away', () => {
+    expect(refusedAt([1000, 1001, 1200, 1201, 1202, 9000])).toEqual([1201, 1202, 9000]);
+  });
+
+  test('with a bound of 0 takes all', () => {
+    expect(refusedAt([0, 1e6, 2e6], 0)).toEqual([]);
+  });
+
+  test('is followed by one that takes requests again, however long the loop stood still between them', async () => {
+    let nowMs = 0;
+    const pressure = new LoopPressure({ boundMs: 200, now: () => nowMs });
+    expect(pressure.refuses()).toBe(false);
+    nowMs = 500;
+    expect(pressure.refuses()).toBe(true);
+    await nextTurn();
+    nowMs = 100_000;
+    expect(pressure.refuses()).toBe(false);
+    expect(pressure.refuses()).toBe(false);
+  });
+});

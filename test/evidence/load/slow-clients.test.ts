@@ -1,0 +1,163 @@
+// Row 18: callers who drip their header or body, say nothing, or never read: all are gone in time, and nobody else notices them.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { describe, expect, test } from 'vitest';
+import { report } from '../scorecard/report.ts';
+import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
+import { answer, slow } from '../../support/scripted-engine.ts';
+import type { ScriptedRequest } from '../../support/scripted-engine.ts';
+import { act } from '../../support/scripted-behaviours.ts';
+import { atOnce } from './at-once.ts';
+import { startLoadedGateway } from './loaded-gateway.ts';
+import type { LoadedGateway } from './loaded-gateway.ts';
+import { countBy, openLoop, quantile } from './open-loop.ts';
+
+const ENGINE_MS = 50;
+const GONE_MS_MAX = 15_000;
+const UNREAD_MARK = 'never-read';
+/** More than the system's buffers take in; the gateway holds the rest until it gives such a caller up. */
+const UNREAD_BYTES = 7_000_000;
+const UNREAD_BODY = JSON.stringify({ text: [UNREAD_MARK], target_lang: 'DE' });
+const WAVE = 50;
+const MIB = 1024 * 1024;
+const GROWN_MIB_MAX = 100;
+
+interface SlowCaller {
+  readonly kind: string;
+  readonly socket: Socket;
+  /** Milliseconds after its start; `undefined` while it is connected. */
+  goneAfterMs: number | undefined;
+}
+
+class SlowCallers {
+  readonly #port: number;
+  readonly #key: string;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly all: SlowCaller[] = [];
+
+  constructor(port: number, key: string) {
+    this.#port = port;
+    this.#key = key;
+  }
+
+  idle(): void {
+    this.#open('idle', '');
+  }
+
+  header(): void {
+    const { socket } = this.#open('header', 'POST /v1/translate HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    this.#every(socket, 500, 'x');
+  }
+
+  body(): void {
+    const { socket } = this.#open('body', this.#head(10_000));
+    this.#every(socket, 500, 'x');
+  }
+
+  nonReader(): void {
+    const { socket } = this.#open('unread', this.#head(UNREAD_BODY.length) + UNREAD_BODY);
+    socket.pause();
+  }
+
+  /** What the others are compared with: it drops the answer as it comes, and is none of them. */
+  async reader(): Promise<void> {
+    const socket = connect({ port: this.#port, host: '127.0.0.1' }).resume();
+    socket.write(this.#head(UNREAD_BODY.length, 'Connection: close\r\n') + UNREAD_BODY);
+    await once(socket, 'close');
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const { socket } of this.all) socket.destroy();
+  }
+
+  #head(bodyBytes: number, more = ''): string {
+    return `POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${this.#key}\r\nContent-Length: ${bodyBytes}\r\n${more}\r\n`;
+  }
+
+  #open(kind: string, first: string): SlowCaller {
+    const startedAtMs = performance.now();
+    const socket = connect({ port: this.#port, host: '127.0.0.1' });
+    const caller: SlowCaller = { kind, socket, goneAfterMs: undefined };
+    const gone = (): void => void (caller.goneAfterMs ??= performance.now() - startedAtMs);
+    socket.on('connect', () => socket.write(first));
+    // Whatever is answered is not looked at.
+    if (kind !== 'unread') socket.resume();
+    socket.on('end', gone).on('error', gone).on('close', gone);
+    this.all.push(caller);
+    return caller;
+  }
+
+  #every(socket: Socket, everyMs: number, bytes: string): void {
+    this.#timers.push(setInterval(() => socket.writable && socket.write(bytes), everyMs));
+  }
+}
+
+/** Long answers for callers who will not read them, a slow engine for all others. */
+function twoFaced(request: ScriptedRequest, response: Parameters<ReturnType<typeof answer>>[1]): void {
+  if (!request.body.includes(UNREAD_MARK)) return act(slow(ENGINE_MS), request, response, response.socket!);
+  answer(JSON.stringify({ translations: [{ text: 'x'.repeat(UNREAD_BYTES) }] }))(request, response);
+}
+
+/** In waves that the listener's queue can hold: a caller whom the system forgot in there was never the gateway's to end. */
+async function openAll(house: LoadedGateway, callers: SlowCallers, count: number, unread: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    callers.idle();
+    callers.header();
+    callers.body();
+    if (i % WAVE === 0) await expect.poll(() => house.connections()).toBe(callers.all.length);
+  }
+  for (let i = 0; i < unread; i++) callers.nonReader();
+  await expect.poll(() => house.connections()).toBe(callers.all.length);
+}
+
+describe.each(['uws', 'node'] as const)('slow callers on the %s listener', (listener) => {
+  test('are gone in time, hold no more memory than they may, and good callers do not notice them', { timeout: RUN_MS_MAX }, async () => {
+    const limits = { request_seconds: 10, reservation_seconds: 10 };
+    const house = await startLoadedGateway({ store: 'sqlite', config: { listener, limits, engine: { timeout_ms: 2000 } } });
+    const team = await house.team();
+    const [count, unread, perSecond] = [sized(80, 650), sized(2, 8), sized(40, 200)];
+    house.engine.always(twoFaced);
+    const slowCallers = new SlowCallers(house.port, (await house.team()).key);
+    try {
+      const good = (seconds: number) => openLoop({ port: house.port, key: team.key, perSecond, seconds });
+      // As many long answers as later, to callers who do read them: what they cost is not the fault of those who do not.
+      const readLong = () => slowCallers.reader();
+      await Promise.all([good(2), atOnce(unread, 2 * unread, readLong)]);
+      const [before] = await Promise.all([good(8), atOnce(unread, unread, readLong)]);
+      await expect.poll(() => house.connections()).toBe(0);
+      const residentBefore = await house.residentBytes();
+      let residentMax = 0;
+      const watch = setInterval(() => void house.residentBytes().then((now) => (residentMax = Math.max(residentMax, now))), 250);
+      await openAll(house, slowCallers, count, unread);
+      const openedAtMs = performance.now();
+      const beside = await good(8);
+      const dripping = slowCallers.all.filter(({ kind }) => kind !== 'unread');
+      await expect.poll(() => dripping.filter(({ goneAfterMs }) => goneAfterMs === undefined).length, { timeout: GONE_MS_MAX }).toBe(0);
+      // A paused socket does not tell its caller that the other side is gone: the gateway's own side does.
+      await expect.poll(() => house.connections(), { timeout: GONE_MS_MAX }).toBe(0);
+      const unreadMs = performance.now() - openedAtMs;
+      clearInterval(watch);
+      const slowest = Math.max(unreadMs, ...dripping.map(({ goneAfterMs }) => goneAfterMs!));
+      const ratio = quantile(beside, 0.99) / quantile(before, 0.99);
+      const grownMib = (residentMax - residentBefore) / MIB;
+      report({
+        row: 18,
+        figure: `slow clients, ${listener} listener`,
+        measured: `${slowCallers.all.length} slow connections (${unread} of them never read ${UNREAD_BYTES} bytes): the last gone after ${(slowest / 1000).toFixed(1)} s; p99 of ${beside.length} good requests ${ratio.toFixed(2)} times the baseline, which had callers who read such answers; RSS at most +${grownMib.toFixed(0)} MB (the answers that nobody reads are ${((unread * UNREAD_BYTES) / MIB).toFixed(0)} MB)`,
+        met: ratio <= 2 && slowest <= GONE_MS_MAX && grownMib <= GROWN_MIB_MAX,
+        counts: { faults: slowCallers.all.length },
+      });
+      expect(slowest).toBeLessThanOrEqual(GONE_MS_MAX);
+      expect(countBy(beside)).toEqual({ '200 ok': beside.length });
+      expect(quantile(beside, 0.9)).toBeLessThanOrEqual(2 * quantile(before, 0.99));
+      expect(grownMib).toBeLessThanOrEqual(GROWN_MIB_MAX);
+      expect(await house.metric('lingate_requests_in_flight')).toBe(0);
+    } finally {
+      slowCallers.stop();
+      await house.stop();
+    }
+  });
+});

@@ -1,0 +1,195 @@
+// A soak: all kinds of requests for a while, and between rounds of them a look at everything that must not grow.
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request } from 'node:http';
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { newKey } from '../../../src/domain/api-key.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { act } from '../../support/scripted-behaviours.ts';
+import type { ScriptedRequest } from '../../support/scripted-engine.ts';
+import { atOnce } from './at-once.ts';
+import { INSPECTABLE, inspect } from './inspected.ts';
+import type { Inspector } from './inspected.ts';
+import { startLoadedGateway } from './loaded-gateway.ts';
+import type { LoadedGateway } from './loaded-gateway.ts';
+
+export interface Look {
+  /** Since the first look. */
+  readonly requests: number;
+  readonly atMs: number;
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+  readonly descriptors: number;
+  readonly timers: number;
+  /** Of Redis; 0 with the other store. */
+  readonly keys: number;
+}
+
+export interface SoakOptions {
+  readonly store: 'sqlite' | 'redis';
+  /** Rounds before the first look: caches fill, code is compiled. */
+  readonly warmUpRounds: number;
+  readonly roundRequests: number;
+  /** Asked before each round. */
+  readonly goesOn: (looks: readonly Look[]) => boolean;
+}
+
+const PARALLEL = 24;
+/** By the number of a request: what it is. The rest are translations. */
+const KINDS = ['failing', 'invalid', 'unknown_key', 'not_found', 'languages', 'usage', 'leaves', 'glossary'] as const;
+type Kind = (typeof KINDS)[number] | 'translation';
+const KINDS_EVERY = 16;
+const FAILING_MARK = 'no usable answer';
+const QUIET_MS_MAX = 10_000;
+/** After so long the connections to the engine are let go. */
+const IDLE_MS = 4_500;
+
+/** Looks after each round, the first one behind the warm-up. */
+export async function soak({ store, warmUpRounds, roundRequests, goesOn }: SoakOptions): Promise<Look[]> {
+  const house = await startLoadedGateway({ store, nodeOptions: INSPECTABLE });
+  house.engine.always((asked: ScriptedRequest, response) =>
+    act(asked.body.includes(FAILING_MARK) ? 'not_json' : 'ok', asked, response, response.socket!),
+  );
+  const inspector = await inspect(house.process);
+  try {
+    const traffic = await Traffic.on(house);
+    for (let round = 0; round < warmUpRounds; round++) await traffic.round(roundRequests);
+    const looks = [await look(house, inspector, 0)];
+    for (let requests = 0; goesOn(looks);) {
+      requests += roundRequests;
+      await traffic.round(roundRequests);
+      looks.push(await look(house, inspector, requests));
+    }
+    return looks;
+  } finally {
+    inspector.close();
+    await house.stop();
+  }
+}
+
+class Traffic {
+  readonly #house: LoadedGateway;
+  readonly #teams: readonly TestTeam[];
+  readonly #unknown = Array.from({ length: 50 }, () => newKey('test', randomBytes));
+  #sent = 0;
+
+  static async on(house: LoadedGateway): Promise<Traffic> {
+    return new Traffic(house, await Promise.all(Array.from({ length: 10 }, () => house.team())));
+  }
+
+  private constructor(house: LoadedGateway, teams: readonly TestTeam[]) {
+    this.#house = house;
+    this.#teams = teams;
+  }
+
+  async round(count: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL });
+    await atOnce(PARALLEL, count, () => this.#one(agent, this.#sent++));
+    agent.destroy();
+    // The scripted engine remembers what it was asked.
+    (this.#house.engine.requests as ScriptedRequest[]).length = 0;
+  }
+
+  async #one(agent: Agent, index: number): Promise<void> {
+    const kind: Kind = KINDS[index % KINDS_EVERY] ?? 'translation';
+    const { key } = this.#teams[index % this.#teams.length]!;
+    const text = `${kind === 'failing' ? FAILING_MARK : 'text'} ${index} ${'x'.repeat(index % 500)}`;
+    const translation = JSON.stringify({ text: [text], target_lang: 'DE' });
+    switch (kind) {
+      case 'translation':
+      case 'failing':
+        return this.#ask(agent, 'POST', '/v1/translate', key, translation);
+      case 'invalid':
+        return this.#ask(agent, 'POST', '/v1/translate', key, '{"text":[""],"target_lang":"DE"}');
+      case 'unknown_key':
+        return this.#ask(agent, 'POST', '/v1/translate', this.#unknown[index % this.#unknown.length]!, translation);
+      case 'not_found':
+        return this.#ask(agent, 'GET', `/v1/nothing/${index}`, key);
+      case 'languages':
+        return this.#ask(agent, 'GET', '/v1/languages?type=target', key);
+      case 'usage':
+        return this.#ask(agent, 'GET', '/v1/usage', key);
+      case 'glossary':
+        return this.#ask(agent, 'GET', '/v1/glossaries', key);
+      case 'leaves':
+        return this.#leave(key, translation);
+    }
+  }
+
+  #ask(agent: Agent, method: string, path: string, key: string, body = ''): Promise<void> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    return new Promise((resolve, reject) => {
+      const asked = request({ agent, host: '127.0.0.1', port: this.#house.port, method, path, headers }, (response) => {
+        response.resume().once('close', resolve);
+      });
+      asked.on('error', reject);
+      asked.end(body);
+    });
+  }
+
+  #leave(key: string, body: string): Promise<void> {
+    const socket = connect({ port: this.#house.port, host: '127.0.0.1' });
+    const head = `POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`;
+    return new Promise((resolve) => {
+      socket.on('error', () => undefined);
+      socket.once('close', () => resolve());
+      socket.once('connect', () => socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`, () => socket.resetAndDestroy()));
+    });
+  }
+}
+
+async function look(house: LoadedGateway, inspector: Inspector, requests: number): Promise<Look> {
+  await quiet(house);
+  const inside = await inspector.look();
+  const [residentBytes, descriptors, keys] = await Promise.all([house.residentBytes(), house.descriptors(), redisKeys(house)]);
+  return { requests, atMs: performance.now(), ...inside, residentBytes, descriptors, keys };
+}
+
+/** Nothing is in flight, and idle connections are gone. */
+async function quiet(house: LoadedGateway): Promise<void> {
+  const endMs = performance.now() + QUIET_MS_MAX;
+  while ((await house.metric('lingate_requests_in_flight')) > 0 || (await house.metric('lingate_open_settlements')) > 0) {
+    if (performance.now() > endMs) throw new Error('the gateway does not come to rest');
+    await delay(20);
+  }
+  await delay(IDLE_MS);
+}
+
+async function redisKeys({ redis }: LoadedGateway): Promise<number> {
+  if (redis === undefined) return 0;
+  const client = new Redis(redis.port, '127.0.0.1', { protocol: 2 });
+  try {
+    return await client.dbsize();
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** Of the line that fits best through the looks. */
+export function heapPerRequest(looks: readonly Look[]): number {
+  return slope(
+    looks,
+    ({ requests }) => requests,
+    ({ heapBytes }) => heapBytes,
+  );
+}
+
+export function heapPerMinute(looks: readonly Look[]): number {
+  return slope(
+    looks,
+    ({ atMs }) => atMs / 60_000,
+    ({ heapBytes }) => heapBytes,
+  );
+}
+
+function slope(looks: readonly Look[], x: (look: Look) => number, y: (look: Look) => number): number {
+  const [meanX, meanY] = [mean(looks.map(x)), mean(looks.map(y))];
+  const above = looks.reduce((sum, each) => sum + (x(each) - meanX) * (y(each) - meanY), 0);
+  const below = looks.reduce((sum, each) => sum + (x(each) - meanX) ** 2, 0);
+  return below === 0 ? 0 : above / below;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

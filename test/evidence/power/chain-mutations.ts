@@ -1,0 +1,71 @@
+// Planted bugs in the chain: core, steps, domain, key cache and settlement queue.
+import type { Mutation, TestRun } from './mutation.ts';
+
+export function simulated(seeds: number, from = 1): TestRun {
+  const env = { LINGATE_SIMULATION_SEEDS: String(seeds), LINGATE_SIMULATION_FROM: String(from) };
+  return { file: 'test/evidence/simulation/simulation.test.ts', names: 'no guarantee breaks', env };
+}
+
+const SIMULATED = simulated(250);
+const MONEY: TestRun = { file: 'test/unit/domain/money.test.ts' };
+
+/** One edit, which is what most bugs are. */
+function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
+}
+
+const COMMIT = `if (outcome.kind === 'reply') settlements.commit(reservation);
+      else settlements.release(reservation);`;
+const UNTIL = 'const untilMs = this.#options.now()';
+const DELAYED = 'this.#closed || this.#options.now() + delayMs';
+
+export const CHAIN_MUTATIONS: readonly Mutation[] = [
+  bug('settled on abort', 'steps/admit.ts', "if (outcome.kind === 'reply')", "if (outcome.kind !== 'problem')", SIMULATED),
+  bug('failures are charged', 'steps/admit.ts', COMMIT, 'settlements.commit(reservation);', SIMULATED),
+  bug('failures release nothing', 'steps/admit.ts', 'else settlements.release(reservation);', '', SIMULATED),
+  bug('the lease is forgotten', 'steps/admit.ts', 'leaseMs: options.leaseMs,', 'leaseMs: 2 ** 40,', SIMULATED),
+  bug('an unknown admission is left held', 'steps/admit.ts', 'options.settlements.releaseUnknown(owner.teamId, x.id);', '', SIMULATED),
+  bug('UTF-16 units are counted', 'domain/characters.ts', 'if (unit >= 0xd800 && unit <= 0xdbff) count--;', '', SIMULATED, {
+    file: 'test/unit/domain/translate-request.test.ts',
+  }),
+  bug(
+    'floats for money',
+    'domain/money.ts',
+    'return characters * minorPerMillion;',
+    'return characters * (minorPerMillion / 1_000_000) * 1_000_000;',
+    MONEY,
+  ),
+  bug('no deadline', 'core/gateway.ts', 'if (!x.answered) this.#giveUp(x);', '', SIMULATED),
+  bug(
+    'what was given up on is settled as if it had been delivered',
+    'core/pipeline.ts',
+    'if (x.cancelled) this.#finish(x, x.verdict ?? CLIENT_CLOSED);\n    else if',
+    'if',
+    SIMULATED,
+  ),
+  bug('an answer that could not be written is charged', 'core/pipeline.ts', 'step.settle(x, told);', 'step.settle(x, outcome);', SIMULATED),
+  bug(
+    'a verdict is tried once',
+    'runtime/settlement-queue.ts',
+    "if (resolution.kind !== 'unavailable') return this.#done(open, resolution.kind);",
+    "return this.#done(open, resolution.kind === 'unavailable' ? 'abandoned' : resolution.kind);",
+    SIMULATED,
+  ),
+  {
+    name: 'the queue goes by the wall clock',
+    edits: [
+      { file: 'src/runtime/settlement-queue.ts', find: UNTIL, replace: 'const untilMs = Date.now()' },
+      { file: 'src/runtime/settlement-queue.ts', find: DELAYED, replace: 'this.#closed || Date.now() + delayMs' },
+    ],
+    caughtBy: [simulated(2000)],
+  },
+  bug('a closed queue keeps trying', 'runtime/settlement-queue.ts', 'if (this.#closed || ', 'if (', simulated(2000)),
+  bug('unknown keys are remembered too long', 'runtime/key-cache.ts', 'const UNKNOWN_MS = 1000;', 'const UNKNOWN_MS = 60_000;', SIMULATED),
+  bug(
+    'a store that is away makes keys unknown',
+    'runtime/key-cache.ts',
+    'if (found === undefined) this.#unknown',
+    "if (found === undefined || 'kind' in found) this.#unknown",
+    SIMULATED,
+  ),
+];

@@ -1,0 +1,52 @@
+// A copy of the project to plant bugs in: sources and tests are copied, installed packages are shared.
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Mutation } from './mutation.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const COPIED = ['src', 'test', 'config', 'package.json', 'tsconfig.json'];
+
+export class Workshop {
+  readonly folder: string;
+  readonly #originals = new Map<string, string>();
+
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), 'lingate-power-'));
+    for (const name of COPIED) cpSync(join(ROOT, name), join(this.folder, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
+  }
+
+  /** The table must follow the sources: what is looked for and is not there exactly once, a line each. */
+  faultsOf({ name, edits }: Mutation): string[] {
+    return edits.flatMap(({ file, find }) => {
+      const path = join(this.folder, file);
+      const times = existsSync(path) ? readFileSync(path, 'utf8').split(find).length - 1 : 0;
+      if (times === 1) return [];
+      return [`OUT OF DATE: ${name}: ${file} holds this text ${times} times instead of once: ${JSON.stringify(find)}`];
+    });
+  }
+
+  /** Only what has no faults. */
+  plant({ edits }: Mutation): void {
+    for (const { file, find, replace } of edits) {
+      const path = join(this.folder, file);
+      const text = readFileSync(path, 'utf8');
+      if (!this.#originals.has(path)) this.#originals.set(path, text);
+      writeFileSync(
+        path,
+        text.replace(find, () => replace),
+      );
+    }
+  }
+
+  restore(): void {
+    for (const [path, text] of this.#originals) writeFileSync(path, text);
+    this.#originals.clear();
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

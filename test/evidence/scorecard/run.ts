@@ -1,0 +1,97 @@
+// `npm run scorecard [-- --rows 1,2,6] [--long] [--out PATH]`: runs what feeds the 25 rows one after another, prints one table.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { cardOf } from './card.ts';
+import { jobsOf } from './jobs.ts';
+import { runJob } from './run-job.ts';
+import type { JobResult } from './run-job.ts';
+import { ROWS } from './rows.ts';
+import { SIZES } from './size.ts';
+import type { Size } from './size.ts';
+import { countsText, tableMarkdown, tableText } from './text.ts';
+import type { Setting } from './text.ts';
+
+const USAGE = `npm run scorecard [-- [--rows 1,2,6] [--size ${SIZES.join('|')}] [--long] [--out PATH]]`;
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const COMMAND_MS_MAX = { short: 300_000, card: 600_000, nightly: 4 * 3_600_000 };
+
+interface Wanted {
+  readonly rows: readonly number[];
+  readonly size: Size;
+  /** The table and the card are written beside each other, with endings of their own. */
+  readonly out: string;
+}
+
+const wanted = readArguments();
+// What is interrupted ends what it has started: that happens on exit.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+const folder = mkdtempSync(join(tmpdir(), 'lingate-scorecard-'));
+const out = wanted.out === '' ? join(folder, 'scorecard') : wanted.out;
+const setting = settingOf();
+const results: JobResult[] = [];
+let card = cardOf(results);
+for (const job of jobsOf(wanted.size).filter(({ row }) => wanted.rows.includes(row))) {
+  const result = await runJob(job, { size: wanted.size, folder, commandMsMax: COMMAND_MS_MAX[wanted.size] });
+  results.push(result);
+  say(`row ${job.row}: ${result.failures.length === 0 ? 'passed' : 'FAILED'} in ${result.seconds} s`);
+  // After each, for a run that is interrupted.
+  card = cardOf(results);
+  writeFileSync(`${out}.json`, `${JSON.stringify({ size: wanted.size, ...setting, ...card }, undefined, 2)}\n`);
+  writeFileSync(`${out}.md`, `${tableMarkdown(card)}\n\n${countsText(card, setting)}\n`);
+}
+say(`\n${tableText(card)}\n\n${countsText(card, setting)}\n- written to ${out}.json and ${out}.md; what each row printed is in ${folder}`);
+process.exitCode = card.rows.some(({ row, verdict }) => wanted.rows.includes(row) && verdict !== 'met') ? 1 : 0;
+
+function readArguments(): Wanted {
+  try {
+    const text = { type: 'string' } as const;
+    const { values } = parseArgs({ options: { rows: text, size: text, long: { type: 'boolean' }, out: text } });
+    const size = values.long === true ? 'nightly' : SIZES.find((one) => one === (values.size ?? 'card'));
+    if (size === undefined) throw new Error(`${values.size} is no size`);
+    return { rows: rowsOf(values.rows), size, out: (values.out ?? '').replace(/\.(?:md|json)$/, '') };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : 'wrong usage'}\nusage: ${USAGE}\n`);
+    process.exit(2);
+  }
+}
+
+function rowsOf(list: string | undefined): number[] {
+  const all = ROWS.map(({ row }) => row);
+  const rows = list === undefined ? all : list.split(',').map(Number);
+  const strange = rows.filter((row) => !all.includes(row));
+  if (strange.length > 0) throw new Error(`--rows ${list}: must be numbers from 1 to ${all.length}, separated by commas`);
+  return rows;
+}
+
+function settingOf(): Setting {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly dependencies?: Readonly<Record<string, string>> }>>;
+  };
+  const installed = Object.entries(lock.packages).filter(([name, { dev }]) => name !== '' && dev !== true);
+  return {
+    runtimePackages: Object.keys(lock.packages['']?.dependencies ?? {}).length,
+    runtimePackagesInAll: installed.length,
+    machine: `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown kind'}, Node ${process.versions.node}`,
+    commit: commitOf(),
+  };
+}
+
+function commitOf(): string {
+  const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+  try {
+    const changed = git('status', '--porcelain') === '' ? '' : ' with changes';
+    return git('rev-parse', '--short=12', 'HEAD') + changed;
+  } catch {
+    return 'unknown';
+  }
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

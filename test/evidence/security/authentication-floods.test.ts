@@ -1,0 +1,140 @@
+// Floods of keys that nobody knows: few look-ups reach the store, nothing is kept of them, and good keys are served meanwhile.
+import { randomBytes } from 'node:crypto';
+import { Agent } from 'node:http';
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { digestOf, newKey } from '../../../src/domain/api-key.ts';
+import type { KeyDigest } from '../../../src/domain/api-key.ts';
+import { CachedKeyDirectory } from '../../../src/runtime/key-cache.ts';
+import { atOnce } from '../load/at-once.ts';
+import { startLoadedGateway } from '../load/loaded-gateway.ts';
+import type { LoadedGateway } from '../load/loaded-gateway.ts';
+import { countBy, openLoop, sendOne } from '../load/open-loop.ts';
+import type { Sent } from '../load/open-loop.ts';
+
+const LOOKUPS_AT_ONCE_MAX = 1000;
+const digest = (): KeyDigest => digestOf(newKey('live', randomBytes));
+
+describe('the key cache before a store that does not answer yet', () => {
+  function slowStore() {
+    const asked: KeyDigest[] = [];
+    const answers: (() => void)[] = [];
+    let nowMs = 1;
+    const directory = {
+      find(sought: KeyDigest): Promise<undefined> {
+        asked.push(sought);
+        return new Promise((resolve) => answers.push(() => resolve(undefined)));
+      },
+    };
+    const cache = new CachedKeyDirectory({ directory, keysMax: 100, now: () => nowMs, onLookup: () => undefined });
+    return {
+      asked,
+      cache,
+      later: (ms: number): void => {
+        nowMs += ms;
+      },
+      answer: () => {
+        for (const answer of answers.splice(0)) answer();
+      },
+    };
+  }
+
+  test('asks for each key once, however many requests bring it, and not again for a second', async () => {
+    const { asked, cache, answer, later } = slowStore();
+    const sought = digest();
+    const found = Array.from({ length: 500 }, () => cache.find(sought));
+    answer();
+    expect(await Promise.all(found.map(async (each) => each))).toEqual(Array.from({ length: 500 }, () => undefined));
+    expect(asked).toEqual([sought]);
+    expect(cache.peek(sought)).toBe('unknown');
+    later(1001);
+    // The cache reads its clock once a millisecond.
+    await expect.poll(() => cache.peek(sought)).toBeUndefined();
+  });
+
+  test('asks for no more than a thousand at the same time; whoever comes on top is told that the service is busy', async () => {
+    const { asked, cache, answer } = slowStore();
+    const found = Array.from({ length: 3 * LOOKUPS_AT_ONCE_MAX }, () => cache.find(digest()));
+    expect(asked).toHaveLength(LOOKUPS_AT_ONCE_MAX);
+    answer();
+    const busy = (await Promise.all(found.map(async (each) => each))).filter((answered) => answered !== undefined);
+    expect(busy).toHaveLength(2 * LOOKUPS_AT_ONCE_MAX);
+    expect(busy[0]).toEqual({ kind: 'unavailable', cause: 'busy' });
+    // The places are free again.
+    void cache.find(digest());
+    expect(asked).toHaveLength(LOOKUPS_AT_ONCE_MAX + 1);
+    answer();
+  });
+
+  test('forgets the oldest unknown keys first, and never a good one for them', async () => {
+    const owner = { keyId: 'k', teamId: 't', mode: 'live' as const };
+    const good = digest();
+    let asked = 0;
+    const directory = { find: (sought: KeyDigest) => (asked++, sought === good ? owner : undefined) };
+    const cache = new CachedKeyDirectory({ directory, keysMax: 1, now: () => 0, onLookup: () => undefined });
+    void cache.find(good);
+    const flood = Array.from({ length: 25_000 }, digest);
+    for (const sought of flood) void cache.find(sought);
+    expect(cache.peek(good)).toEqual(owner);
+    expect(flood.filter((sought) => cache.peek(sought) === 'unknown')).toHaveLength(10_000);
+    expect(asked).toBe(25_001);
+  });
+});
+
+describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
+  let house: LoadedGateway;
+
+  afterEach(() => house.stop());
+
+  async function flood(count: number, keyOf: (index: number) => string): Promise<Record<string, number>> {
+    const agent = new Agent({ keepAlive: true });
+    const sent: Sent[] = [];
+    await atOnce(30, count, async (index) => sent.push(await sendOne(agent, { port: house.port, key: keyOf(index) })));
+    agent.destroy();
+    return countBy(sent);
+  }
+
+  /** Commands that the Redis has run; every look-up is one. None with the other store. */
+  async function commands(): Promise<number> {
+    if (house.redis === undefined) return 0;
+    const client = new Redis(house.redis.port, '127.0.0.1', { protocol: 2 });
+    try {
+      return Number(/total_commands_processed:(\d+)/.exec(await client.info('stats'))?.[1]);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  test('a flood of a few unknown keys reaches the store once a second for each of them', async () => {
+    house = await startLoadedGateway({ store });
+    const keys = Array.from({ length: 10 }, () => newKey('live', randomBytes));
+    const before = await commands();
+    const startedAtMs = performance.now();
+    const statuses = await flood(1500, (index) => keys[index % keys.length]!);
+    const seconds = Math.ceil((performance.now() - startedAtMs) / 1000);
+    expect(statuses).toEqual({ '401 unauthorized': 1500 });
+    const misses = await house.metric('lingate_key_lookups_total{result="miss"}');
+    expect(misses).toBeGreaterThanOrEqual(keys.length);
+    expect(misses).toBeLessThanOrEqual(keys.length * (seconds + 1));
+    // Besides look-ups there are only the probes of a few per second, and our own question.
+    expect((await commands()) - before).toBeLessThanOrEqual(misses + 10 * seconds + 20);
+  });
+
+  test('a flood of ever new unknown keys leaves nothing in the store, and a good key is served meanwhile', async () => {
+    house = await startLoadedGateway({ store });
+    const team = await house.team();
+    await openLoop({ port: house.port, key: team.key, perSecond: 10, seconds: 0.1 });
+    const client = house.redis === undefined ? undefined : new Redis(house.redis.port, '127.0.0.1', { protocol: 2 });
+    // A charge makes keys of its own, and follows its answer.
+    await vi.waitUntil(async () => (await house?.metric('lingate_open_settlements')) === 0, 5000);
+    const keysBefore = await client?.dbsize();
+    const [good, statuses] = await Promise.all([
+      openLoop({ port: house.port, key: team.key, perSecond: 50, seconds: 2 }),
+      flood(1500, () => newKey('live', randomBytes)),
+    ]);
+    expect(countBy(good)).toEqual({ '200 ok': good.length });
+    expect(statuses).toEqual({ '401 unauthorized': 1500 });
+    expect(await client?.dbsize()).toBe(keysBefore);
+    client?.disconnect();
+  });
+});

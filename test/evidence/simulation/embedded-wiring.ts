@@ -1,0 +1,148 @@
+// The SQLite store itself, in memory: its group commit, its statements and its checks, without a network in between.
+import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { deedOf, perform } from './change.ts';
+import type { Deed } from './entries.ts';
+import { COMMAND_TIMEOUT_MS } from './scenario.ts';
+import { SILENT } from './silent-log.ts';
+import { newProcess } from './virtual-time.ts';
+import type { Change, SimulatedStore, StoreClient, World } from './world.ts';
+import type { Process } from './virtual-time.ts';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+
+interface Place {
+  readonly teamId: string;
+  deed: Deed | undefined;
+}
+
+interface Done<T> {
+  readonly answer: T;
+  readonly deed: Deed;
+}
+
+/** What a gateway asks is run by the store's process, so that the gateway may die while it is being written. */
+export class EmbeddedWiring implements SimulatedStore {
+  readonly process: Process = newProcess('store');
+  readonly #world: World;
+  readonly #limits = new Map<string, TeamLimits>();
+  /** Operations that the store has been asked for and that are not put down yet. */
+  readonly #places: Place[] = [];
+  #store: Store | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async open(): Promise<void> {
+    const { time } = this.#world;
+    this.#store = await this.#as(this.process, () =>
+      openSqliteStore({
+        path: ':memory:',
+        log: SILENT,
+        clock: { nowMs: () => time.wallMs(this.process) },
+        durability: 'normal',
+        busyTimeoutMs: COMMAND_TIMEOUT_MS,
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#need().close();
+  }
+
+  connect(gateway: Process): StoreClient {
+    const store = this.#need();
+    const { ledger } = store;
+    return {
+      // Readers of a WAL wait for nobody.
+      keys: { find: (digest) => store.keys.find(digest) },
+      ledger: {
+        admit: (request) =>
+          this.#ask<Admission>(gateway, request.teamId, async () => {
+            const answer = await ledger.admit(request);
+            return { answer, deed: { kind: 'admit', request, answer } };
+          }),
+        resolve: (teamId, requestId, verdict) =>
+          this.#ask<Resolution>(gateway, teamId, async () => {
+            const answer = await ledger.resolve(teamId, requestId, verdict);
+            return { answer, deed: { kind: 'resolve', requestId, verdict, answer } };
+          }),
+      },
+      close: () => Promise.resolve(),
+      cut: () => undefined,
+    };
+  }
+
+  async change(change: Change): Promise<boolean> {
+    const teamId = change.kind === 'create_team' ? change.team.teamId : change.kind === 'create_key' ? change.key.teamId : change.teamId;
+    const [, deed] = deedOf(change, this.#limits.get(teamId));
+    if (deed.kind === 'team') this.#limits.set(teamId, deed.limits);
+    await this.#as(this.process, () =>
+      this.#inOrder(teamId, async () => {
+        await perform(this.#need(), change);
+        return { answer: undefined, deed };
+      }),
+    );
+    return true;
+  }
+
+  standing(teamId: string) {
+    return this.#as(this.process, () => this.#need().teams.standing(teamId));
+  }
+
+  usage(teamId: string) {
+    return this.#as(this.process, () => this.#need().teams.usage(teamId));
+  }
+
+  restart(): void {
+    throw new Error('the embedded store dies with its gateways');
+  }
+
+  setClock(): void {
+    throw new Error('the embedded store has the clock of its machine');
+  }
+
+  noise(): void {
+    throw new Error('the embedded store has no network');
+  }
+
+  #need(): Store {
+    if (this.#store === undefined) throw new Error('the store is not open yet');
+    return this.#store;
+  }
+
+  /** The store runs operations in the order in which they come; their answers take different numbers of turns. */
+  async #inOrder<T>(teamId: string, run: () => Promise<Done<T>>): Promise<T> {
+    const place: Place = { teamId, deed: undefined };
+    this.#places.push(place);
+    const { answer, deed } = await run();
+    place.deed = deed;
+    while (this.#places[0]?.deed !== undefined) this.#enter(this.#places.shift()!);
+    return answer;
+  }
+
+  #enter({ teamId, deed }: Place): void {
+    const { journal, time } = this.#world;
+    if (deed === undefined || ('answer' in deed && deed.answer.kind === 'unavailable')) return;
+    journal.add(time.nowMs, time.wallMs(this.process), teamId, deed);
+    this.#world.note(this.process, JSON.stringify(deed));
+  }
+
+  /** The answer reaches the gateway in a turn of its own. */
+  #ask<T>(gateway: Process, teamId: string, run: () => Promise<Done<T>>): Promise<T> {
+    const { random, scenario, time } = this.#world;
+    return new Promise((resolve, reject) => {
+      this.#as(this.process, () => this.#inOrder(teamId, run)).then(
+        (answer) => void time.after(gateway, Math.min(100, random.latencyMs(scenario.storeLatencyMs)), () => resolve(answer)),
+        (error: unknown) => void time.after(gateway, 0, () => reject(error instanceof Error ? error : new Error('not an error'))),
+      );
+    });
+  }
+
+  #as<T>(process: Process, run: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#world.time.after(process, 0, () => void run().then(resolve, reject));
+    });
+  }
+}

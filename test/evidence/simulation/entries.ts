@@ -1,0 +1,22 @@
+// What the store did, in its own order: one entry per operation that was really run.
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+
+export type Deed =
+  | { readonly kind: 'admit'; readonly request: AdmissionRequest; readonly answer: Admission }
+  | { readonly kind: 'resolve'; readonly requestId: string; readonly verdict: Verdict; readonly answer: Resolution }
+  | { readonly kind: 'team'; readonly limits: TeamLimits; readonly addMicro: number }
+  | { readonly kind: 'create_key'; readonly keyId: string }
+  | { readonly kind: 'revoke_key'; readonly keyId: string };
+
+export interface Entry {
+  /** True time. */
+  readonly atMs: number;
+  /** What the store's clock said. */
+  readonly storeMs: number;
+  readonly teamId: string;
+  readonly deed: Deed;
+}
+
+/** Reports a broken guarantee: its name, and what was seen. */
+export type Violate = (rule: string, seen: string) => void;

@@ -1,0 +1,46 @@
+// The keys of a run: what operators have made or are about to make, and when they were made and revoked.
+import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
+import type { NewKey } from '../../../src/ports/team-registry.ts';
+import type { Random } from './random.ts';
+
+export interface SimulatedKey {
+  readonly value: string;
+  readonly record: NewKey;
+  /** When the operator was told that it exists, that it is revoked; in true time. */
+  createdAtMs: number | undefined;
+  revokedAtMs: number | undefined;
+  /** The operator's change may have been lost in a failover. */
+  uncertain: boolean;
+}
+
+/** How often a key is tried that is not there yet. */
+export const BEFORE_CREATION_SHARE = 0.05;
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+export class KeyRing {
+  readonly keys: SimulatedKey[] = [];
+
+  /** Not in the store yet. */
+  forge(random: Random, teamId: string): SimulatedKey {
+    const value = newKey(random.pick(['live', 'test']), (size) => Uint8Array.from({ length: size }, () => random.int(0, 255)));
+    const mode = value.startsWith('la_live_') ? 'live' : 'test';
+    const record: NewKey = { keyId: ulidOf(random), teamId, digest: digestOf(value), display: displayOf(value), label: 'simulated', mode };
+    const key = { value, record, createdAtMs: undefined, revokedAtMs: undefined, uncertain: false };
+    this.keys.push(key);
+    return key;
+  }
+
+  draw(random: Random, beforeCreation: number): { readonly value: string; readonly keyId: string | undefined } {
+    const shape = random.next();
+    if (shape < 0.02) return { value: 'la_live_tooshort', keyId: undefined };
+    if (shape < 0.05) return { value: `la_test_${'N'.repeat(40)}`, keyId: undefined };
+    const future = shape < 0.05 + beforeCreation;
+    const keys = this.keys.filter((key) => (key.createdAtMs === undefined) === future);
+    const key = random.pick(keys.length === 0 ? this.keys : keys);
+    return { value: key.value, keyId: key.record.keyId };
+  }
+}
+
+export function ulidOf(random: Random): string {
+  return random.word(CROCKFORD.slice(0, 8), 1) + random.word(CROCKFORD, 25);
+}

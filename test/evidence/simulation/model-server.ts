@@ -1,0 +1,158 @@
+// A Redis server as the gateways' driver sees it: speaks the scripts' protocol, keeps its books in the reference model.
+import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import type { ReferenceAccount } from '../../support/model/reference-account.ts';
+import { emptyBooks, referenceStore } from '../../support/model/reference-store.ts';
+import type { ReferenceBooks } from '../../support/model/reference-store.ts';
+import { unsound } from '../../support/model/invariants.ts';
+import type { Deed } from './entries.ts';
+import { deedOf, perform } from './change.ts';
+import { readLedgerCall, textOf } from './ledger-protocol.ts';
+import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
+import { newProcess } from './virtual-time.ts';
+import type { Process } from './virtual-time.ts';
+import type { Change, World } from './world.ts';
+
+export type Message =
+  | { readonly kind: 'script'; readonly name: string; readonly keys: readonly string[]; readonly args: readonly string[] }
+  | { readonly kind: 'get'; readonly key: string };
+
+interface Write {
+  readonly atMs: number;
+  readonly storeMs: number;
+  readonly run: (store: Store) => void;
+}
+
+export class ModelServer {
+  readonly process: Process = newProcess('store');
+  /** Counts up with every start: a connection to an earlier one is broken. */
+  generation = 1;
+  up = true;
+  readonly #world: World;
+  readonly #clock = { ms: 0, nowMs: () => this.#clock.ms };
+  #books: ReferenceBooks = emptyBooks();
+  #store: Store = referenceStore(this.#clock, this.#books);
+  /** All that was ever written, so that a replica can be made that has not heard of the last of it. */
+  #writes: Write[] = [];
+  readonly #periodEnds = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get store(): Store {
+    this.#clock.ms = this.storeMs;
+    return this.#store;
+  }
+
+  get storeMs(): number {
+    return this.#world.time.wallMs(this.process);
+  }
+
+  change(change: Change): void {
+    this.#write((store) => void perform(store, change));
+    const limits = change.kind === 'update_team' ? this.#account(change.teamId)?.team.limits : undefined;
+    const [teamId, deed] = deedOf(change, limits);
+    this.#enter(teamId, deed, this.storeMs);
+  }
+
+  /** Down: whatever comes is lost. `lostMs`: what was done in the last so many milliseconds is as if it had never been. */
+  stop(lostMs: number): void {
+    this.up = false;
+    this.generation++;
+    if (lostMs === 0) return;
+    const lastMs = this.#world.time.nowMs - lostMs;
+    this.#writes = this.#writes.filter((write) => write.atMs <= lastMs);
+    this.#books = emptyBooks();
+    this.#store = referenceStore(this.#clock, this.#books);
+    for (const { storeMs, run } of this.#writes) {
+      this.#clock.ms = storeMs;
+      run(this.#store);
+    }
+    this.#periodEnds.clear();
+    this.#world.journal.loseAfter(lastMs);
+  }
+
+  start(clockByMs: number): void {
+    this.up = true;
+    this.setClock(clockByMs);
+  }
+
+  setClock(byMs: number): void {
+    if (byMs === 0) return;
+    this.process.clockOffByMs += byMs;
+    this.#world.journal.clockChangedAtMs = this.#world.time.nowMs;
+  }
+
+  /** The reply to a message. `givenUpAtMs` is when whoever sent it will have stopped waiting, in true time. */
+  answer(message: Message, givenUpAtMs: number): unknown {
+    if (message.kind === 'get') {
+      const owner = this.#books.owners.find(({ digest }) => message.key.endsWith(`:${digest}`))?.owner;
+      return owner === undefined ? null : JSON.stringify(owner);
+    }
+    if (message.name !== 'ledger') throw new Error(`script ${message.name} is not simulated`);
+    const { clock, deadlineMs, groups } = readLedgerCall(message.keys, message.args);
+    const nowMs = clock === '' ? this.storeMs : Number(clock);
+    if (nowMs > deadlineMs) return [nowMs, ...groups.flatMap(({ operations }) => operations.map(() => 'late'))];
+    return [nowMs, ...groups.flatMap((group) => this.#work(group, nowMs, givenUpAtMs))];
+  }
+
+  #work(group: LedgerGroup, nowMs: number, givenUpAtMs: number): string[] {
+    const { operations, teamId } = group;
+    const question = this.#periodQuestion(group, nowMs);
+    if (question !== undefined) return operations.map(() => question);
+    const lateMs = this.#world.time.nowMs - givenUpAtMs;
+    return operations.map((operation) => {
+      // The store's clock is read in whole milliseconds.
+      if (lateMs > 1 && this.#world.journal.clockChangedAtMs < givenUpAtMs - 10_000) {
+        this.#world.violate('deadline', `${operation.requestId} was run ${lateMs.toFixed(1)} ms after its caller had given up`);
+      }
+      return textOf(this.#operate(teamId, operation, nowMs));
+    });
+  }
+
+  /** Calendars are the driver's: it is asked for the bounds of a period that has begun. */
+  #periodQuestion({ offer, teamId }: LedgerGroup, nowMs: number): string | undefined {
+    const account = this.#account(teamId);
+    if (account === undefined || nowMs < (this.#periodEnds.get(teamId) ?? 0)) return undefined;
+    const { createdAtMs, limits } = account.team;
+    const [startMs, endMs, period, createdMs] = offer;
+    const fits = period === limits.period && Number(createdMs) === createdAtMs && nowMs >= Number(startMs) && nowMs < Number(endMs);
+    return fits ? undefined : `period ${createdAtMs} ${limits.period}`;
+  }
+
+  #operate(teamId: string, operation: LedgerOperation, nowMs: number): Admission | Resolution {
+    const { requestId } = operation;
+    if (operation.kind === 'admit') {
+      const { request } = operation;
+      const answer = this.#write((store) => store.ledger.admit(request), nowMs) as Admission;
+      this.#enter(teamId, { kind: 'admit', request, answer }, nowMs);
+      return answer;
+    }
+    const { verdict } = operation;
+    const answer = this.#write((store) => store.ledger.resolve(teamId, requestId, verdict), nowMs) as Resolution;
+    this.#enter(teamId, { kind: 'resolve', requestId, verdict, answer }, nowMs);
+    return answer;
+  }
+
+  #write<T>(run: (store: Store) => T, storeMs = this.storeMs): T {
+    this.#clock.ms = storeMs;
+    this.#writes.push({ atMs: this.#world.time.nowMs, storeMs, run });
+    return run(this.#store);
+  }
+
+  #enter(teamId: string, deed: Deed, storeMs: number): void {
+    const { journal, time } = this.#world;
+    journal.add(time.nowMs, storeMs, teamId, deed);
+    this.#world.note(this.process, JSON.stringify(deed));
+    const account = this.#account(teamId);
+    if (account === undefined) return;
+    this.#periodEnds.set(teamId, account.usage(storeMs).periodEndMs);
+    const fault = unsound(account.standing(storeMs));
+    if (fault !== undefined) this.#world.violate('L3', fault);
+  }
+
+  #account(teamId: string): ReferenceAccount | undefined {
+    return this.#books.accounts.find(({ team }) => team.teamId === teamId);
+  }
+}

@@ -1,0 +1,83 @@
+// The operators: create and revoke keys, change plans, add credit, while everything runs.
+import type { KeyRing, SimulatedKey } from './keys.ts';
+import { ulidOf } from './keys.ts';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { Change, SimulatedStore, World } from './world.ts';
+
+interface TeamInHand {
+  readonly teamId: string;
+  limits: TeamLimits;
+}
+
+export class Operators {
+  readonly #world: World;
+  readonly #store: SimulatedStore;
+  readonly #keys: KeyRing;
+  readonly #teams: TeamInHand[] = [];
+
+  constructor(world: World, store: SimulatedStore, keys: KeyRing) {
+    this.#world = world;
+    this.#store = store;
+    this.#keys = keys;
+  }
+
+  /** Makes the teams and their first keys. */
+  async found(): Promise<void> {
+    const { random, scenario } = this.#world;
+    for (const { limits, balanceMicro, keys } of scenario.teams) {
+      const teamId = ulidOf(random);
+      this.#teams.push({ teamId, limits });
+      await this.#store.change({ kind: 'create_team', team: { teamId, name: 'Simulated', plan: 'drawn', limits, balanceMicro } });
+      for (let i = 0; i < keys; i++) await this.#create(this.#keys.forge(random, teamId));
+    }
+  }
+
+  /** Plans the changes of the run. */
+  start(): void {
+    const { random, scenario, time } = this.#world;
+    const changes = Math.round((scenario.changesPerSecond * scenario.loadMs) / 1000);
+    for (let i = 0; i < changes; i++) {
+      time.after(time.world, random.between(0, scenario.loadMs), () => void this.#change());
+    }
+    for (let i = random.int(0, 2); i > 0; i--) {
+      // Callers try it before it is there.
+      const key = this.#keys.forge(random, random.pick(this.#teams).teamId);
+      time.after(time.world, random.between(0, scenario.loadMs), () => void this.#create(key));
+    }
+  }
+
+  async #change(): Promise<void> {
+    const { random } = this.#world;
+    const team = random.pick(this.#teams);
+    switch (random.pick(['revoke', 'limits', 'credit'] as const)) {
+      case 'revoke':
+        return this.#revoke(random.pick(this.#keys.keys));
+      case 'limits': {
+        const requestsPerSecond = random.pick([1, 3, 10, 1000]);
+        team.limits = { ...team.limits, requestsPerSecond, maxCharactersPerRequest: random.pick([40, 10_000]) };
+        const change = { plan: { name: 'changed', limits: team.limits } };
+        await this.#carryOut({ kind: 'update_team', teamId: team.teamId, change });
+        return;
+      }
+      case 'credit': {
+        const addMicro = team.limits.billing === 'credit' ? random.int(0, 1_000_000) : 0;
+        await this.#carryOut({ kind: 'update_team', teamId: team.teamId, change: { addMicro } });
+      }
+    }
+  }
+
+  async #create(key: SimulatedKey): Promise<void> {
+    if (await this.#carryOut({ kind: 'create_key', key: key.record })) key.createdAtMs = this.#world.time.nowMs;
+  }
+
+  async #revoke(key: SimulatedKey): Promise<void> {
+    if (key.createdAtMs === undefined || key.revokedAtMs !== undefined) return;
+    const { keyId, teamId } = key.record;
+    if (await this.#carryOut({ kind: 'revoke_key', keyId, teamId })) key.revokedAtMs = this.#world.time.nowMs;
+  }
+
+  #carryOut(change: Change): Promise<boolean> {
+    this.#world.note('operator', change.kind);
+    return this.#store.change(change);
+  }
+}

@@ -1,0 +1,80 @@
+// The Redis store's own driver, on simulated connections to one simulated server.
+import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
+import { RedisKeyDirectory } from '../../../src/stores/redis/redis-key-directory.ts';
+import { RedisLedger } from '../../../src/stores/redis/redis-ledger.ts';
+import { RedisLink } from '../../../src/stores/redis/redis-link.ts';
+import { Connection } from './connection.ts';
+import type { NoiseFault } from './faults.ts';
+import { ModelServer } from './model-server.ts';
+import { COMMAND_TIMEOUT_MS } from './scenario.ts';
+import { SILENT } from './silent-log.ts';
+import type { Process } from './virtual-time.ts';
+import type { Change, SimulatedStore, StoreClient, World } from './world.ts';
+
+export class RedisWiring implements SimulatedStore {
+  readonly #world: World;
+  readonly #server: ModelServer;
+  readonly #connections = new Set<Connection>();
+  #noise: NoiseFault | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#server = new ModelServer(world);
+  }
+
+  get process(): Process {
+    return this.#server.process;
+  }
+
+  async open(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  connect(gateway: Process): StoreClient {
+    const connection = new Connection(this.#world, this.#server, gateway);
+    connection.noise = this.#noise;
+    this.#connections.add(connection);
+    const link = new RedisLink({
+      redis: connection as unknown as RedisConnection,
+      shown: 'simulated',
+      commandTimeoutMs: COMMAND_TIMEOUT_MS,
+      clock: undefined,
+      log: SILENT,
+    });
+    return {
+      keys: new RedisKeyDirectory(link),
+      ledger: new RedisLedger(link),
+      close: () => link.close(),
+      cut: (downMs) => connection.cut(downMs),
+    };
+  }
+
+  async change(change: Change): Promise<boolean> {
+    if (!this.#server.up) return false;
+    this.#server.change(change);
+    return true;
+  }
+
+  standing(teamId: string) {
+    return this.#server.store.teams.standing(teamId);
+  }
+
+  usage(teamId: string) {
+    return this.#server.store.teams.usage(teamId);
+  }
+
+  restart(downMs: number, lostMs: number, clockByMs: number): void {
+    this.#server.stop(lostMs);
+    for (const connection of this.#connections) connection.cut(downMs);
+    this.#world.time.after(this.#world.time.world, downMs, () => this.#server.start(clockByMs));
+  }
+
+  setClock(byMs: number): void {
+    this.#server.setClock(byMs);
+  }
+
+  noise(noise: NoiseFault | undefined): void {
+    this.#noise = noise;
+    for (const connection of this.#connections) connection.noise = noise;
+  }
+}

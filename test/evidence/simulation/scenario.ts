@@ -1,0 +1,81 @@
+// What a run is about, drawn from its seed: teams, gateways, load, and what goes wrong when.
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { drawFaults } from './faults.ts';
+import type { Fault } from './faults.ts';
+import type { Random } from './random.ts';
+
+/**
+ * `redis`: the Redis store's driver over a network to a server that keeps its books as the reference model does.
+ * `embedded`: the SQLite store itself, in memory.
+ */
+export type Wiring = 'redis' | 'embedded';
+
+export interface Scenario {
+  readonly wiring: Wiring;
+  readonly gateways: number;
+  readonly teams: readonly TeamPlan[];
+  /** Requests come within `loadMs`. */
+  readonly requests: number;
+  readonly loadMs: number;
+  readonly engineTimeoutMs: number;
+  readonly leaseMs: number;
+  /** A request's overall deadline. */
+  readonly requestMs: number;
+  readonly storeLatencyMs: number;
+  readonly engineLatencyMs: number;
+  /** Whether some answers cannot be written, which is a bug of a plugin's. */
+  readonly brokenAnswers: boolean;
+  /** How often operators change something, per second. */
+  readonly changesPerSecond: number;
+  readonly faults: readonly Fault[];
+}
+
+export interface TeamPlan {
+  readonly limits: TeamLimits;
+  readonly balanceMicro: number;
+  readonly keys: number;
+}
+
+export const COMMAND_TIMEOUT_MS = 500;
+
+export function drawScenario(random: Random): Scenario {
+  const wiring = random.chance(0.25) ? 'embedded' : 'redis';
+  const gateways = random.int(1, 3);
+  const loadMs = random.int(1500, 8000);
+  const engineTimeoutMs = random.pick([300, 1000, 2000]);
+  const faultless = random.chance(0.2);
+  return {
+    wiring,
+    gateways,
+    teams: Array.from({ length: random.int(1, 3) }, () => drawTeam(random)),
+    requests: random.int(10, 90),
+    loadMs,
+    engineTimeoutMs,
+    // The shortest that the configuration allows, or one that leaves time to settle after an outage.
+    leaseMs: 2 * engineTimeoutMs + random.pick([1000, 6000, 6000, 12_000]),
+    requestMs: 2 * engineTimeoutMs + random.pick([1000, 3000, 10_000]),
+    storeLatencyMs: random.pick([0.2, 2, 20]),
+    engineLatencyMs: random.pick([1, 50, 400]),
+    brokenAnswers: random.chance(0.1),
+    changesPerSecond: random.pick([0, 0.5, 2]),
+    faults: faultless ? [] : drawFaults(random, { wiring, gateways, loadMs }),
+  };
+}
+
+function drawTeam(random: Random): TeamPlan {
+  const billing = random.pick(['quota', 'quota', 'credit'] as const);
+  const limits: TeamLimits = {
+    billing,
+    requestsPerSecond: random.pick([1, 2, 5, 20, 1000]),
+    maxCharactersPerRequest: random.pick([40, 10_000]),
+    maxGlossaries: 1,
+    characterLimit: billing === 'credit' ? 0 : random.pick([60, 600, 1_000_000]),
+    overageCharacters: billing === 'credit' ? 0 : random.pick([0, 13]),
+    overageCapMinor: 5,
+    minorPerMillion: random.pick([1, 2500, 333_333]),
+    currency: 'EUR',
+    period: random.pick(['P1M', 'P1M', 'PT3S']),
+  };
+  const balanceMicro = billing === 'credit' ? random.pick([100, 600, 1_000_000]) * limits.minorPerMillion + random.int(0, 5) : 0;
+  return { limits, balanceMicro, keys: random.int(1, 3) };
+}

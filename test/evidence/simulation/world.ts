@@ -1,0 +1,73 @@
+// All that the actors of one run share.
+import type { KeyDirectory } from '../../../src/ports/key-directory.ts';
+import type { Ledger } from '../../../src/ports/ledger.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import type { NewKey, Standing, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
+import type { NoiseFault } from './faults.ts';
+import { History } from './history.ts';
+import { Journal } from './journal.ts';
+import type { Random } from './random.ts';
+import type { Scenario } from './scenario.ts';
+import { Trace } from './trace.ts';
+import type { Process, VirtualTime } from './virtual-time.ts';
+
+export class World {
+  readonly scenario: Scenario;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly trace: Trace;
+  readonly history = new History();
+  readonly violations: string[] = [];
+  /** How often which fault found something to harm. */
+  readonly struck = new Map<string, number>();
+  readonly journal: Journal;
+
+  constructor(scenario: Scenario, time: VirtualTime, random: Random, keepsTrace: boolean) {
+    this.scenario = scenario;
+    this.time = time;
+    this.random = random;
+    this.trace = new Trace(keepsTrace);
+    this.journal = new Journal(this.history, this.violate);
+  }
+
+  note(who: Process | string, what: string): void {
+    this.trace.add(this.time.nowMs, typeof who === 'string' ? who : who.name, what);
+  }
+
+  readonly violate = (rule: string, seen: string): void => {
+    this.violations.push(`${rule}: ${seen} (at ${this.time.nowMs.toFixed(3)} ms)`);
+    this.note('checker', `VIOLATION ${rule}: ${seen}`);
+  };
+}
+
+/** A gateway process's own way to the store. */
+export interface StoreClient {
+  readonly keys: KeyDirectory;
+  readonly ledger: Ledger;
+  close(): Promise<void>;
+  /** Its connection breaks, and cannot be made again for a while. */
+  cut(downMs: number): void;
+}
+
+/** What operators do; each is run by the store at once, or not at all. */
+export type Change =
+  | { readonly kind: 'create_team'; readonly team: Parameters<Store['teams']['createTeam']>[0] }
+  | { readonly kind: 'update_team'; readonly teamId: string; readonly change: TeamChange }
+  | { readonly kind: 'create_key'; readonly key: NewKey }
+  | { readonly kind: 'revoke_key'; readonly keyId: string; readonly teamId: string };
+
+/** The backing service of a run, with everything that can happen to it. */
+export interface SimulatedStore {
+  readonly process: Process;
+  open(): Promise<void>;
+  connect(gateway: Process): StoreClient;
+  /** False when the store was down: nothing has happened then. */
+  change(change: Change): Promise<boolean>;
+  standing(teamId: string): Promise<Standing | undefined>;
+  usage(teamId: string): Promise<Usage | undefined>;
+  close(): Promise<void>;
+  /** Down, and up again with everything but what it did in the last `lostMs`. */
+  restart(downMs: number, lostMs: number, clockByMs: number): void;
+  setClock(byMs: number): void;
+  noise(noise: NoiseFault | undefined): void;
+}

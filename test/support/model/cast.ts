@@ -1,0 +1,76 @@
+// Who plays in a history: the ids behind the small numbers by which its steps name teams, keys, glossaries and requests.
+import { ulid } from 'ulid';
+import type { AdmissionRequest } from '../../../src/ports/ledger.ts';
+import { KEYS, PAIRS, TEAMS } from './history.ts';
+import type { GlossaryUse, Step } from './history.ts';
+
+/** For when a team has not made as many glossaries as a step asks for. */
+const NO_GLOSSARY = ulid();
+
+export class Cast {
+  readonly teamIds: readonly string[] = Array.from({ length: TEAMS }, () => ulid());
+  readonly #keyIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
+  readonly #glossaryIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
+  readonly #requestIds = new Map<number, string>();
+  readonly #retired = new Set<string>();
+
+  addKey(team: number, keyId: string): void {
+    this.#keyIds[team % TEAMS]?.push(keyId);
+  }
+
+  addGlossary(team: number, glossaryId: string): void {
+    this.#glossaryIds[team % TEAMS]?.push(glossaryId);
+  }
+
+  teamId(team: number): string {
+    return this.teamIds[team % TEAMS] ?? '';
+  }
+
+  keyId(team: number, key: number): string {
+    const keyIds = this.#keyIds[team % TEAMS] ?? [];
+    return keyIds[key % keyIds.length] ?? '';
+  }
+
+  glossaryId(team: number, nthLast: number): string {
+    return this.#glossaryIds[team % TEAMS]?.at(-1 - nthLast) ?? NO_GLOSSARY;
+  }
+
+  /** A request's id, and the team that it is of. */
+  named(id: number): { readonly teamId: string; readonly requestId: string } {
+    const requestId = this.#requestIds.get(id) ?? ulid();
+    this.#requestIds.set(id, requestId);
+    return { teamId: this.teamId(id), requestId };
+  }
+
+  request({ id, key, characters, reserve, leaseMs, glossary, reportRate }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
+    const team = id % TEAMS;
+    return {
+      ...this.named(id),
+      keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key),
+      characters,
+      reserve,
+      leaseMs,
+      glossary: glossary === undefined ? undefined : this.#reference(team, glossary),
+      reportRate,
+    };
+  }
+
+  #reference(team: number, { foreign, nthLast, pair }: GlossaryUse): AdmissionRequest['glossary'] {
+    const [sourceLang, targetLang] = pairOf(pair);
+    return { glossaryId: this.glossaryId(foreign ? team + 1 : team, nthLast), sourceLang, targetLang };
+  }
+
+  /** Its number names another request from now on. */
+  retire(requestId: string): void {
+    this.#retired.add(requestId);
+    for (const [id, known] of this.#requestIds) if (known === requestId) this.#requestIds.delete(id);
+  }
+
+  isRetired(requestId: string): boolean {
+    return this.#retired.has(requestId);
+  }
+}
+
+export function pairOf(pair: number): readonly [sourceLang: string, targetLang: string] {
+  return PAIRS[pair % PAIRS.length] ?? PAIRS[0];
+}

@@ -1,0 +1,173 @@
+// Random histories of a store's use: what fast-check draws, shrinks and prints.
+import * as fc from 'fast-check';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { Verdict } from '../../../src/ports/ledger.ts';
+
+/** Ids, keys and teams are named by small numbers, so that steps meet each other's ids and survive shrinking. */
+export type Step =
+  | Operation
+  /** So much is asked before anything of it is answered. */
+  | { readonly step: 'turn'; readonly operations: readonly Operation[] }
+  | { readonly step: 'wait'; readonly ms: number }
+  /** Waits until just before, at, or just after the next moment at which something changes by itself. */
+  | { readonly step: 'wait_until'; readonly moment: Moment; readonly offsetMs: number }
+  | { readonly step: 'clock_back'; readonly ms: number }
+  | { readonly step: 'create_key'; readonly team: number }
+  | { readonly step: 'revoke_key'; readonly team: number; readonly key: number }
+  | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
+  | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
+  | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
+  | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
+  /** Compares the books of both teams. */
+  | { readonly step: 'look' };
+
+/** What is asked of the ledger. */
+export type Operation =
+  | {
+      readonly step: 'admit';
+      readonly id: number;
+      readonly key: number;
+      readonly characters: number;
+      readonly reserve: boolean;
+      readonly leaseMs: number;
+      readonly glossary: GlossaryUse | undefined;
+      readonly reportRate: boolean;
+    }
+  | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict }
+  /** Resolves a reservation that was made, perhaps long ago. */
+  | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict }
+  /** Delivers an earlier admission or resolution once more, just as it was. */
+  | { readonly step: 'redeliver'; readonly nthLast: number };
+
+/** How an admission names a glossary: the nth last that was made for its own team or the other one, and by which pair. */
+export interface GlossaryUse {
+  readonly foreign: boolean;
+  readonly nthLast: number;
+  readonly pair: number;
+}
+
+export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'remembrance_end';
+
+export interface History {
+  readonly startMs: number;
+  readonly teams: readonly [FirstNumbers, FirstNumbers];
+  /** Whether to look after every step: looking may itself tidy up, so that other histories must do without. */
+  readonly lookAlways: boolean;
+  readonly steps: readonly Step[];
+}
+
+interface FirstNumbers {
+  readonly limits: TeamLimits;
+  readonly balanceMicro: number;
+}
+
+export const TEAMS = 2;
+/** Even ids are the first team's, odd ones the second's. */
+const IDS = 40;
+const FREQUENT_IDS = 6;
+/** Of a team from its start. */
+export const FIRST_KEYS = 3;
+/** The last of these numbers stands for a key of the other team. */
+export const KEYS = 5;
+
+/** Source and target of glossaries. */
+export const PAIRS = [
+  ['EN', 'DE'],
+  ['EN', 'FR'],
+] as const;
+
+const limits: fc.Arbitrary<TeamLimits> = fc
+  .record({
+    billing: fc.constantFrom('quota', 'quota', 'credit'),
+    requestsPerSecond: fc.integer({ min: 1, max: 6 }),
+    maxCharactersPerRequest: fc.constantFrom(40, 40, 1000, 1000, 20),
+    characterLimit: fc.integer({ min: 0, max: 250 }),
+    overageCharacters: fc.constantFrom(0, 0, 1, 15),
+    minorPerMillion: fc.constantFrom(0, 1, 2500, 333_333),
+    period: fc.constantFrom('P1M', 'P1M', 'PT2S', 'PT7S', 'P1DT1H', 'P1Y2M'),
+    maxGlossaries: fc.integer({ min: 0, max: 3 }),
+  })
+  .map((numbers) => ({ overageCapMinor: 5, currency: 'EUR', ...numbers }));
+
+const team = fc.integer({ min: 0, max: TEAMS - 1 });
+/** Few enough to come again, often enough to be new. */
+const id = fc.oneof(
+  fc.integer({ min: 0, max: FREQUENT_IDS - 1 }),
+  fc.integer({ min: 0, max: IDS - 1 }),
+  fc.integer({ min: 0, max: IDS - 1 }),
+);
+const key = fc.integer({ min: 0, max: KEYS - 1 });
+const verdict = fc.constantFrom('commit' as const, 'commit' as const, 'release' as const);
+/** Up to some eighty characters at the highest price. */
+const micro = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 26_000_000 }));
+
+const mostly = (often: boolean) => fc.integer({ min: 0, max: 11 }).map((n) => (n === 11 ? !often : often));
+
+const pair = fc.integer({ min: 0, max: PAIRS.length - 1 });
+const nthLast = fc.constantFrom(0, 0, 0, 1, 2);
+const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair });
+
+const admit = fc.record({
+  step: fc.constant('admit' as const),
+  id,
+  // The first key most of the time: revocation must not silence every history.
+  key: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: key }),
+  characters: fc.oneof(
+    { weight: 5, arbitrary: fc.integer({ min: 1, max: 40 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 160 }) },
+  ),
+  reserve: mostly(true),
+  leaseMs: fc.constantFrom(1, 500, 1000, 3000, 15_000),
+  glossary: fc.option(glossaryUse, { nil: undefined, freq: 5 }),
+  reportRate: fc.boolean(),
+});
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 14, arbitrary: admit },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict }) },
+  { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
+);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 20, arbitrary: operation },
+  {
+    weight: 6,
+    arbitrary: fc.record({ step: fc.constant('turn' as const), operations: fc.array(operation, { minLength: 2, maxLength: 12 }) }),
+  },
+  { weight: 4, arbitrary: fc.record({ step: fc.constant('wait' as const), ms: fc.constantFrom(0, 1, 100, 333, 1000, 5000) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      step: fc.constant('wait_until' as const),
+      moment: fc.constantFrom('lease_end', 'window_edge', 'period_end', 'remembrance_end'),
+      offsetMs: fc.constantFrom(-1, 0, 1),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('clock_back' as const), ms: fc.constantFrom(1, 400, 1500, 3_600_000) }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('create_key' as const), team }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('revoke_key' as const), team, key }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('change_plan' as const), team, limits }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('add_credit' as const), team, micro }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('create_glossary' as const), team, pair }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('remove_glossary' as const), team, nthLast }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('look' as const) }) },
+);
+
+const firstNumbers: fc.Arbitrary<FirstNumbers> = fc
+  .record({ limits, balanceMicro: micro })
+  .map((numbers) => (numbers.limits.billing === 'quota' ? { ...numbers, balanceMicro: 0 } : numbers));
+
+export function history(stepsMax: number): fc.Arbitrary<History> {
+  return fc.record({
+    startMs: fc.constantFrom(
+      Date.UTC(2040, 0, 15, 12),
+      Date.UTC(2040, 0, 31, 18, 30, 0, 1),
+      Date.UTC(2040, 1, 29),
+      Date.UTC(2041, 11, 31, 23, 59, 59, 999),
+    ),
+    teams: fc.tuple(firstNumbers, firstNumbers),
+    lookAlways: fc.boolean(),
+    steps: fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' }),
+  });
+}

@@ -1,0 +1,65 @@
+// The moments of a history at which something changes by itself: to wait for, and to be careful of when the clock steps back.
+import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
+import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
+import type { Moment } from './history.ts';
+
+interface End {
+  readonly requestId: string;
+  readonly atMs: number;
+}
+
+const PLACELESS: ReadonlySet<Admission['kind']> = new Set(['repeated', 'key_unknown', 'key_revoked', 'rate_limited']);
+
+/** Fed with what the model answers. */
+export class Moments {
+  readonly #leaseEnds: End[] = [];
+  readonly #windowEdges: number[] = [];
+  readonly #remembranceEnds: End[] = [];
+  /** Teams whose rate was lowered and that have taken no place since. */
+  readonly #lowered = new Set<string>();
+
+  admitted({ requestId, teamId }: AdmissionRequest, answer: Admission, nowMs: number): void {
+    const atMs = answer.kind === 'admitted' ? answer.reservation?.leaseUntilMs : undefined;
+    // A reservation that is only given again has changed nothing.
+    if (this.#leaseEnds.some((end) => end.requestId === requestId && end.atMs === atMs)) return;
+    if (!PLACELESS.has(answer.kind)) this.#lowered.delete(teamId);
+    this.#windowEdges.push(nowMs + RATE_WINDOW_MS);
+    this.#remembranceEnds.push({ requestId, atMs: nowMs + REMEMBER_MS });
+    if (atMs === undefined) return;
+    this.#leaseEnds.push({ requestId, atMs });
+    this.#remembranceEnds.push({ requestId, atMs: atMs + REMEMBER_MS });
+  }
+
+  resolved(requestId: string, nowMs: number): void {
+    this.#remembranceEnds.push({ requestId, atMs: nowMs + REMEMBER_MS });
+  }
+
+  rateLowered(teamId: string): void {
+    this.#lowered.add(teamId);
+  }
+
+  /** The first moment of the kind that lies, with its offset, behind `nowMs`. */
+  next(moment: Moment, offsetMs: number, nowMs: number, periodEnds: readonly number[]): number | undefined {
+    const candidates = {
+      lease_end: () => this.#leaseEnds.map((end) => end.atMs),
+      window_edge: () => this.#windowEdges,
+      remembrance_end: () => this.#remembranceEnds.map((end) => end.atMs),
+      period_end: () => periodEnds,
+    }[moment]();
+    const later = candidates.map((atMs) => atMs + offsetMs).filter((atMs) => atMs > nowMs);
+    return later.length === 0 ? undefined : Math.min(...later);
+  }
+
+  /**
+   * Whether the answer to a step back is certain. The ports leave open whether places that were free already when a
+   * lowered rate refused a request come back with the clock: a wait of a second more or less, never a place too many.
+   */
+  mayStepBack(): boolean {
+    return this.#lowered.size === 0;
+  }
+
+  /** Ids that were, or may have been, forgotten between the two moments: whether they still are is left open too. */
+  forgottenBetween(fromMs: number, toMs: number): string[] {
+    return this.#remembranceEnds.filter((end) => end.atMs > fromMs && end.atMs <= toMs).map((end) => end.requestId);
+  }
+}

@@ -1,0 +1,189 @@
+// One team's books in the reference model: every rule of the ledger said once, by plain arrays and linear scans.
+import { parseDuration, periodAt } from '../../../src/domain/period.ts';
+import type { Period } from '../../../src/domain/period.ts';
+import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
+import type { Admission, AdmissionRequest, Placed, Reservation, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
+import { priceMicroOf, priceRefusal } from './reference-price.ts';
+import type { ReferenceGlossary } from './reference-shelf.ts';
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** All that is known of an id: a reservation that is open, or how the id stands and until when that is remembered. */
+type Entry =
+  | { kind: 'open'; requestId: string; reservation: Reservation; keyId: string; priceMicro: number; period: Period }
+  | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
+
+type Open = Extract<Entry, { kind: 'open' }>;
+
+/** Every method takes `nowMs`, the one reading of the clock that its operation has. */
+export class ReferenceAccount {
+  readonly team: Mutable<Team>;
+  glossaries: readonly ReferenceGlossary[] = [];
+  readonly #keys: Mutable<KeyUsage>[] = [];
+  /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
+  #period: Period;
+  #places: number[] = [];
+  #entries: Entry[] = [];
+
+  constructor(team: NewTeam, nowMs: number) {
+    this.team = { ...team, createdAtMs: nowMs };
+    this.#period = this.#periodAt(nowMs);
+  }
+
+  admit(request: AdmissionRequest, nowMs: number): Admission {
+    this.#catchUp(nowMs);
+    const entry = this.#entry(request.requestId);
+    if (entry?.kind === 'open') return { kind: 'admitted', reservation: entry.reservation };
+    if (entry !== undefined) return { kind: 'repeated' };
+    const key = this.#keys.find((one) => one.keyId === request.keyId);
+    if (key === undefined) return { kind: 'key_unknown' };
+    if (key.status === 'revoked') return { kind: 'key_revoked' };
+    key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
+    const refusal = this.#rateRefusal(nowMs);
+    if (refusal !== undefined) return refusal;
+    this.#places.push(nowMs);
+    const answer = this.#judge(request, nowMs);
+    if (answer.kind === 'admitted' && answer.reservation !== undefined) {
+      const { requestId, keyId } = request;
+      const priceMicro = priceMicroOf(this.team.limits, answer.reservation.characters);
+      this.#entries.push({ kind: 'open', requestId, reservation: answer.reservation, keyId, priceMicro, period: this.#period });
+    } else {
+      this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
+    }
+    if (request.reportRate !== true) return answer;
+    const limit = this.team.limits.requestsPerSecond;
+    return { ...answer, rate: { limit, remaining: limit - this.#places.length } };
+  }
+
+  resolve(requestId: string, verdict: Verdict, nowMs: number): Resolution {
+    this.#catchUp(nowMs);
+    const entry = this.#entry(requestId);
+    if (entry !== undefined && entry.kind !== 'open') return { kind: entry.kind };
+    if (entry === undefined && verdict === 'commit') return { kind: 'absent' };
+    if (entry !== undefined && verdict === 'commit') this.#charge(entry);
+    const kind = verdict === 'commit' ? 'committed' : 'released';
+    this.#entries = this.#entries.filter((one) => one !== entry);
+    this.#entries.push({ kind, requestId, forgetAtMs: nowMs + REMEMBER_MS });
+    return { kind };
+  }
+
+  update(change: TeamChange, nowMs: number): Team {
+    this.#catchUp(nowMs);
+    const periodBefore = this.team.limits.period;
+    if (change.plan !== undefined) {
+      this.team.plan = change.plan.name;
+      this.team.limits = change.plan.limits;
+    }
+    this.team.balanceMicro += change.addMicro ?? 0;
+    if (this.team.limits.period !== periodBefore) this.#startPeriod(nowMs);
+    return { ...this.team };
+  }
+
+  addKey({ keyId, teamId, display, label, mode }: NewKey, nowMs: number): KeyRecord {
+    const record = { keyId, teamId, display, label, mode, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined } as const;
+    this.#keys.push({ ...record, characters: 0, requests: 0 });
+    return record;
+  }
+
+  keys(): KeyRecord[] {
+    return this.#keys.map(({ characters: _characters, requests: _requests, ...record }) => record);
+  }
+
+  revoke(keyId: string): void {
+    for (const key of this.#keys) if (key.keyId === keyId) key.status = 'revoked';
+  }
+
+  usage(nowMs: number): Usage {
+    this.#catchUp(nowMs);
+    return {
+      team: { ...this.team },
+      periodStartMs: this.#period.startMs,
+      periodEndMs: this.#period.endMs,
+      characters: this.#books().usedCharacters,
+      keys: this.#keys.map((key) => ({ ...key })),
+    };
+  }
+
+  standing(nowMs: number): Standing {
+    this.#catchUp(nowMs);
+    return this.#books();
+  }
+
+  /** What time alone has done by now: leases ended, ids forgotten, a period ended. */
+  #catchUp(nowMs: number): void {
+    this.#entries = this.#entries
+      .map((entry): Entry => {
+        if (entry.kind !== 'open' || entry.reservation.leaseUntilMs > nowMs) return entry;
+        return { kind: 'expired', requestId: entry.requestId, forgetAtMs: entry.reservation.leaseUntilMs + REMEMBER_MS };
+      })
+      .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
+    if (nowMs >= this.#period.endMs) this.#startPeriod(nowMs);
+  }
+
+  #startPeriod(nowMs: number): void {
+    this.#period = this.#periodAt(nowMs);
+    for (const key of this.#keys) Object.assign(key, { characters: 0, requests: 0 });
+  }
+
+  #periodAt(nowMs: number): Period {
+    const duration = parseDuration(this.team.limits.period);
+    if (duration === undefined) throw new Error(`not a period: ${this.team.limits.period}`);
+    return periodAt(this.team.createdAtMs, duration, nowMs);
+  }
+
+  #rateRefusal(nowMs: number): Admission | undefined {
+    const backMs = Math.max(0, ...this.#places.map((place) => place - nowMs));
+    this.#places = this.#places.map((place) => place - backMs).filter((place) => nowMs - place < RATE_WINDOW_MS);
+    const limit = this.team.limits.requestsPerSecond;
+    // The place that must be free before one more fits; the oldest, unless the limit was lowered meanwhile.
+    const decisive = this.#places[this.#places.length - limit];
+    return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
+  }
+
+  #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
+    const { limits } = this.team;
+    if (characters !== undefined && characters > limits.maxCharactersPerRequest) {
+      return { kind: 'text_too_long', maxCharacters: limits.maxCharactersPerRequest };
+    }
+    if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
+    if (glossary !== undefined) {
+      const found = this.glossaries.find((one) => one.glossaryId === glossary.glossaryId);
+      if (found === undefined) return { kind: 'glossary_missing' };
+      const samePair = found.sourceLang === glossary.sourceLang && found.targetLang === glossary.targetLang;
+      if (!samePair) return { kind: 'glossary_mismatch' };
+    }
+    const refusal = priceRefusal(limits, this.#books(), this.#period, characters);
+    if (refusal !== undefined) return refusal;
+    return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs } };
+  }
+
+  #charge(entry: Open): void {
+    this.team.balanceMicro -= entry.priceMicro;
+    const key = this.#keys.find((one) => one.keyId === entry.keyId);
+    // The counts of an ended period are no longer shown, so a charge to one of them has nowhere to go.
+    if (key === undefined || entry.period !== this.#period) return;
+    key.characters += entry.reservation.characters;
+    key.requests += 1;
+  }
+
+  #entry(requestId: string): Entry | undefined {
+    return this.#entries.find((entry) => entry.requestId === requestId);
+  }
+
+  #books(): Standing {
+    const open = this.#entries.filter((entry) => entry.kind === 'open');
+    return {
+      usedCharacters: sum(this.#keys.map((key) => key.characters)),
+      // What is held in an ended period does not count against this one.
+      heldCharacters: sum(open.map((entry) => (entry.period === this.#period ? entry.reservation.characters : 0))),
+      balanceMicro: this.team.balanceMicro,
+      heldMicro: sum(open.map((entry) => entry.priceMicro)),
+      openReservations: open.length,
+    };
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,69 @@
+// The reference model: a store in memory, written from the ports' comments alone, that the real ones are compared with.
+import type { KeyOwner } from '../../../src/domain/api-key.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type { Ledger } from '../../../src/ports/ledger.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import type { TeamRegistry } from '../../../src/ports/team-registry.ts';
+import { ReferenceAccount } from './reference-account.ts';
+import { referenceShelf } from './reference-shelf.ts';
+
+/** What is kept; stores over the same books are two instances on one backing. */
+export interface ReferenceBooks {
+  readonly accounts: ReferenceAccount[];
+  readonly owners: { readonly digest: string; readonly owner: KeyOwner }[];
+}
+
+export function emptyBooks(): ReferenceBooks {
+  return { accounts: [], owners: [] };
+}
+
+export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks()): Store {
+  const account = (teamId: string) => books.accounts.find((one) => one.team.teamId === teamId);
+  return {
+    keys: { find: (digest) => books.owners.find((one) => one.digest === digest)?.owner },
+    ledger: ledgerOf(account, clock),
+    teams: registryOf(books, account, clock),
+    glossaries: referenceShelf(account, clock),
+    ping: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
+
+type FindAccount = (teamId: string) => ReferenceAccount | undefined;
+
+function ledgerOf(account: FindAccount, clock: Clock): Ledger {
+  return {
+    admit: (request) => account(request.teamId)?.admit(request, clock.nowMs()) ?? { kind: 'key_unknown' },
+    resolve: (teamId, requestId, verdict) => account(teamId)?.resolve(requestId, verdict, clock.nowMs()) ?? { kind: 'absent' },
+  };
+}
+
+function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): TeamRegistry {
+  return {
+    async createTeam(team) {
+      const created = new ReferenceAccount(team, clock.nowMs());
+      books.accounts.push(created);
+      return { ...created.team };
+    },
+    listTeams: async () => books.accounts.map((one) => ({ ...one.team })),
+    async findTeam(teamId) {
+      const found = account(teamId);
+      return found === undefined ? undefined : { ...found.team };
+    },
+    updateTeam: async (teamId, change) => account(teamId)?.update(change, clock.nowMs()),
+    async createKey(key) {
+      const record = account(key.teamId)?.addKey(key, clock.nowMs());
+      const { keyId, teamId, mode } = key;
+      if (record !== undefined) books.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
+      return record;
+    },
+    listKeys: async (teamId) => account(teamId)?.keys(),
+    async revokeKey(keyId) {
+      const owner = books.accounts.find((one) => one.keys().some((key) => key.keyId === keyId));
+      owner?.revoke(keyId);
+      return owner?.keys().find((key) => key.keyId === keyId);
+    },
+    usage: async (teamId) => account(teamId)?.usage(clock.nowMs()),
+    standing: async (teamId) => account(teamId)?.standing(clock.nowMs()),
+  };
+}

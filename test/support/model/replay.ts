@@ -1,0 +1,213 @@
+// Plays one history on the model and on stores at once, and fails at the first answer in which they differ.
+import { ulid } from 'ulid';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import type { MovableClock } from '../../contracts/movable-clock.ts';
+import { GENEROUS_QUOTA, freshKey } from '../../contracts/team-under-test.ts';
+import { Agreement } from './agreement.ts';
+import type { Contender } from './agreement.ts';
+import { Cast, pairOf } from './cast.ts';
+import { FIRST_KEYS } from './history.ts';
+import type { History, Operation, Step } from './history.ts';
+import { overdrawn, unsound } from './invariants.ts';
+import { Moments } from './moments.ts';
+
+type Delivery =
+  | { readonly kind: 'admit'; readonly request: AdmissionRequest }
+  | { readonly kind: 'resolve'; readonly teamId: string; readonly requestId: string; readonly verdict: Verdict };
+
+/** `model` first answers, the others must agree. The stores share `clock`. */
+export async function replay(history: History, clock: MovableClock, model: Contender, others: readonly Contender[]): Promise<void> {
+  await new Replay(clock, new Agreement(clock, model, others)).run(history);
+}
+
+class Replay {
+  readonly #clock: MovableClock;
+  readonly #agreement: Agreement;
+  readonly #model: Store;
+  readonly #cast = new Cast();
+  readonly #deliveries: Delivery[] = [];
+  /** In order; the model gives each once, by its id and the end of its lease. */
+  readonly #reservations: Reservation[] = [];
+  readonly #moments = new Moments();
+
+  constructor(clock: MovableClock, agreement: Agreement) {
+    this.#clock = clock;
+    this.#agreement = agreement;
+    this.#model = agreement.model;
+  }
+
+  async run(history: History): Promise<void> {
+    this.#clock.set(history.startMs);
+    for (const [team, { limits, balanceMicro }] of history.teams.entries()) {
+      const teamId = this.#cast.teamId(team);
+      await this.#agreement.on(`create team ${team}`, (store) =>
+        store.teams.createTeam({ teamId, name: `Team ${team}`, plan: 'drawn', limits: { ...GENEROUS_QUOTA, ...limits }, balanceMicro }),
+      );
+      for (let i = 0; i < FIRST_KEYS; i++) await this.#createKey(team);
+    }
+    for (const step of history.steps) {
+      await this.#take(step);
+      if (history.lookAlways) await this.#look();
+    }
+    await this.#look();
+  }
+
+  async #take(step: Step): Promise<void> {
+    switch (step.step) {
+      case 'admit':
+      case 'resolve':
+      case 'settle':
+      case 'redeliver':
+        return this.#deliver([step]);
+      case 'turn':
+        return this.#deliver(step.operations);
+      case 'wait':
+        return this.#clock.step(step.ms);
+      case 'wait_until': {
+        const periodEnds = step.moment === 'period_end' ? await this.#periodEnds() : [];
+        const next = this.#moments.next(step.moment, step.offsetMs, this.#clock.nowMs(), periodEnds);
+        return next === undefined ? undefined : this.#clock.set(next);
+      }
+      case 'clock_back':
+        return this.#stepBack(step.ms);
+      case 'create_key':
+        return this.#createKey(step.team);
+      case 'revoke_key': {
+        const keyId = this.#cast.keyId(step.team, step.key);
+        await this.#agreement.on(`revoke key ${keyId}`, (store) => store.teams.revokeKey(keyId));
+        return;
+      }
+      case 'change_plan':
+        return this.#changePlan(step.team, step.limits);
+      case 'add_credit':
+        return this.#update(step.team, { addMicro: step.micro });
+      case 'create_glossary':
+        return this.#createGlossary(step.team, step.pair);
+      case 'remove_glossary': {
+        const [teamId, glossaryId] = [this.#cast.teamId(step.team), this.#cast.glossaryId(step.team, step.nthLast)];
+        await this.#agreement.on(`remove glossary ${glossaryId}`, (store) => store.glossaries.remove(teamId, glossaryId));
+        return;
+      }
+      case 'look':
+        return this.#look();
+    }
+  }
+
+  /** One after the other, without waiting for answers in between: stores may do them in one go, but only in this order. */
+  async #deliver(operations: readonly Operation[]): Promise<void> {
+    const deliveries = operations
+      .map((operation) => this.#delivery(operation))
+      .filter((delivery) => delivery !== undefined && !this.#cast.isRetired(requestIdOf(delivery)))
+      .map((delivery) => delivery!);
+    if (deliveries.length === 0) return;
+    this.#deliveries.push(...deliveries);
+    const answers = await this.#agreement.on(deliveries.map((delivery) => JSON.stringify(delivery)).join('\n    '), (store) =>
+      Promise.all(deliveries.map((delivery) => ask(store, delivery))),
+    );
+    for (const [index, delivery] of deliveries.entries()) {
+      const answer = answers[index];
+      if (delivery.kind === 'resolve') this.#moments.resolved(delivery.requestId, this.#clock.nowMs());
+      else await this.#noteAdmission(delivery.request, answer as Admission);
+    }
+  }
+
+  #delivery(operation: Operation): Delivery | undefined {
+    switch (operation.step) {
+      case 'admit':
+        return { kind: 'admit', request: this.#cast.request(operation) };
+      case 'resolve':
+        return { kind: 'resolve', ...this.#cast.named(operation.id), verdict: operation.verdict };
+      case 'settle': {
+        const made = this.#reservations.at(-1 - operation.nthLast);
+        return made === undefined
+          ? undefined
+          : { kind: 'resolve', teamId: made.teamId, requestId: made.requestId, verdict: operation.verdict };
+      }
+      case 'redeliver':
+        return this.#deliveries.at(-1 - operation.nthLast);
+    }
+  }
+
+  async #noteAdmission(request: AdmissionRequest, answer: Admission): Promise<void> {
+    this.#moments.admitted(request, answer, this.#clock.nowMs());
+    if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
+    const { requestId, leaseUntilMs } = answer.reservation;
+    // An answer given again says nothing about the limits of now.
+    if (this.#reservations.some((one) => one.requestId === requestId && one.leaseUntilMs === leaseUntilMs)) return;
+    this.#reservations.push(answer.reservation);
+    const [standing, team] = [await this.#model.teams.standing(request.teamId), await this.#model.teams.findTeam(request.teamId)];
+    this.#refuse(overdrawn(standing, team));
+  }
+
+  async #look(): Promise<void> {
+    for (const teamId of this.#cast.teamIds) {
+      const standing = await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
+      await this.#agreement.on(`usage of ${teamId}`, (store) => store.teams.usage(teamId));
+      await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
+      await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
+      this.#refuse(unsound(standing));
+    }
+  }
+
+  #refuse(fault: string | undefined): void {
+    if (fault !== undefined) throw this.#agreement.failure(fault);
+  }
+
+  /** What has been seen to be over by then stays over: leases and periods do not come back with the clock. */
+  async #stepBack(ms: number): Promise<void> {
+    if (!this.#moments.mayStepBack()) return;
+    await this.#look();
+    const [fromMs, nowMs] = [this.#clock.nowMs() - ms, this.#clock.nowMs()];
+    for (const requestId of this.#moments.forgottenBetween(fromMs, nowMs)) this.#cast.retire(requestId);
+    this.#clock.set(fromMs);
+  }
+
+  async #createKey(team: number): Promise<void> {
+    const key = freshKey(this.#cast.teamId(team), `key of team ${team}`);
+    this.#cast.addKey(team, key.keyId);
+    await this.#agreement.on(`create key ${key.keyId}`, (store) => store.teams.createKey(key));
+    await this.#agreement.on(`find key ${key.keyId}`, async (store) => store.keys.find(key.digest));
+  }
+
+  async #createGlossary(team: number, pair: number): Promise<void> {
+    const [glossaryId, teamId, [sourceLang, targetLang]] = [ulid(), this.#cast.teamId(team), pairOf(pair)];
+    const [name, entries] = [`glossary of team ${team}`, { [glossaryId]: targetLang }];
+    const glossary = { glossaryId, teamId, name, sourceLang, targetLang, entries };
+    const { kind } = await this.#agreement.on(`create glossary ${glossaryId}`, (store) => store.glossaries.create(glossary));
+    if (kind === 'created') this.#cast.addGlossary(team, glossaryId);
+    await this.#agreement.on(`entries of ${glossaryId}`, (store) => store.glossaries.entries(teamId, glossaryId));
+  }
+
+  async #changePlan(team: number, limits: TeamLimits): Promise<void> {
+    const before = await this.#model.teams.findTeam(this.#cast.teamId(team));
+    if (before !== undefined && limits.requestsPerSecond < before.limits.requestsPerSecond) this.#moments.rateLowered(before.teamId);
+    await this.#update(team, { plan: { name: 'changed', limits } });
+  }
+
+  async #update(team: number, change: Parameters<Store['teams']['updateTeam']>[1]): Promise<void> {
+    await this.#agreement.on(`update team ${team} ${JSON.stringify(change)}`, (store) =>
+      store.teams.updateTeam(this.#cast.teamId(team), change),
+    );
+  }
+
+  async #periodEnds(): Promise<number[]> {
+    const ends: number[] = [];
+    for (const teamId of this.#cast.teamIds) {
+      // Asked of the stores as well: the model must not be brought up to a moment that they have not seen.
+      const usage = await this.#agreement.on(`period of ${teamId}`, (store) => store.teams.usage(teamId));
+      if (usage !== undefined) ends.push(usage.periodEndMs);
+    }
+    return ends;
+  }
+}
+
+function requestIdOf(delivery: Delivery): string {
+  return delivery.kind === 'admit' ? delivery.request.requestId : delivery.requestId;
+}
+
+async function ask(store: Store, delivery: Delivery): Promise<Admission | Resolution> {
+  if (delivery.kind === 'admit') return store.ledger.admit(delivery.request);
+  return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict);
+}

@@ -1,0 +1,124 @@
+// The process around the commands: its Node, its warnings, its pipes, its status; and the commands that need no store.
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+import { lingate, parsed, start, temporaryFolder } from '../../support/lingate-command.ts';
+import type { Folder } from '../../support/lingate-command.ts';
+
+let folder: Folder;
+
+beforeAll(() => {
+  folder = temporaryFolder();
+});
+
+afterAll(() => folder.remove());
+
+/** A flag that makes Node claim to be another release. */
+function claiming(release: string): string[] {
+  const code = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${release}'}})`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+}
+
+describe('the process', () => {
+  test('says its version', async () => {
+    expect(await lingate(['--version'])).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  test.each(['22.22.1', '22.9.0', '20.20.2'])('refuses Node %s in one line, before anything else', async (release) => {
+    expect(await lingate(['team', 'list'], { nodeArgs: claiming(release), cwd: folder.path })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `lingate: needs Node 22.22.2 or newer, and this is ${release}; install a newer one.\n`,
+    });
+  });
+
+  test.each(['22.22.2', '22.23.0', '24.0.0'])('runs on Node %s', async (release) => {
+    expect(await lingate(['--version'], { nodeArgs: claiming(release) })).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('is silent about node:sqlite, and about nothing else', async () => {
+    const warn = `process.nextTick(()=>process.emitWarning('a feature','ExperimentalWarning'))`;
+    const nodeArgs = ['--import', `data:text/javascript,${encodeURIComponent(warn)}`];
+    const { status, stderr } = await lingate(['team', 'list', '--store', 'sqlite:quiet.db'], { cwd: folder.path, nodeArgs });
+    expect(status).toBe(0);
+    expect(stderr).toContain('a feature');
+    expect(stderr).not.toContain('SQLite');
+  });
+
+  test('a reader that leaves early is no failure', async () => {
+    const child = start(['--help']);
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(stderr).toBe('');
+  });
+});
+
+describe('config check', () => {
+  test('shows what a sound configuration comes to', async () => {
+    const file = join(folder.path, 'sound.yaml');
+    writeFileSync(file, 'store: redis://user:geheim@db:6379\n');
+    const shape = {
+      valid: true,
+      file,
+      listen: '[::1]:1',
+      ops: '127.0.0.1:9090',
+      store: 'redis://***@db:6379',
+      engine_protocol: 'native',
+      engine_urls: ['http://127.0.0.1:7001'],
+      plans: ['free', 'pro', 'prepaid'],
+      source_languages: 36,
+      target_languages: 38,
+    };
+    const args = ['config', 'check', '--config', file];
+    expect(parsed(await lingate([...args, '--json'], { env: { LINGATE_LISTEN: '[::1]:1' } }))).toEqual(shape);
+    const people = await lingate(args);
+    expect(people).toMatchObject({ status: 0, stderr: '' });
+    expect(people.stdout).toContain('The configuration is valid.');
+    expect(people.stdout).not.toContain('geheim');
+  });
+
+  test('names every fault of a wrong one by the file as it was given, with status 1', async () => {
+    writeFileSync(join(folder.path, 'wrong.yaml'), 'listen: x\nplans: { free: { billing: quota } }\n');
+    const { status, stdout, stderr } = await lingate(['config', 'check', '--config', 'wrong.yaml'], { cwd: folder.path });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^wrong\.yaml: listen: "x" is not HOST:PORT/);
+    expect(lines.slice(1)).toEqual([
+      'wrong.yaml: plans.free.requests_per_second: is missing; it must be a whole number from 1 to 100000',
+      'wrong.yaml: plans.free.max_characters_per_request: is missing; it must be a whole number from 1 to 10000000',
+      'wrong.yaml: plans.free.max_glossaries: is missing; it must be a whole number from 0 to 10000',
+      'wrong.yaml: plans.free.currency: is missing; it must be an ISO 4217 code of three capital letters, for example EUR',
+      'wrong.yaml: plans.free.characters: is missing; it must be a whole number from 0 to 1000000000000',
+    ]);
+  });
+
+  test('finds files that a gateway would miss', async () => {
+    const file = join(folder.path, 'files.yaml');
+    writeFileSync(file, 'tls: { cert_file: c.pem, key_file: k.pem }\nplugins: [{ module: ./p.ts }]\n');
+    const { status, stderr } = await lingate(['config', 'check', '--config', file]);
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      [
+        `${file}: tls.cert_file: ${folder.path}/c.pem cannot be read\n`,
+        `${file}: tls.key_file: ${folder.path}/k.pem cannot be read\n`,
+        `${file}: plugins.0.module: ${folder.path}/p.ts cannot be read\n`,
+      ].join(''),
+    );
+  });
+});
+
+describe('routes', () => {
+  test('shows the steps of each route in their order', async () => {
+    const { routes } = parsed(await lingate(['routes', '--json'])) as { routes: { route: string; steps: string[] }[] };
+    const translate = routes.find(({ route }) => route === 'POST /v1/translate');
+    expect(translate?.steps).toEqual(['access-log', 'shed', 'identify', 'authenticate', 'team-shed', 'read', 'admit', 'translate']);
+    const people = await lingate(['routes']);
+    expect(people.stdout).toMatch(
+      /^POST \/v1\/translate +access-log > shed > identify > authenticate > team-shed > read > admit > translate$/m,
+    );
+  });
+});

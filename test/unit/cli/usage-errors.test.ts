@@ -1,0 +1,96 @@
+// A wrong command line is one line on standard error that says what would be right, and exit status 2.
+import { describe, expect, test } from 'vitest';
+import { inProcess, lingate } from '../../support/lingate-command.ts';
+
+const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+
+/** The words behind `lingate`, and the line without its `lingate …: ` and `Run "… --help".` */
+const WRONG: readonly [words: string, title: string, reason: string][] = [
+  ['taem list', '', 'unknown command "taem"; did you mean team?'],
+  ['frobnicate', '', 'unknown command "frobnicate"; there are serve, demo, team, key, usage, plan, config, routes, openapi.'],
+  ['--json team list', '', 'unknown flag --json; flags stand behind the command.'],
+  ['team', 'team', 'a command is missing; there are create, list, show, update.'],
+  ['team crate', 'team', 'unknown command "crate"; did you mean create?'],
+  ['team --json', 'team', 'unknown flag --json; flags stand behind the command.'],
+  ['team create --nmae x', 'team create', 'unknown flag --nmae; did you mean --name?'],
+  ['team create -n x', 'team create', 'unknown flag -n.'],
+  ['team create --name', 'team create', '--name needs a value; write --name NAME.'],
+  ['team create --name= --plan free', 'team create', '--name needs a value; write --name NAME.'],
+  ['team create --name --plan', 'team create', '--name needs a value; write one that begins with a dash as --name=--plan.'],
+  ['team create --name a', 'team create', '--plan PLAN is missing.'],
+  ['team create --plan free', 'team create', '--name NAME is missing.'],
+  ['team create --name a --name b --plan free', 'team create', '--name is given twice.'],
+  ['team create a --name a --plan free', 'team create', '"a" is too much; only flags are taken.'],
+  ['team create --name=\u0007 --plan free', 'team create', '--name holds a control character; use printable characters only.'],
+  ['team create --name=\u202Ex --plan free', 'team create', '--name holds a control character; use printable characters only.'],
+  [`team create --name=${'x'.repeat(101)} --plan free`, 'team create', '--name is too long; it may have at most 100 characters.'],
+  [
+    'team create --name a --plan prepaid --credit-minor 1.5',
+    'team create',
+    '--credit-minor "1.5" is not a whole number of minor units from 0 to 9007199254.',
+  ],
+  [
+    'team create --name a --plan prepaid --credit-minor=-1',
+    'team create',
+    '--credit-minor "-1" is not a whole number of minor units from 0 to 9007199254.',
+  ],
+  [
+    'team create --name a --plan prepaid --credit-minor 9007199255',
+    'team create',
+    '--credit-minor "9007199255" is not a whole number of minor units from 0 to 9007199254.',
+  ],
+  ['team list extra', 'team list', '"extra" is too much; only flags are taken.'],
+  ['team list --json=yes', 'team list', '--json takes no value.'],
+  ['team show', 'team show', 'TEAM is missing.'],
+  [`team show ${TEAM} ${TEAM}`, 'team show', `"${TEAM}" is too much; only TEAM is taken.`],
+  [`team update ${TEAM}`, 'team update', 'nothing to change; give --plan or --add-credit-minor.'],
+  [
+    `team update ${TEAM} --add-credit-minor 0`,
+    'team update',
+    '--add-credit-minor "0" is not a whole number of minor units from 1 to 9007199254.',
+  ],
+  [`key create --team ${TEAM}`, 'key create', '--mode live|test is missing.'],
+  [`key create --team ${TEAM} --mode prod`, 'key create', '--mode "prod" is neither live nor test.'],
+  ['key create --mode live', 'key create', '--team TEAM is missing.'],
+  [`key list ${TEAM}`, 'key list', `"${TEAM}" is too much; only flags are taken.`],
+  ['key revoke', 'key revoke', 'KEY_ID is missing.'],
+  ['usage', 'usage', 'TEAM is missing.'],
+  ['plan apply', 'plan apply', 'NAME is missing.'],
+  ['config check --listen 127.0.0.1:0', 'config check', 'unknown flag --listen.'],
+];
+
+describe('a wrong command line', () => {
+  test.each(WRONG)('lingate %s', async (words, title, reason) => {
+    const command = title === '' ? 'lingate' : `lingate ${title}`;
+    expect(await inProcess(words.split(' '))).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `${command}: ${reason} Run "${command} --help".\n`,
+    });
+  });
+
+  test('a flag whose value the configuration refuses is wrong usage too', async () => {
+    const { status, stdout, stderr } = await inProcess(['team', 'list', '--store', 'mysql://root:geheim@db']);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^lingate team list: --store: "mysql:\/\/\*\*\*@db" is not one of sqlite:PATH, [^\n]+\n$/);
+  });
+
+  test('a blank name is refused', async () => {
+    const { status, stderr } = await inProcess(['team', 'create', '--name', '  ', '--plan', 'free']);
+    expect([status, stderr]).toEqual([2, 'lingate team create: --name is blank; give it a name. Run "lingate team create --help".\n']);
+  });
+
+  test('no words at all show the help, as an error', async () => {
+    const { status, stdout, stderr } = await inProcess([]);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Usage: lingate COMMAND');
+  });
+
+  test('the status is that of the process', async () => {
+    expect(await lingate(['team', 'create', '--nmae', 'x'])).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'lingate team create: unknown flag --nmae; did you mean --name? Run "lingate team create --help".\n',
+    });
+  });
+});

@@ -1,0 +1,82 @@
+// The body of GET /v1/usage: members, their order, and money that is never shown as more than it is.
+import { describe, expect, test } from 'vitest';
+import type { Plan } from '../../../src/domain/plan.ts';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import { usageReport } from '../../../src/domain/usage-report.ts';
+import type { UsageFigures } from '../../../src/domain/usage-report.ts';
+
+const base = { requests_per_second: 50, max_characters_per_request: 100, max_glossaries: 1, currency: 'EUR' };
+const quota: Plan = {
+  ...base,
+  billing: 'quota',
+  characters: 1000,
+  period: 'P1M',
+  overage_cap_minor: 10,
+  overage_minor_per_million: 2000,
+};
+const credit: Plan = { ...base, billing: 'credit', credit_minor_per_million: 2500 };
+
+function figures(plan: Plan, characters: number, balanceMicro = 0): UsageFigures {
+  return {
+    team: { teamId: '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', plan: 'p', limits: limitsOf(plan), balanceMicro },
+    periodStartMs: Date.UTC(2026, 10, 1),
+    periodEndMs: Date.UTC(2026, 11, 1),
+    characters,
+    keys: [
+      { display: 'la_live_Ab3d', label: 'backend', mode: 'live', characters, requests: 2, lastUsedAtMs: Date.UTC(2026, 10, 2) },
+      { display: 'la_test_Zz9y', label: '', mode: 'test', characters: 0, requests: 0, lastUsedAtMs: undefined },
+    ],
+  };
+}
+
+function overageOf(characters: number, plan: Plan = quota) {
+  const report = usageReport(figures(plan, characters));
+  return report.billing === 'quota' ? report.overage : undefined;
+}
+
+describe('the usage report', () => {
+  test('of a quota team is written exactly so', () => {
+    expect(JSON.stringify(usageReport(figures(quota, 900)))).toBe(
+      '{"team_id":"01JD3Q7V6Y8Z0XKQ4T5N2M9HRC","plan":"p","billing":"quota","requests_per_second":50,' +
+        '"period_start":"2026-11-01T00:00:00Z","period_end":"2026-12-01T00:00:00Z","character_count":900,"character_limit":1000,' +
+        '"overage":{"character_count":0,"cost_minor":0,"cap_minor":10,"currency":"EUR"},"keys":[' +
+        '{"display":"la_live_Ab3d","label":"backend","mode":"live","character_count":900,"request_count":2,"last_used_at":"2026-11-02T00:00:00Z"},' +
+        '{"display":"la_test_Zz9y","label":"","mode":"test","character_count":0,"request_count":0,"last_used_at":null}]}',
+    );
+  });
+
+  test('of a credit team has its balance in the place of limit and overage', () => {
+    const report = usageReport(figures(credit, 900, 899_999_999));
+    expect(Object.keys(report)).toEqual([
+      'team_id',
+      'plan',
+      'billing',
+      'requests_per_second',
+      'period_start',
+      'period_end',
+      'character_count',
+      'credit',
+      'keys',
+    ]);
+    expect(report).toMatchObject({ billing: 'credit', character_count: 900, credit: { balance_minor: 899, currency: 'EUR' } });
+  });
+
+  test.each([
+    [1000, 0, 0],
+    [1001, 1, 0],
+    [1499, 499, 0],
+    [1500, 500, 1],
+    [6000, 5000, 10],
+  ])('%i characters used are %i beyond the limit and cost %i', (used, beyond, cost) => {
+    expect(overageOf(used)).toEqual({ character_count: beyond, cost_minor: cost, cap_minor: 10, currency: 'EUR' });
+  });
+
+  test('a plan changed in the middle of a period never shows a cost over its cap', () => {
+    expect(overageOf(1_000_000_000)).toMatchObject({ cost_minor: 10, cap_minor: 10 });
+    expect(overageOf(5000, { ...quota, overage_cap_minor: 0, overage_minor_per_million: 0 })).toMatchObject({
+      character_count: 4000,
+      cost_minor: 0,
+      cap_minor: 0,
+    });
+  });
+});

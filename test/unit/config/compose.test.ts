@@ -1,0 +1,76 @@
+// The compose file says nothing that lingate does not have, and confines all that it runs.
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { startRedis } from '../../support/redis.ts';
+import { configOf, imageConfig, instructionsOf, opsPaths, read } from './image.ts';
+
+interface ComposeService {
+  readonly image?: string;
+  readonly build?: string | { readonly dockerfile_inline: string };
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly user?: string;
+  readonly read_only: boolean;
+  readonly cap_drop: readonly string[];
+  readonly security_opt: readonly string[];
+  readonly mem_limit: string;
+  readonly stop_grace_period?: string;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck: { readonly test: readonly string[] };
+}
+
+describe('the compose file', () => {
+  const { services } = parse(read('config/compose.yaml'), { merge: true }) as { services: Record<string, ComposeService> };
+  const lingate = services['lingate']!;
+  const redis = services['redis']!;
+  const engine = instructionsOf((services['engine']!.build as { dockerfile_inline: string }).dockerfile_inline);
+
+  test('confines every service', () => {
+    expect(Object.keys(services)).toEqual(['lingate', 'redis', 'engine']);
+    for (const service of Object.values(services)) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+      expect(service.healthcheck.test[0]).toBe('CMD');
+    }
+    expect(redis.user).toBe('redis');
+    expect(engine.filter(([name]) => name === 'USER')).toEqual([['USER', '65532:65532']]);
+  });
+
+  test('runs lingate with flags, variables and addresses that it has', () => {
+    const config = configOf(lingate.command!, lingate.environment!);
+    expect(config.store).toBe('redis://redis:6379');
+    expect(services[new URL(config.store).hostname]).toBe(redis);
+    expect(builtInProtocols.has(config.engine.protocol)).toBe(true);
+    expect(config.engine).toMatchObject({ protocol: 'apertium', urls: ['http://engine:2737'] });
+    expect(Object.fromEntries(engine)['ENTRYPOINT']).toContain('"--port", "2737"');
+    expect(Object.keys(lingate.depends_on!)).toEqual(['redis', 'engine']);
+    expect(lingate.build).toBe('../..');
+    expect(Number.parseInt(lingate.stop_grace_period!, 10)).toBeGreaterThan(
+      (config.limits.drainDelayMs + config.limits.drainMs) / 1000 + 5,
+    );
+  });
+
+  test('publishes the public port, to this machine, and nothing else', () => {
+    expect(lingate.ports).toEqual([`127.0.0.1:8080:${imageConfig.listen.port}`]);
+    expect(redis.ports).toBeUndefined();
+    expect(services['engine']!.ports).toBeUndefined();
+    const url = /http:\/\/127\.0\.0\.1:(\d+)(\/\w+)/.exec(lingate.healthcheck.test.at(-1)!)!;
+    expect(Number(url[1])).toBe(imageConfig.ops.port);
+    expect(opsPaths).toContain(url[2]);
+  });
+
+  test('runs Redis so that lingate has nothing to warn of', async () => {
+    expect(redis.command![0]).toBe('redis-server');
+    const warnings: string[] = [];
+    const warn = (message: string): void => void warnings.push(message);
+    const server = await startRedis(redis.command!.slice(1));
+    const log = { info: () => undefined, warn, error: warn };
+    const store = await openStore(server.url, { log, clock: { nowMs: () => Date.now() } });
+    await store.close();
+    await server.stop();
+    expect(warnings).toEqual([]);
+  });
+});

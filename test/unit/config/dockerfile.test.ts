@@ -1,0 +1,102 @@
+// The image, as far as it can be had without Docker: what the Dockerfile copies, installs, prunes and runs.
+import { execFile } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startGatewayProcess } from '../../support/gateway-process.ts';
+import { expectKnown, imageConfig, imageEnv, ofImage, read, root, version } from './image.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const run = promisify(execFile);
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-image-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What `npm ci --omit=dev` installs here, by the lock file. */
+function productionPackages(): { name: string; path: string }[] {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean; optional?: boolean }> };
+  const kept = Object.entries(packages).filter(([path, { dev, optional }]) => path !== '' && dev !== true && optional !== true);
+  return kept.map(([path]) => ({ path, name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length) }));
+}
+
+describe('the Dockerfile', () => {
+  test('copies files that are there and that .dockerignore lets through', () => {
+    const passed = read('.dockerignore').split('\n');
+    const sources = ofImage('COPY')
+      .filter((rest) => !rest.startsWith('--from='))
+      .flatMap((rest) => rest.split(' ').slice(0, -1));
+    expect(sources).toEqual(['package.json', 'package-lock.json', 'package.json', 'config', 'src']);
+    for (const source of sources) {
+      expect(existsSync(join(root, source))).toBe(true);
+      expect(passed).toContain(`!${source}`);
+    }
+    for (const line of passed.filter((entry) => /^\w/.test(entry))) expect(existsSync(join(root, line))).toBe(true);
+  });
+
+  test('runs as a user by number, on addresses that a container can be reached at, and stops by SIGTERM', () => {
+    expect(ofImage('USER')).toEqual(['65532:65532']);
+    expect(ofImage('STOPSIGNAL')).toEqual(['SIGTERM']);
+    expect(imageConfig.listen.host).toBe('0.0.0.0');
+    expect(ofImage('EXPOSE')).toEqual([`${imageConfig.listen.port} ${imageConfig.ops.port}`]);
+    expect(imageConfig.store).toBe(`sqlite:${ofImage('VOLUME')[0]}/lingate.db`);
+    expect(ofImage('RUN').at(-1)).toContain(`install -d -o 65532 -g 65532 -m 0700 ${ofImage('VOLUME')[0]}`);
+    for (const name of Object.keys(imageEnv).filter((variable) => variable !== 'NODE_ENV')) expectKnown(name);
+  });
+
+  test('installs without development dependencies and without install scripts', () => {
+    expect(ofImage('RUN')[0]).toMatch(/^npm ci --omit=dev --ignore-scripts /);
+    const needed = productionPackages().map(({ name }) => name);
+    const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+    expect(needed.filter((name) => devDependencies[name] !== undefined)).toEqual([]);
+  });
+
+  test('keeps exactly the native binary of its platform, and fails where there is none', async () => {
+    const prune = ofImage('RUN')[0]!.slice(ofImage('RUN')[0]!.indexOf('&&') + 2);
+    const bin = join(folder, 'prune/node_modules/uWebSockets.js/dist/bin');
+    mkdirSync(bin, { recursive: true });
+    const names = readdirSync(join(root, 'node_modules/uWebSockets.js/dist/bin'));
+    expect(names.length).toBeGreaterThan(5);
+    for (const name of names) writeFileSync(join(bin, name), '');
+    const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+    const shell = () => run('sh', ['-e', '-c', prune], { cwd: join(folder, 'prune'), env: { PATH: path } });
+    await shell();
+    const kept = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+    expect(readdirSync(bin)).toEqual([kept]);
+    rmSync(join(bin, kept));
+    await expect(shell()).rejects.toMatchObject({ code: 1 });
+  });
+
+  test('what it copies is all that it takes to serve, by the name in the path', async () => {
+    const app = join(folder, 'app');
+    for (const name of ['package.json', 'config', 'src']) cpSync(join(root, name), join(app, name), { recursive: true });
+    const foreign = /uws_(?!linux_x64_127|linux_arm64_127)[^/]*\.node$/;
+    for (const { path } of productionPackages()) {
+      // Packages inside packages are in the list by themselves.
+      cpSync(join(root, path), join(app, path), { recursive: true, filter: (file) => !foreign.test(file) });
+    }
+    expect(ofImage('RUN').at(-1)).toContain('ln -s /app/src/main.ts /usr/local/bin/lingate');
+    chmodSync(join(app, 'src/main.ts'), 0o755);
+    symlinkSync(join(app, 'src/main.ts'), join(folder, 'lingate'));
+    const env = { PATH: `${folder}:${dirname(process.execPath)}:/usr/bin:/bin` };
+    expect((await run('lingate', ['--version'], { env })).stdout).toBe(`${version}\n`);
+    const args = ['serve', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', `sqlite:${folder}/image.db`];
+    const gateway = await startGatewayProcess({ args, cwd: folder, main: join(folder, 'lingate') });
+    expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
+    // The health check as it is written, but for the port.
+    const [, , code = ''] = JSON.parse(/CMD (\[.*\])/.exec(ofImage('HEALTHCHECK')[0]!)![1]!) as string[];
+    expect(code).toContain(`:${imageConfig.ops.port}/livez`);
+    const check = (port: string) => run(process.execPath, ['-e', code.replace(`:${imageConfig.ops.port}`, `:${port}`)]);
+    await check(new URL(gateway.opsUrl).port);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    await expect(check(new URL(gateway.opsUrl).port)).rejects.toMatchObject({ code: 1 });
+  });
+});

@@ -1,0 +1,187 @@
+// What a sound configuration comes to: defaults, the file, the environment, flags, and files beside it.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import type { ConfigError } from '../../../src/config/config-error.ts';
+import { labelOf, loadConfig } from '../../../src/config/load.ts';
+import { parseNetworkAddress } from '../../../src/config/network-address.ts';
+import { linesOf, loaded, refusals, written } from '../../support/written-file.ts';
+
+const packaged = (name: string): string => fileURLToPath(new URL(`../../config/${name}`, import.meta.url));
+
+describe('the default file', () => {
+  test('is read when none is named, wherever the working directory is', () => {
+    expect(loadConfig({ env: {} }).file).toBe(packaged('lingate.yaml'));
+  });
+
+  test('says exactly what holds without it', () => {
+    const { file: _a, ...shipped } = loadConfig({ env: {} });
+    const { file: _b, ...bare } = loaded('');
+    expect(bare).toEqual(shipped);
+  });
+
+  test('holds the values that were decided', () => {
+    const config = loadConfig({ env: {} });
+    expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
+    expect(config.ops).toEqual({ host: '127.0.0.1', port: 9090 });
+    expect(config.listener).toBe('uws');
+    expect(config.service).toEqual({ name: 'lingate', docsUrl: 'http://127.0.0.1:9090/docs' });
+    expect(config.store).toBe('sqlite:data/lingate.db');
+    expect(config.auth.vendorNames).toEqual(['Vendor-Auth-Key', 'DeepL-Auth-Key']);
+    expect(config.engine).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeoutMs: 10_000 });
+    expect(config.limits).toEqual({
+      bodyBytes: 1_048_576,
+      leaseMs: 60_000,
+      requestMs: 30_000,
+      drainMs: 30_000,
+      drainDelayMs: 0,
+      concurrency: 10_000,
+      teamConcurrency: 1000,
+      shedLoopDelayMs: 200,
+      rateLimitHeaders: false,
+    });
+    expect([...config.plans.keys()]).toEqual(['free', 'pro', 'prepaid']);
+    expect(config.plans.get('pro')).toMatchObject({ overage_cap_minor: 10_000, overage_minor_per_million: 2000, max_glossaries: 20 });
+  });
+});
+
+describe('precedence', () => {
+  const file =
+    'store: sqlite:file.db\nlisten: 127.0.0.1:1\nops: 127.0.0.1:2\nengine: { protocol: file, urls: ["http://file"], timeout_ms: 77 }';
+  const env = {
+    LINGATE_STORE: 'sqlite:env.db',
+    LINGATE_LISTEN: '127.0.0.1:11',
+    LINGATE_OPS: '127.0.0.1:12',
+    LINGATE_ENGINE_URL: 'http://env1, http://env2/,',
+    LINGATE_ENGINE_PROTOCOL: 'env',
+  };
+  const flags = {
+    store: 'sqlite:flag.db',
+    listen: '[::1]:21',
+    ops: '127.0.0.1:22',
+    engineUrls: ['http://flag1', 'http://flag2'],
+    engineProtocol: 'flag',
+  };
+
+  test('the file beats the defaults, member by member', () => {
+    const config = loaded(file);
+    expect(config.store).toBe('sqlite:file.db');
+    expect(config.engine).toMatchObject({ protocol: 'file', urls: ['http://file'], timeoutMs: 77, connectionsMax: 64 });
+  });
+
+  test('the environment beats the file', () => {
+    const config = loaded(file, { env });
+    expect(config).toMatchObject({ store: 'sqlite:env.db', listen: { port: 11 }, ops: { port: 12 } });
+    expect(config.engine).toMatchObject({ protocol: 'env', urls: ['http://env1', 'http://env2'], timeoutMs: 77 });
+  });
+
+  test('flags beat the environment', () => {
+    const config = loaded(file, { env, flags });
+    expect(config).toMatchObject({ store: 'sqlite:flag.db', listen: { host: '::1', port: 21 }, ops: { port: 22 } });
+    expect(config.engine).toMatchObject({ protocol: 'flag', urls: ['http://flag1', 'http://flag2'], timeoutMs: 77 });
+  });
+
+  test('an empty variable counts as not set', () => {
+    const empty = { LINGATE_STORE: '', LINGATE_LISTEN: '', LINGATE_OPS: '', LINGATE_ENGINE_URL: ' , ', LINGATE_ENGINE_PROTOCOL: '' };
+    expect(loaded(file, { env: empty })).toEqual({ ...loaded(file), file: expect.any(String) as string });
+  });
+
+  test('a fault is blamed on whoever set the value', () => {
+    expect(refusals(file, { env: { LINGATE_LISTEN: 'x' } })[0]).toMatch(/^LINGATE_LISTEN: "x" is not HOST:PORT/);
+    expect(refusals(file, { env: { LINGATE_ENGINE_URL: 'http://a,b' } })[0]).toMatch(/^LINGATE_ENGINE_URL: "b" is not an absolute/);
+    expect(refusals(file, { env, flags: { ops: 'x' } })[0]).toMatch(/^--ops: "x" is not HOST:PORT/);
+  });
+
+  test('a wrong flag is a matter of usage, a wrong file is not', () => {
+    expect(flagsOnly('', 'x')).toBe(true);
+    expect(flagsOnly('listen: x', 'x')).toBe(false);
+    expect(flagsOnly('listen: x', '127.0.0.1:0')).toBe(false);
+    expect(flagsOnly('languages: none.yaml', '127.0.0.1:0')).toBe(false);
+  });
+});
+
+describe('files that a configuration names', () => {
+  test('languages, plugins and certificates stand beside the file, packages do not', () => {
+    const file = written(
+      'languages: codes.yaml\ntls: { cert_file: tls/c.pem, key_file: /k.pem }\nplugins: [{ module: ./a.ts }, { module: b/c.mjs, options: { x: 1 } }, { module: "@scope/package" }]',
+    );
+    const folder = dirname(file);
+    written('sources: [{ code: EN, name: English }]\ntargets: [{ code: DE, name: German }]', 'codes.yaml', folder);
+    const config = loadConfig({ file, env: {} });
+    expect(config.languagesFile).toBe(join(folder, 'codes.yaml'));
+    expect(config.languages).toEqual({
+      sources: [{ code: 'EN', name: 'English' }],
+      targets: [{ code: 'DE', name: 'German', formality: false }],
+    });
+    expect(config.tls).toEqual({ certFile: join(folder, 'tls/c.pem'), keyFile: '/k.pem' });
+    expect(config.plugins).toEqual([
+      { module: join(folder, 'a.ts'), options: {} },
+      { module: join(folder, 'b/c.mjs'), options: { x: 1 } },
+      { module: '@scope/package', options: {} },
+    ]);
+  });
+
+  test('a file that names no languages gets those of the package', () => {
+    expect(loaded('listener: node').languagesFile).toBe(packaged('languages.yaml'));
+  });
+
+  test('a path relative to the working directory is shown as it is', () => {
+    expect(labelOf(packaged('lingate.yaml'))).toBe('config/lingate.yaml');
+    expect(linesOf('config/none.yaml')).toEqual(
+      ['config/none.yaml: cannot be read: there is no such file'].map((line) => line.replace('config/none.yaml: ', '')),
+    );
+  });
+});
+
+describe('derived values', () => {
+  test('a request may take two attempts and ten seconds, unless told otherwise', () => {
+    expect(loaded('engine: { timeout_ms: 20000 }').limits.requestMs).toBe(50_000);
+    expect(loaded('limits: { request_seconds: 40 }').limits.requestMs).toBe(40_000);
+  });
+
+  test('the shortest lease that is accepted is two attempts and a second', () => {
+    expect(loaded('limits: { reservation_seconds: 21 }').limits.leaseMs).toBe(21_000);
+    expect(loaded('engine: { timeout_ms: 200 }\nlimits: { reservation_seconds: 2 }').limits.leaseMs).toBe(2000);
+  });
+
+  test('there are no batches unless they are asked for, and a batch is never larger than a body may be', () => {
+    expect(loaded('').engine.batch).toBeUndefined();
+    expect(loaded('engine: { batch: {} }').engine.batch).toEqual({ textsMax: 50, charactersMax: 10_000, waitMs: 0 });
+    const small = loaded('engine: { batch: { texts_max: 2, wait_ms: 5 } }\nlimits: { body_bytes: 6000 }');
+    expect(small.engine.batch).toEqual({ textsMax: 2, charactersMax: 1000, waitMs: 5 });
+  });
+
+  test('two listeners may both ask for a free port', () => {
+    expect(refusals('listen: 127.0.0.1:0\nops: 127.0.0.1:0')).toEqual([]);
+  });
+
+  test('slashes at the end of URLs are dropped', () => {
+    const config = loaded('service: { docs_url: "https://x.example/docs/" }\nengine: { urls: ["http://h:1/base/"] }');
+    expect(config.service.docsUrl).toBe('https://x.example/docs');
+    expect(config.engine.urls).toEqual(['http://h:1/base']);
+  });
+
+  test.each([
+    ['127.0.0.1:8080', { host: '127.0.0.1', port: 8080 }],
+    ['localhost:0', { host: 'localhost', port: 0 }],
+    ['[::1]:8080', { host: '::1', port: 8080 }],
+    ['[::]:65535', { host: '::', port: 65_535 }],
+    [':8080', undefined],
+    ['a b:1', undefined],
+    ['h:', undefined],
+    ['h:+1', undefined],
+    ['[::g]:1', undefined],
+  ])('the address %s is read right', (text, address) => {
+    expect(parseNetworkAddress(text)).toEqual(address);
+  });
+});
+
+/** Whether a refused configuration is blamed on flags alone. */
+function flagsOnly(text: string, ops: string): boolean | undefined {
+  try {
+    loaded(text, { flags: { ops } });
+    return undefined;
+  } catch (error) {
+    return (error as ConfigError).flagsOnly;
+  }
+}

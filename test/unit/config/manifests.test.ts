@@ -1,0 +1,138 @@
+// The Kubernetes manifest says nothing that lingate does not have, and forgets nothing that a pod needs to come and go in peace.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { Config } from '../../../src/config/config.ts';
+import { configOf, ofImage, opsPaths, read, version } from './image.ts';
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-kubernetes-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Json = Record<string, unknown>;
+interface Manifest {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: Json;
+  readonly data?: Record<string, string>;
+  readonly stringData?: Record<string, string>;
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+interface Container {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env: readonly {
+    readonly name: string;
+    readonly valueFrom: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+  }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly startupProbe: Probe;
+  readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
+  readonly resources: Json;
+  readonly securityContext: Json;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+interface Pod {
+  readonly terminationGracePeriodSeconds: number;
+  readonly securityContext: Json;
+  readonly automountServiceAccountToken: boolean;
+  readonly containers: readonly [Container];
+  readonly volumes: readonly { readonly name: string; readonly configMap: { readonly name: string } }[];
+}
+
+describe('the Kubernetes manifest', () => {
+  const documents = parseAllDocuments(read('config/kubernetes.yaml'));
+  const manifests = documents.map((document) => document.toJS() as Manifest);
+  const of = (kind: string): Manifest => manifests.find((manifest) => manifest.kind === kind)!;
+  const template = of('Deployment').spec['template'] as { metadata: { labels: Record<string, string> }; spec: Pod };
+  const pod = template.spec;
+  const [container] = pod.containers;
+
+  function config(): Config {
+    const secrets = of('Secret').stringData!;
+    const env = Object.fromEntries(container.env.map(({ name, valueFrom }) => [name, secrets[valueFrom.secretKeyRef.key]!]));
+    const [mount] = container.volumeMounts;
+    expect(pod.volumes.find(({ name }) => name === mount!.name)!.configMap.name).toBe(of('ConfigMap').metadata.name);
+    return configOf(container.args, env, (path) => {
+      expect(dirname(path)).toBe(mount!.mountPath);
+      const file = join(folder, basename(path));
+      writeFileSync(file, of('ConfigMap').data![basename(path)]!);
+      return file;
+    });
+  }
+
+  test('is sound YAML of the kinds that a deployment takes', () => {
+    expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+    expect(manifests.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+      'v1 ConfigMap',
+      'v1 Secret',
+      'apps/v1 Deployment',
+      'v1 Service',
+      'policy/v1 PodDisruptionBudget',
+      'networking.k8s.io/v1 NetworkPolicy',
+    ]);
+  });
+
+  test('runs the image of this version with a configuration that lingate takes, its store from the Secret', () => {
+    expect(container.image).toBe(`lingate:${version}`);
+    expect(container.env.map(({ name }) => name)).toEqual(['LINGATE_STORE']);
+    for (const { valueFrom } of container.env) expect(valueFrom.secretKeyRef.name).toBe(of('Secret').metadata.name);
+    const { store, listen, ops } = config();
+    expect(store).toBe(of('Secret').stringData!['store-url']);
+    expect(container.ports).toEqual([
+      { name: 'http', containerPort: listen.port },
+      { name: 'ops', containerPort: ops.port },
+    ]);
+    expect([listen.host, ops.host]).toEqual(['0.0.0.0', '0.0.0.0']);
+  });
+
+  test('probes pages that the ops listener has', () => {
+    expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'ops' });
+    expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'ops' });
+    expect(container.startupProbe.httpGet).toEqual({ path: '/readyz', port: 'ops' });
+    expect(opsPaths).toEqual(expect.arrayContaining(['/livez', '/readyz']));
+  });
+
+  test('gives a pod the time to leave the endpoints, drain and settle before it is killed', () => {
+    const [program, seconds] = container.lifecycle.preStop.exec.command;
+    expect(program).toBe('sleep');
+    const { drainDelayMs, drainMs } = config().limits;
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + (drainDelayMs + drainMs) / 1000 + 5);
+  });
+
+  test('lets a pod do nothing but serve', () => {
+    const [user, group] = ofImage('USER')[0]!.split(':').map(Number);
+    const { securityContext, automountServiceAccountToken } = pod;
+    expect(securityContext).toEqual({ runAsNonRoot: true, runAsUser: user, runAsGroup: group, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(automountServiceAccountToken).toBe(false);
+    const dropped = { drop: ['ALL'] };
+    expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: dropped });
+    expect(container.resources).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '512Mi' } });
+  });
+
+  test('selects its own pods everywhere, and lets callers in by the public port only', () => {
+    const { labels } = template.metadata;
+    expect(of('Deployment').spec).toMatchObject({ replicas: 2, selector: { matchLabels: labels } });
+    expect(of('Service').spec).toEqual({ selector: labels, ports: [{ name: 'http', port: 80, targetPort: 'http' }] });
+    expect(of('PodDisruptionBudget').spec).toEqual({ minAvailable: 1, selector: { matchLabels: labels } });
+    const { podSelector, ingress } = of('NetworkPolicy').spec as { podSelector: Json; ingress: { from?: unknown; ports: unknown }[] };
+    expect(podSelector).toEqual({ matchLabels: labels });
+    const open = ingress.filter(({ from }) => from === undefined);
+    expect(open).toEqual([{ ports: [{ port: 'http' }] }]);
+    expect(ingress.filter(({ from }) => from !== undefined).map(({ ports }) => ports)).toEqual([[{ port: 'ops' }]]);
+  });
+});

@@ -1,0 +1,187 @@
+// A wrong configuration is refused with path, value and reason, in exactly these words.
+import { describe, expect, test } from 'vitest';
+import { linesOf, loaded, refusals, written } from '../../support/written-file.ts';
+
+const QUOTA = 'billing: quota, requests_per_second: 5, max_characters_per_request: 100, max_glossaries: 1, characters: 1000, currency: EUR';
+const CREDIT =
+  'billing: credit, requests_per_second: 5, max_characters_per_request: 100, max_glossaries: 1, credit_minor_per_million: 2500, currency: EUR';
+const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
+const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
+const STORES =
+  'sqlite:PATH, redis://HOST:PORT, rediss://HOST:PORT, redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:PORT/NAME';
+
+const quota = (rest: string): string => `plans: { free: { ${QUOTA}, ${rest} } }`;
+/** A plan whose duplicate member replaces the sound one. */
+const plan = (sound: string, member: string, value: string): string =>
+  `plans: { free: { ${sound.replace(new RegExp(`${member}: [^,]+`), `${member}: ${value}`)} } }`;
+
+const WRONG: readonly [yaml: string, line: string][] = [
+  // Names.
+  ['listner: uws', 'listner: is not known; did you mean listener?'],
+  ['engine: { timout_ms: 5 }', 'engine.timout_ms: is not known; did you mean timeout_ms?'],
+  ['service: { colour: red }', 'service.colour: is not known; there are name, docs_url'],
+  // Shapes.
+  ['- listen', 'this is not a group of members'],
+  ['limits:', 'limits: is empty; give it a value or leave it out'],
+  ['store:', 'store: is empty; give it a value or leave it out'],
+  ['engine: native', 'engine: "native" is not a group of members'],
+  ['listener: nginx', 'listener: "nginx" is not one of uws, node'],
+  ['listener: nodee', 'listener: "nodee" is not one of uws, node; did you mean node?'],
+  // Addresses.
+  ['listen: 8080', `listen: 8080 is not ${HOST_PORT}`],
+  ['listen: "::1:8080"', `listen: "::1:8080" is not ${HOST_PORT}`],
+  ['listen: "[::1]"', `listen: "[::1]" is not ${HOST_PORT}`],
+  ['listen: "[1.2.3.4]:80"', `listen: "[1.2.3.4]:80" is not ${HOST_PORT}`],
+  ['ops: 127.0.0.1:65536', `ops: "127.0.0.1:65536" is not ${HOST_PORT}`],
+  ['ops: 127.0.0.1:8080', 'ops: "127.0.0.1:8080" is the address of listen; the ops listener needs one of its own'],
+  [
+    'listen_trusted_proxies: [10.0.0.0/33]',
+    'listen_trusted_proxies.0: "10.0.0.0/33" is not an IP address or a range, for example 10.0.0.0/8',
+  ],
+  ['tls: { cert_file: c.pem }', 'tls.key_file: is missing; it must be the path of a file'],
+  // Service.
+  [`service: { name: 'a"b' }`, 'service.name: "a\\"b" is not 1 to 64 printable ASCII characters without quotes and backslashes'],
+  ['service: { docs_url: /docs }', `service.docs_url: "/docs" is not ${HTTP_URL}`],
+  // Store.
+  ['store: mysql://127.0.0.1/x', `store: "mysql://127.0.0.1/x" is not one of ${STORES}`],
+  ['store: sqlite://data/x.db', `store: "sqlite://data/x.db" is not one of ${STORES}`],
+  ['store_options: { sqlite_durability: off }', 'store_options.sqlite_durability: "off" is not one of full, normal'],
+  // Keys.
+  [
+    'auth: { vendor_names: [Authorization] }',
+    'auth.vendor_names.0: "Authorization" is not a header name that has no other meaning, for example Vendor-Auth-Key',
+  ],
+  [
+    'auth: { vendor_names: ["X Key"] }',
+    'auth.vendor_names.0: "X Key" is not a header name that has no other meaning, for example Vendor-Auth-Key',
+  ],
+  ['auth: { vendor_names: [X-Key, x-key] }', 'auth.vendor_names.1: "x-key" is listed twice; leave one out'],
+  ['auth: { vendor_names: [X-Key, X-Key] }', 'auth.vendor_names: has an entry twice; leave one out'],
+  // Engine.
+  ['engine: { urls: [] }', 'engine.urls: has too few entries; it must have at least 1'],
+  ['engine: { urls: ["ftp://h"] }', `engine.urls.0: "ftp://h" is not ${HTTP_URL}`],
+  ['engine: { timeout_ms: 1.5 }', 'engine.timeout_ms: 1.5 is not a whole number from 1 to 300000'],
+  ['engine: { protocol: "" }', 'engine.protocol: "" is not the name of a protocol, for example native'],
+  ['engine: { batch: }', 'engine.batch: is empty; give it a value or leave it out'],
+  ['engine: { batch: true }', 'engine.batch: true is not a group of members'],
+  ['engine: { batch: { texts_max: 1 } }', 'engine.batch.texts_max: 1 is too small; it must be at least 2'],
+  ['engine: { batch: { texts_max: 51 } }', 'engine.batch.texts_max: 51 is too large; it must be at most 50'],
+  ['engine: { batch: { characters_max: 0 } }', 'engine.batch.characters_max: 0 is too small; it must be at least 1'],
+  ['engine: { batch: { wait_ms: 51 } }', 'engine.batch.wait_ms: 51 is too large; it must be at most 50'],
+  ['engine: { batch: { wait: 5 } }', 'engine.batch.wait: is not known; there are texts_max, characters_max, wait_ms'],
+  [
+    'engine: { protocol: apertium, batch: {} }',
+    'engine.batch: is of no use with the protocol apertium, which takes one text a call; leave it out',
+  ],
+  // Limits.
+  ['limits: { body_bytes: 1 }', 'limits.body_bytes: 1 is too small; it must be at least 1024'],
+  ['limits: { reservation_seconds: 601 }', 'limits.reservation_seconds: 601 is too large; it must be at most 600'],
+  [
+    'limits: { reservation_seconds: 20 }',
+    'limits.reservation_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 and one second need at least 21',
+  ],
+  [
+    'limits: { request_seconds: 20 }',
+    'limits.request_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 and one second need at least 21',
+  ],
+  // Plans.
+  ['plans: {}', 'plans: has too few entries; it must have at least 1'],
+  ['plans: { free: }', 'plans.free: is empty; give it members or leave it out'],
+  ['plans: { free: 5 }', 'plans.free: 5 is not a group of members'],
+  ['plans: { free: {} }', 'plans.free.billing: is missing; it must be quota or credit'],
+  ['plans: { free: { billing: quote } }', 'plans.free.billing: "quote" is not one of quota, credit; did you mean quota?'],
+  ['plans: { free: { billing: toString } }', 'plans.free.billing: "toString" is not one of quota, credit'],
+  [`plans: { "a b": { ${QUOTA} } }`, `plans: "a b" is not a plan's name; use up to 40 letters, digits, hyphens and underscores`],
+  [plan(QUOTA, 'requests_per_second', '0'), 'plans.free.requests_per_second: 0 is too small; it must be at least 1'],
+  [plan(QUOTA, 'requests_per_second', '"5"'), 'plans.free.requests_per_second: "5" is not a whole number from 1 to 100000'],
+  [
+    plan(QUOTA, 'max_characters_per_request', '10000001'),
+    'plans.free.max_characters_per_request: 10000001 is too large; it must be at most 10000000',
+  ],
+  [plan(QUOTA, 'characters', '1e13'), 'plans.free.characters: 10000000000000 is too large; it must be at most 1000000000000'],
+  [plan(QUOTA, 'currency', 'eur'), 'plans.free.currency: "eur" is not an ISO 4217 code of three capital letters, for example EUR'],
+  [quota('period: 1 month'), 'plans.free.period: "1 month" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
+  [quota('period: PT0S'), 'plans.free.period: "PT0S" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
+  [quota('requests_per_secnd: 5'), 'plans.free.requests_per_secnd: is not known; did you mean requests_per_second?'],
+  [
+    quota('overage_cap_minor: 100'),
+    'plans.free.overage_minor_per_million: 0 is no price for the overage that a cap of 100 allows; set a price, or overage_cap_minor to 0 for no overage',
+  ],
+  [
+    quota('overage_cap_minor: 9007199254, overage_minor_per_million: 1'),
+    'plans.free.overage_cap_minor: 9007199254 pays for more characters than can be counted exactly; lower it or raise overage_minor_per_million',
+  ],
+  [quota('overage_cap_minor: 9007199255'), 'plans.free.overage_cap_minor: 9007199255 is too large; it must be at most 9007199254'],
+  [plan(CREDIT, 'credit_minor_per_million', '0'), 'plans.free.credit_minor_per_million: 0 is too small; it must be at least 1'],
+  [
+    plan(CREDIT, 'credit_minor_per_million', '100000001'),
+    'plans.free.credit_minor_per_million: 100000001 is too large; it must be at most 100000000',
+  ],
+  // Plugins.
+  ['plugins: [{ options: {} }]', 'plugins.0.module: is missing; it must be the path of a module or the name of a package'],
+  // Syntax.
+  ['listen: [\n', 'line 2, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]'],
+  ['ops: a:1\nops: b:1', 'line 2, column 1: Map keys must be unique'],
+];
+
+describe('a wrong configuration', () => {
+  test.each(WRONG)('%s', (yaml, line) => {
+    expect(refusals(yaml)).toEqual([line]);
+  });
+
+  test('every fault is named at once, each on a line of its own', () => {
+    const lines = refusals(`listen: 1\nops: 2\nlistner: x\nlimits: { reservation_seconds: 5 }\n${plan(QUOTA, 'currency', 'x')}`);
+    expect(lines.map((line) => line.split(':', 1)[0])).toEqual([
+      'listner',
+      'listen',
+      'ops',
+      'plans.free.currency',
+      'limits.reservation_seconds',
+    ]);
+    expect(lines.every((line) => !line.includes('\n'))).toBe(true);
+  });
+
+  test('more faults than the schema library counts by default are all named', () => {
+    const plans = Array.from({ length: 30 }, (_, index) => `  p${index}: { billing: none }`);
+    expect(refusals(`plans:\n${plans.join('\n')}`)).toHaveLength(30);
+    const proxies = Array.from({ length: 40 }, (_, index) => `x${index}`);
+    expect(refusals(`listen_trusted_proxies: [${proxies.join(', ')}]`)).toHaveLength(40);
+  });
+
+  test.each([
+    ['store: mysql://root:geheim@db/x?password=geheim'],
+    ['store: "mysql://root:ge@he/im?geheim@db/x"'],
+    ['engine: { urls: ["http://user:geheim@engine:1"] }'],
+    ['service: { docs_url: "http://user:geheim@docs/" }'],
+  ])('an error never shows credentials: %s', (yaml) => {
+    const lines = refusals(yaml);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toMatch(/geheim|ge@he/);
+    expect(lines[0]).toContain('***');
+  });
+
+  test('a value of any length or kind makes one short line', () => {
+    const [line = ''] = refusals(`listener: "${'x'.repeat(10_000)}\\n\\e[31m"`);
+    expect(line.length).toBeLessThan(200);
+    expect(line).not.toMatch(/\p{Cc}/u);
+  });
+
+  test('a file that is not there, or is a folder, is named', () => {
+    const file = written('');
+    expect(linesOf(`${file}.none`)).toEqual(['cannot be read: there is no such file']);
+    expect(linesOf(file.slice(0, file.lastIndexOf('/')))).toEqual(['cannot be read: it is a folder']);
+  });
+
+  test('an alias bomb is refused, not unfolded', () => {
+    const lines = ['a: &a [x, x, x, x, x, x, x, x, x, x]'];
+    for (let i = 0; i < 9; i++) {
+      const [from, to] = ['abcdefghij'[i], 'abcdefghij'[i + 1]];
+      lines.push(`${to}: &${to} [${Array.from({ length: 10 }, () => `*${from}`).join(', ')}]`);
+    }
+    expect(refusals(lines.join('\n'))).toEqual(['Excessive alias count indicates a resource exhaustion attack']);
+  });
+
+  test('names that every object has are no plans', () => {
+    expect(loaded(`plans: { free: { ${QUOTA} } }`).plans.get('constructor')).toBeUndefined();
+  });
+});

@@ -1,0 +1,187 @@
+// The chain's driver: order, settling, promises only where something waits, and what happens when a step misbehaves.
+import { createHook } from 'node:async_hooks';
+import { describe, expect, test } from 'vitest';
+import type { Exchange, RequestHead, Sink } from '../../../src/core/exchange.ts';
+import { Gateway } from '../../../src/core/gateway.ts';
+import { json } from '../../../src/core/outcome.ts';
+import type { Outcome } from '../../../src/core/outcome.ts';
+import { refuse } from '../../../src/core/problem.ts';
+import { Router } from '../../../src/core/router.ts';
+import type { BodyStep, HeadStep, Step } from '../../../src/core/step.ts';
+
+const HEAD: RequestHead = { method: 'POST', path: '/x', query: '', headers: {} };
+
+interface Harness {
+  readonly gateway: Gateway;
+  readonly sent: Outcome[];
+  readonly bugs: string[];
+  readonly sink: Sink;
+  advance(ms: number): void;
+}
+
+function harness(steps: readonly Step[], requestMs = 1000): Harness {
+  let nowMs = 0;
+  const sent: Outcome[] = [];
+  const bugs: string[] = [];
+  const gateway = new Gateway({
+    router: new Router([{ method: 'POST', path: '/x', takesBody: true, steps }]),
+    around: [],
+    newId: () => '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    now: () => nowMs,
+    requestMs,
+    reportBug: (_x, where) => bugs.push(where),
+  });
+  return { gateway, sent, bugs, sink: { send: (_x, outcome) => sent.push(outcome) }, advance: (ms) => (nowMs += ms) };
+}
+
+function head(name: string, run: HeadStep['run'], settle?: HeadStep['settle']): HeadStep {
+  return settle === undefined ? { kind: 'head', name, run } : { kind: 'head', name, run, settle };
+}
+
+function body(name: string, run: BodyStep['run'], settle?: BodyStep['settle']): BodyStep {
+  return settle === undefined ? { kind: 'body', name, run } : { kind: 'body', name, run, settle };
+}
+
+function go(h: Harness): Exchange {
+  const x = h.gateway.begin(HEAD, h.sink);
+  h.gateway.body(x, new Uint8Array());
+  return x;
+}
+
+const OK = json('{}');
+
+describe('the pipeline', () => {
+  test('a chain whose links answer at once creates no promise', () => {
+    const h = harness([
+      head('a', () => undefined),
+      body(
+        'b',
+        () => undefined,
+        () => undefined,
+      ),
+      body('c', () => OK),
+    ]);
+    let promises = 0;
+    const hook = createHook({
+      init(_id, type) {
+        if (type === 'PROMISE') promises++;
+      },
+    }).enable();
+    void Promise.resolve();
+    const counted = promises;
+    for (let i = 0; i < 100; i++) go(h);
+    const made = promises - counted;
+    hook.disable();
+    expect(counted).toBe(1);
+    expect(made).toBe(0);
+    expect(h.sent).toHaveLength(100);
+  });
+
+  test('a step that waits costs its own promise and the two that wait for it', async () => {
+    const h = harness([body('wait', () => Promise.resolve(undefined)), body('answer', () => OK)]);
+    go(h);
+    expect(h.sent).toEqual([]);
+    await h.gateway.idle();
+    expect(h.sent).toEqual([OK]);
+  });
+
+  test('every step that was reached is settled once, last one first, with the outcome', () => {
+    const settled: string[] = [];
+    const note = (name: string) => (_x: Exchange, outcome: Outcome) => void settled.push(`${name}:${outcome.kind}`);
+    const refusal = refuse('key_revoked', 'no');
+    const h = harness([
+      head('a', () => undefined, note('a')),
+      body('b', () => undefined, note('b')),
+      body('c', () => refusal, note('c')),
+      body('d', () => OK, note('d')),
+    ]);
+    go(h);
+    expect(settled).toEqual(['c:problem', 'b:problem', 'a:problem']);
+    expect(h.sent).toEqual([refusal]);
+  });
+
+  test.each<[string, BodyStep['run']]>([
+    [
+      'throws',
+      () => {
+        throw new Error('secret');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('secret'))],
+    ['answers nothing at the end', () => undefined],
+  ])('a last step that %s is an internal_error that says nothing of it, and is reported', async (_name, run) => {
+    const h = harness([body('broken', run)]);
+    go(h);
+    await h.gateway.idle();
+    expect(h.sent).toMatchObject([{ kind: 'problem', problem: { code: 'internal_error' } }]);
+    expect(JSON.stringify(h.sent)).not.toContain('secret');
+    expect(h.bugs).toHaveLength(1);
+  });
+
+  test('a settle that throws does not keep the others or the answer back', () => {
+    const settled: string[] = [];
+    const h = harness([
+      head(
+        'a',
+        () => undefined,
+        () => void settled.push('a'),
+      ),
+      body(
+        'b',
+        () => OK,
+        () => {
+          throw new Error('broken');
+        },
+      ),
+    ]);
+    go(h);
+    expect(settled).toEqual(['a']);
+    expect(h.sent).toEqual([OK]);
+    expect(h.bugs).toEqual(['b.settle']);
+  });
+
+  test('a caller who leaves while a step waits is settled as closed only when that step has returned', async () => {
+    const settled: string[] = [];
+    const gate = Promise.withResolvers<undefined>();
+    let calledOff = false;
+    const h = harness([
+      body(
+        'wait',
+        (x) => {
+          x.onCancel(() => {
+            calledOff = true;
+          });
+          return gate.promise;
+        },
+        (_x, outcome) => void settled.push(outcome.kind),
+      ),
+      body('answer', () => OK),
+    ]);
+    const x = go(h);
+    h.gateway.abort(x);
+    expect(calledOff).toBe(true);
+    expect(settled).toEqual([]);
+    gate.resolve(undefined);
+    await h.gateway.idle();
+    expect(settled).toEqual(['client_closed']);
+    expect(h.sent).toEqual([]);
+  });
+
+  test('a caller who leaves before the body is there is settled at once', () => {
+    const settled: string[] = [];
+    const h = harness([
+      head(
+        'a',
+        () => undefined,
+        (_x, outcome) => void settled.push(outcome.kind),
+      ),
+      body('b', () => OK),
+    ]);
+    const x = h.gateway.begin(HEAD, h.sink);
+    h.gateway.abort(x);
+    h.gateway.body(x, new Uint8Array());
+    expect(settled).toEqual(['client_closed']);
+    expect(h.sent).toEqual([]);
+    expect(h.gateway.inFlight).toBe(0);
+  });
+});

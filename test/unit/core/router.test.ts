@@ -1,0 +1,97 @@
+// Routing: exact paths, one parameter, and chains for what matches nothing.
+import { describe, expect, test } from 'vitest';
+import { json } from '../../../src/core/outcome.ts';
+import { placeSteps } from '../../../src/core/plugin.ts';
+import { compileRoute } from '../../../src/core/route.ts';
+import type { RouteSpec } from '../../../src/core/route.ts';
+import { Router } from '../../../src/core/router.ts';
+import type { BodyStep, HeadStep } from '../../../src/core/step.ts';
+
+const answer: HeadStep = { kind: 'head', name: 'answer', run: () => json('{}') };
+const route = (method: string, path: string): RouteSpec => ({ method, path, takesBody: false, steps: [answer] });
+
+const router = new Router([
+  route('GET', '/a'),
+  route('POST', '/g'),
+  route('GET', '/g'),
+  route('GET', '/g/{id}'),
+  route('DELETE', '/g/{id}'),
+  route('GET', '/g/{id}/e'),
+]);
+
+function match(method: string, path: string): string {
+  const { route: found, parameter } = router.match(method, path);
+  return parameter === '' ? found.name : `${found.name} ${parameter}`;
+}
+
+describe('the router', () => {
+  test.each([
+    ['GET', '/a', 'GET /a'],
+    ['GET', '/g/1', 'GET /g/{id} 1'],
+    ['DELETE', '/g/%2F', 'DELETE /g/{id} %2F'],
+    ['GET', '/g/1/e', 'GET /g/{id}/e 1'],
+    ['GET', '/a/', 'not_found'],
+    ['GET', '/A', 'not_found'],
+    ['GET', '/g/', 'not_found'],
+    ['GET', '/g//e', 'not_found'],
+    ['GET', '/g/1/2/e', 'not_found'],
+    ['GET', '/%61', 'not_found'],
+    ['GET', '//a', 'not_found'],
+    ['GET', '', 'not_found'],
+    ['GET', '/__proto__', 'not_found'],
+    ['POST', '/a', 'method_not_allowed'],
+    ['get', '/a', 'method_not_allowed'],
+    ['HEAD', '/a', 'method_not_allowed'],
+    ['PUT', '/g/1', 'method_not_allowed 1'],
+  ])('%s %s is %s', (method, path, expected) => {
+    expect(match(method, path)).toBe(expected);
+  });
+
+  test('a wrong method is answered with the methods there are', () => {
+    const { route: found } = router.match('PATCH', '/g');
+    expect(found.steps.at(-1)!.run({} as never)).toMatchObject({
+      problem: { code: 'method_not_allowed', headers: [['Allow', 'POST, GET']] },
+    });
+  });
+
+  test('a route listed twice is refused', () => {
+    expect(() => new Router([route('GET', '/a'), route('GET', '/a')])).toThrow('route GET /a is listed twice');
+  });
+});
+
+describe('placing steps', () => {
+  const step = (name: string): BodyStep => ({ kind: 'body', name, run: () => undefined });
+  const specs: RouteSpec[] = [
+    { method: 'POST', path: '/t', takesBody: true, steps: [answer, step('read'), step('admit')] },
+    { method: 'GET', path: '/u', takesBody: false, steps: [answer, step('admit')] },
+  ];
+  const names = (placed: readonly RouteSpec[]) => placed.map((spec) => spec.steps.map(({ name }) => name).join(' '));
+
+  test('a step comes behind the one it names, in every route that has it; several keep their order', () => {
+    const placed = placeSteps(specs, [
+      { step: step('p'), after: 'admit' },
+      { step: step('q'), after: 'admit' },
+      { step: step('r'), after: 'p' },
+    ]);
+    expect(names(placed)).toEqual(['answer read admit p r q', 'answer admit p r q']);
+  });
+
+  test('a step can be for one route only', () => {
+    expect(names(placeSteps(specs, [{ step: step('p'), after: 'admit', routes: ['GET /u'] }]))).toEqual([
+      'answer read admit',
+      'answer admit p',
+    ]);
+  });
+
+  test('a placement that fits nowhere says what there is', () => {
+    expect(() => placeSteps(specs, [{ step: step('p'), after: 'nope' }])).toThrow(
+      'step "p": no route has a step "nope"; there are answer, read, admit',
+    );
+    expect(() => placeSteps(specs, [{ step: step('p'), after: 'read', routes: ['GET /x'] }])).toThrow('there is no route "GET /x"');
+  });
+
+  test('head steps come first and names are unique, or the chain is refused at boot', () => {
+    expect(() => compileRoute({ ...specs[0]!, steps: [step('read'), answer] })).toThrow('head step "answer" stands behind a body step');
+    expect(() => compileRoute({ ...specs[0]!, steps: [step('read'), step('read')] })).toThrow('two steps are called "read"');
+  });
+});

@@ -1,0 +1,119 @@
+// Real answers of every route, good and bad, are what the OpenAPI document says, to the last field; and so are its own examples.
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { problems } from '../../../src/core/problem.ts';
+import type { ProblemCode } from '../../../src/core/problem.ts';
+import { newKey } from '../../../src/domain/api-key.ts';
+import { GLOSSARY_ID } from '../../../src/docs/operation.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { startRedis } from '../../support/redis.ts';
+import type { RedisServer } from '../../support/redis.ts';
+import { Documented } from './documented.ts';
+import { startRunningGateway } from './running-gateway.ts';
+import type { RunningGateway } from './running-gateway.ts';
+
+const FAULT_PLUGIN = fileURLToPath(new URL('../../support/plugins/fault.ts', import.meta.url));
+const TEXT = { text: ['Hello'], target_lang: 'DE' };
+
+interface Ask {
+  readonly key?: string | undefined;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+describe.each([false, true])('answers, with rate limit fields: %s', (rateLimitHeaders) => {
+  let running: RunningGateway;
+  let documented: Documented;
+  let team: TestTeam;
+  let redisAgain: RedisServer | undefined;
+
+  beforeAll(async () => {
+    const config = { plugins: [{ module: FAULT_PLUGIN, options: {} }], limits: { rate_limit_headers: rateLimitHeaders } };
+    running = await startRunningGateway({ store: 'redis', config });
+    documented = await Documented.of(running.opsUrl);
+    team = await running.gateway.team();
+  });
+
+  afterAll(async () => {
+    await running.stop();
+    await redisAgain?.stop();
+  });
+
+  /** The status and, of a problem, the code, when all else is as documented; otherwise what is not. */
+  async function ask(route: string, { key, path, headers = {}, body }: Ask = {}): Promise<string> {
+    const [method = '', template = ''] = route.split(' ');
+    const response = await fetch(`${running.publicUrl}${path ?? template}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const { code } = response.ok ? {} : ((await response.clone().json()) as { code?: string });
+    const faults = await documented.faults(route, response);
+    return faults.length > 0 ? faults.join('; ') : `${response.status}${code === undefined ? '' : ` ${code}`}`;
+  }
+
+  test('of every route, to the requests that the document gives as examples', async () => {
+    const ids = new Map<string, string>();
+    const seen: Record<string, string> = {};
+    // In the document's order a glossary is created before it is looked at, and deleted last.
+    for (const route of documented.routes.toSorted((a, b) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')))) {
+      const { parameters = [], requestBody, responses } = documented.operation(route);
+      const search = parameters.map(({ name, example }) => `${name}=${example}`).join('&');
+      const path = `${route.split(' ')[1]!.replace('{id}', ids.get('glossary') ?? '')}${search === '' ? '' : `?${search}`}`;
+      const bodies = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: undefined } });
+      for (const { value: body } of bodies) seen[route] = await ask(route, { key: team.key, path, body });
+      if (route === 'POST /v1/glossaries') ids.set('glossary', (await running.gateway.store.glossaries.list(team.teamId))[0]!.glossaryId);
+      expect([route, seen[route]]).toEqual([route, Object.keys(responses).find((status) => status.startsWith('2'))]);
+    }
+    expect(Object.keys(seen)).toHaveLength(documented.routes.length);
+  });
+
+  test('of usage, to a team with credit', async () => {
+    const prepaid = await running.gateway.team(CREDIT_PLAN, 100);
+    expect(await ask('GET /v1/usage', { key: prepaid.key })).toBe('200');
+  });
+
+  test('that are problems: every code of the API, each as documented', async () => {
+    const seen: string[] = [];
+    const translate = async (request: Ask): Promise<void> => void seen.push(await ask('POST /v1/translate', request));
+    const fresh = await running.gateway.team();
+    const { key } = fresh;
+    await translate({ key, body: '{' });
+    await translate({ key, body: { ...TEXT, target_lang: 'XX' } });
+    await translate({ key, body: { ...TEXT, source_lang: 'XX' } });
+    await translate({ key, body: { ...TEXT, text: Array.from({ length: 51 }, () => 'a') } });
+    await translate({ key, body: { ...TEXT, text: ['x'.repeat(1001)] } });
+    await translate({ key: undefined, body: TEXT });
+    await translate({ key: newKey('live'), body: TEXT });
+    await translate({ key: (await running.gateway.team({ ...QUOTA_PLAN, characters: 1 })).key, body: TEXT });
+    await translate({ key: (await running.gateway.team(CREDIT_PLAN, 0)).key, body: TEXT });
+    const glossary = { name: 'A', source_lang: 'EN', target_lang: 'DE', entries: { a: 'b' } };
+    const none = await running.gateway.team({ ...QUOTA_PLAN, max_glossaries: 0 });
+    seen.push(await ask('POST /v1/glossaries', { key: none.key, body: glossary }));
+    seen.push(await ask('GET /v1/glossaries/{id}', { key, path: `/v1/glossaries/${GLOSSARY_ID}` }));
+    seen.push(await ask('GET /v1/usage', { path: '/v1/usage/' }));
+    seen.push(await ask('GET /health', { path: '/v1/translate' }));
+    const slow = await running.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+    expect(await ask('GET /v1/languages', { key: slow.key })).toBe('200');
+    seen.push(await ask('GET /v1/languages', { key: slow.key }));
+    await translate({ key, body: TEXT, headers: { 'x-test-fault': 'throw' } });
+    running.engine.behave('not_json', 'reset');
+    await translate({ key, body: TEXT });
+    await running.gateway.store.teams.revokeKey(fresh.keyId);
+    await translate({ key, body: TEXT });
+    await running.redis!.stop();
+    seen.push(await ask('GET /v1/usage', { key: team.key }));
+    await expect.poll(() => ask('GET /health')).toBe('503 service_unavailable');
+    // What is owed to the store is settled before a gateway stops: without one that takes its time.
+    redisAgain = await startRedis(['--port', String(running.redis!.port)]);
+
+    const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => !problems[code].dashboardOnly);
+    expect(seen.toSorted()).toEqual([...codes, 'unauthorized' as const].map((code) => `${problems[code].status} ${code}`).toSorted());
+  });
+});

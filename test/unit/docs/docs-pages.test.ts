@@ -1,0 +1,164 @@
+// The documentation in a real browser without a network: complete, reachable by anchor, readable, and needing nothing from outside.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { anchorOf, problems } from '../../../src/core/problem.ts';
+import type { ProblemCode } from '../../../src/core/problem.ts';
+import { advice } from '../../../src/docs/advice.ts';
+import { GLOSSARY_ID } from '../../../src/docs/operation.ts';
+import { operations } from '../../../src/docs/operations.ts';
+import { startBrowser } from '../../support/browser.ts';
+import type { Browser } from '../../support/browser.ts';
+import type { Page } from '../../support/page-in-browser.ts';
+import { startRunningGateway } from './running-gateway.ts';
+import type { RunningGateway } from './running-gateway.ts';
+
+const CONTRAST = readFileSync(new URL('contrast.js', import.meta.url), 'utf8');
+const PAGES = ['/docs', '/docs/errors'] as const;
+const CODES = Object.keys(problems) as ProblemCode[];
+const SAMPLES = `[...document.querySelectorAll('figure code')].map((code) => code.textContent)`;
+
+const run = promisify(execFile);
+
+describe('the documentation', () => {
+  let running: RunningGateway;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    running = await startRunningGateway();
+    browser = await startBrowser();
+  });
+
+  beforeEach(async () => {
+    page = await browser.newPage();
+  });
+
+  afterEach(() => {
+    expect(page.complaints).toEqual([]);
+    const origins = page.requests.map((url) => new URL(url).origin);
+    // The icon is in the page itself.
+    expect(origins.filter((origin) => origin !== running.opsUrl && origin !== 'null')).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await running.stop();
+  });
+
+  test.each(PAGES)('%s is one request, has a title and one main heading, and its headings skip no level', async (path) => {
+    await page.goto(running.opsUrl + path);
+    expect(page.requests.filter((url) => !url.startsWith('data:'))).toEqual([running.opsUrl + path]);
+    expect(await page.evaluate('document.title')).toMatch(/ · lingate$/);
+    const levels = await page.evaluate<number[]>(`[...document.querySelectorAll('h1, h2, h3, h4')].map((h) => Number(h.tagName[1]))`);
+    expect(levels.filter((level) => level === 1)).toHaveLength(1);
+    expect(levels.filter((level, index) => index > 0 && level > levels[index - 1]! + 1)).toEqual([]);
+  });
+
+  test.each(CODES)('the type URI of %s leads to its section: meaning, what to do, members, fields and an example', async (code) => {
+    const { fields, headers, meaning, title } = problems[code];
+    await page.goto(`${running.opsUrl}/docs/errors#${anchorOf(code)}`);
+    const { text, top } = await page.evaluate<{ text: string; top: number }>(
+      `(() => { const at = document.querySelector(':target'); return { text: at.textContent, top: at.getBoundingClientRect().top }; })()`,
+    );
+    // At the top of the window, and not below the header; the last ones can only be near it.
+    expect(top).toBeGreaterThan(40);
+    expect(top).toBeLessThan(900);
+    for (const part of [code, title, meaning, advice[code].replaceAll('`', ''), `"code": "${code}"`, ...fields, ...headers]) {
+      expect(text).toContain(part);
+    }
+    const shown = await page.evaluate<string>(`document.querySelector(':target figure code').textContent`);
+    expect(JSON.parse(shown.slice(shown.indexOf('{')))).toMatchObject({ code, status: problems[code].status });
+  });
+
+  test.each(Object.entries(operations))('%s is described, with its problems', async (name, { id, summary }) => {
+    await page.goto(`${running.opsUrl}/docs#${id}`);
+    const text = await page.evaluate<string>(`document.querySelector(':target').textContent`);
+    for (const part of [...name.split(' '), summary, 'internal_error']) expect(text).toContain(part);
+  });
+
+  test.each(PAGES)('every link on %s leads somewhere', async (path) => {
+    await page.goto(running.opsUrl + path);
+    const links = await page.evaluate<string[]>(`[...new Set([...document.querySelectorAll('a')].map((a) => a.href))]`);
+    const pages = Map.groupBy(links, (link) => link.split('#', 1)[0]!);
+    expect([...pages.keys()].toSorted()).toEqual(['/docs', '/docs/errors', '/openapi.json'].map((other) => running.opsUrl + other));
+    for (const [url, toPage] of pages) {
+      const html = await (await fetch(url)).text();
+      const anchors = toPage.map((link) => link.split('#')[1]).filter((anchor) => anchor !== undefined);
+      expect(anchors.filter((anchor) => !html.includes(`id="${anchor}"`))).toEqual([]);
+    }
+  });
+
+  test('one gets from the reference to an error, and back to a route that answers it', async () => {
+    await page.goto(`${running.opsUrl}/docs`);
+    await page.follow(`document.querySelector('#translate a[href*="quota-exceeded"]')`);
+    expect(await page.evaluate('document.querySelector(":target").id')).toBe('quota-exceeded');
+    await page.follow(`document.querySelector('#quota-exceeded a[href*="translate"]')`);
+    expect(await page.evaluate('[location.pathname, document.querySelector(":target").id]')).toEqual(['/docs', 'translate']);
+  });
+
+  test.each(PAGES)('%s says the same with scripts switched off', async (path) => {
+    const words = `document.querySelector('main').innerText.replaceAll(/\\s*\\bCopy\\b\\s*/g, ' ').replaceAll(/\\s+/g, ' ')`;
+    await page.goto(running.opsUrl + path);
+    const withScripts = await page.evaluate<string>(words);
+    await page.scripts(false);
+    await page.goto(running.opsUrl + path);
+    expect(await page.evaluate('document.querySelectorAll("button").length')).toBe(0);
+    expect(await page.evaluate<string>(words)).toBe(withScripts);
+  });
+
+  test.each(
+    PAGES.flatMap((path) =>
+      (['light', 'dark'] as const).flatMap((scheme) => [360, 800, 1440].map((width) => [path, scheme, width] as const)),
+    ),
+  )('%s in %s, %i pixels wide, can be read without scrolling sideways and with enough contrast', async (path, scheme, width) => {
+    await page.look({ width, height: 900, scheme });
+    await page.goto(running.opsUrl + path);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+    expect(await page.evaluate(CONTRAST)).toEqual([]);
+  });
+
+  test('the dark page is dark', async () => {
+    await page.look({ width: 1000, height: 800, scheme: 'dark' });
+    await page.goto(`${running.opsUrl}/docs`);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(18, 22, 26)');
+  });
+
+  test('a sample is copied by its button, and where there is no clipboard it is selected', async () => {
+    await page.goto(`${running.opsUrl}/docs`);
+    const button = `document.querySelector('#translate figure button')`;
+    await page.evaluate(
+      `navigator.clipboard.writeText = (text) => { globalThis.copied = text; return Promise.resolve(); }; ${button}.click()`,
+    );
+    expect(await page.evaluate('copied')).toBe((await page.evaluate<string[]>(SAMPLES)).find((sample) => sample.startsWith('curl')));
+    expect(await page.evaluate(`${button}.textContent`)).toBe('Copied');
+    await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('no')); ${button}.click()`);
+    expect(await page.evaluate(`${button}.textContent`)).toBe('Selected');
+    expect(await page.evaluate('getSelection().toString()')).toMatch(/^curl -sS -X POST /);
+  });
+
+  test('the first key press leads past the navigation', async () => {
+    await page.goto(`${running.opsUrl}/docs`);
+    for (const type of ['keyDown', 'keyUp'])
+      await page.send('Input.dispatchKeyEvent', { type, key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 });
+    expect(await page.evaluate('document.activeElement.hash')).toBe('#main');
+    expect(await page.evaluate('document.activeElement.getBoundingClientRect().left')).toBeGreaterThanOrEqual(0);
+  });
+
+  test('every request on the page does what the page says when it is pasted into a shell', async () => {
+    const { teamId, key } = await running.gateway.team();
+    await page.goto(`${running.opsUrl}/docs`);
+    const samples = (await page.evaluate<string[]>(SAMPLES)).filter((sample) => sample.startsWith('curl'));
+    // What is deleted is deleted last.
+    const sorted = samples.toSorted((a, b) => Number(a.includes('-X DELETE')) - Number(b.includes('-X DELETE')));
+    const statuses: string[] = [];
+    for (const sample of sorted) {
+      const [glossary] = await running.gateway.store.glossaries.list(teamId);
+      const command = `${sample.replace(GLOSSARY_ID, glossary?.glossaryId ?? '')} -o /dev/null -w '%{http_code}'`;
+      const { stdout } = await run('sh', ['-c', command], { env: { ...process.env, API_KEY: key } });
+      statuses.push(stdout);
+    }
+    expect(statuses.toSorted()).toEqual(['200', '200', '200', '200', '200', '200', '200', '200', '201', '204']);
+  });
+});

@@ -1,0 +1,61 @@
+// The document is valid OpenAPI 3.1 and passes Redocly's strict rules, whatever an operator has configured.
+import { fileURLToPath } from 'node:url';
+import { lintFromString, loadConfig } from '@redocly/openapi-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../../src/docs/openapi.ts';
+import type { OpenApiOptions } from '../../../src/docs/openapi.ts';
+import { startRunningGateway } from './running-gateway.ts';
+import type { RunningGateway } from './running-gateway.ts';
+
+const RULES = fileURLToPath(new URL('redocly.yaml', import.meta.url));
+
+const OPTIONS: OpenApiOptions = {
+  serviceName: 'acme',
+  version: '1',
+  serverUrl: 'https://0.0.0.0:8443',
+  docsUrl: 'https://docs.acme.test/lingate',
+  sourceLanguages: ['DE', 'EN', 'ES', 'FR'],
+  targetLanguages: ['DE', 'EN-GB', 'FR'],
+  vendorNames: [],
+  rateLimitHeaders: true,
+};
+
+async function findings(source: string): Promise<string[]> {
+  const problems = await lintFromString({ source, config: await loadConfig({ configPath: RULES }), absoluteRef: 'openapi.json' });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`);
+}
+
+describe('the OpenAPI document', () => {
+  let running: RunningGateway;
+
+  beforeAll(async () => {
+    running = await startRunningGateway();
+  });
+
+  afterAll(() => running.stop());
+
+  test('of a running gateway has nothing that the linter finds', async () => {
+    const response = await fetch(`${running.opsUrl}/openapi.json`);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await findings(await response.text())).toEqual([]);
+  });
+
+  test('has nothing that the linter finds with other settings either', async () => {
+    expect(await findings(JSON.stringify(openApiDocument(OPTIONS)))).toEqual([]);
+  });
+
+  test('the linter would find a fault', async () => {
+    const document = openApiDocument(OPTIONS) as {
+      paths: Record<string, { get: { operationId?: string; responses: Record<string, unknown> } }>;
+    };
+    delete document.paths['/health']!.get.operationId;
+    document.paths['/health']!.get.responses['200'] = { description: 'Without its fields.' };
+    const found = await findings(JSON.stringify(document));
+    expect(found.some((finding) => finding.startsWith('operation-operationId'))).toBe(true);
+    expect(found.some((finding) => finding.startsWith('response-contains-header'))).toBe(true);
+  });
+
+  test('names an address that can be called', () => {
+    expect(openApiDocument(OPTIONS)['servers']).toMatchObject([{ url: 'https://127.0.0.1:8443' }]);
+  });
+});

@@ -1,0 +1,160 @@
+// What the reference says is what the code does: its routes, its codes, its members, its bodies.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { describeApi, describeRoutes } from '../../../src/app/app.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { problems } from '../../../src/core/problem.ts';
+import type { ProblemCode } from '../../../src/core/problem.ts';
+import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
+import { Languages } from '../../../src/domain/languages.ts';
+import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
+import { operations } from '../../../src/docs/operations.ts';
+import { fieldSchemas, headerExamples, problemExample } from '../../../src/docs/problem-examples.ts';
+import { Documented } from './documented.ts';
+import type { OpenApi } from './documented.ts';
+
+const config = loadConfig({ file: undefined, env: {}, flags: {} });
+const documented = new Documented(describeApi(config) as unknown as OpenApi);
+const languages = new Languages(config.languages);
+const codes = Object.keys(problems) as ProblemCode[];
+
+describe('routes', () => {
+  test('that are served are those that are described, in both ways of describing', async () => {
+    const served = (await describeRoutes(config)).map(({ route }) => route).toSorted();
+    expect(Object.keys(operations).toSorted()).toEqual(served);
+    expect(documented.routes.toSorted()).toEqual(served);
+  });
+
+  test('need a key and take a body exactly where they are described so', async () => {
+    for (const { route, steps } of await describeRoutes(config)) {
+      const { authenticated, body } = operations[route]!;
+      const { security, requestBody } = documented.operation(route);
+      expect([route, authenticated, security?.length !== 0]).toEqual([route, steps.includes('identify'), steps.includes('identify')]);
+      expect([route, body !== undefined, requestBody !== undefined]).toEqual([route, steps.includes('read'), steps.includes('read')]);
+    }
+  });
+});
+
+describe('problems', () => {
+  test('all codes of the API are schemas of the document, and those of the dashboard are not', () => {
+    const described = Object.values(documented.document.components.schemas)
+      .map((schema) => (schema as { properties?: { code?: { const?: string } } }).properties?.code?.const)
+      .filter((code) => code !== undefined);
+    expect(described.toSorted()).toEqual(codes.filter((code) => !problems[code].dashboardOnly).toSorted());
+  });
+
+  test('every additional member and response field has a description and an example, and there are no others', () => {
+    const members = new Set(codes.flatMap((code) => problems[code].fields));
+    expect(Object.keys(fieldSchemas).toSorted()).toEqual([...members].toSorted());
+    const fields = codes.flatMap((code) => problems[code].headers);
+    expect(fields.filter((name) => headerExamples('lingate')[name] === undefined)).toEqual([]);
+    for (const code of codes) {
+      const example = problemExample(code, 'http://127.0.0.1/docs');
+      expect(Object.values(example)).not.toContain(undefined);
+    }
+  });
+});
+
+describe('the list of languages in the document', () => {
+  test.each(['source', 'target'] as const)('is that of the %s codes', (kind) => {
+    const { enum: listed } = documented.document.components.schemas[kind === 'source' ? 'SourceLanguage' : 'TargetLanguage'] as {
+      enum: string[];
+    };
+    expect(listed).toEqual(config.languages[`${kind}s`].map(({ code }) => code));
+  });
+});
+
+const good = { text: ['a'], target_lang: 'DE', source_lang: 'EN', formality: 'more', context: 'x' };
+const glossary = { name: 'a', source_lang: 'EN', target_lang: 'DE', entries: { a: 'b' } };
+
+const text = fc.oneof(fc.constantFrom('', 'a', ' ', '👍'), fc.string({ unit: 'grapheme', maxLength: 5 }), fc.constant(1));
+const language = fc.constantFrom('DE', 'EN', 'EN-GB', 'XX', 'PT', 'PT-BR', 7);
+const term = fc.constantFrom('', 'a', 'b ', 'x'.repeat(500), 'x'.repeat(501));
+
+/** A good body in which at most two members are something else, good or bad. */
+const translateBody = changed(good, {
+  text: fc.oneof(fc.array(text, { maxLength: 3 }), fc.constant(Array.from({ length: 51 }, () => 'a')), fc.constant('a')),
+  target_lang: language,
+  source_lang: language,
+  formality: fc.constantFrom('default', 'more', 'less', 'prefer_more', 'prefer_less', 'polite', true),
+  context: fc.oneof(text, fc.constantFrom('x'.repeat(2000), '👍'.repeat(2000), 'x'.repeat(2001), null)),
+  glossary_id: fc.constantFrom('01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nonsense', 5),
+  formal: fc.constant('more'),
+});
+const glossaryBody = changed(glossary, {
+  name: fc.oneof(text, fc.constantFrom('x'.repeat(200), 'x'.repeat(201))),
+  source_lang: language,
+  target_lang: language,
+  entries: fc.oneof(fc.dictionary(term, fc.oneof(text, term), { maxKeys: 3 }), fc.constant([])),
+  entry: fc.constant(1),
+});
+
+function changed(body: object, changes: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> {
+  const some = fc.shuffledSubarray(Object.entries(changes), { maxLength: 2 });
+  return some.chain((entries) => fc.record(Object.fromEntries(entries))).map((change) => ({ ...body, ...change }));
+}
+
+describe('a body that is accepted is one that the document describes', () => {
+  const judges = {
+    TranslateRequest: (body: object) => judgeTranslateBody(body, languages),
+    GlossaryRequest: (body: object) => judgeGlossaryBody(body, languages),
+  };
+
+  test.each([
+    ['TranslateRequest', translateBody],
+    ['GlossaryRequest', glossaryBody],
+  ] as const)('%s', (schema, bodies) => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(bodies, (body) => {
+        if (judges[schema](body).kind === 'invalid') return true;
+        accepted++;
+        return documented.matches(schema, body);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(accepted).toBeGreaterThan(100);
+  });
+});
+
+describe('a body that breaks what the document says is refused', () => {
+  test('the bodies that the cases start from are good', () => {
+    expect([judgeTranslateBody(good, languages).kind, documented.matches('TranslateRequest', good)]).toEqual(['valid', true]);
+    expect([judgeGlossaryBody(glossary, languages).kind, documented.matches('GlossaryRequest', glossary)]).toEqual(['valid', true]);
+  });
+
+  test.each([
+    ['no text', { text: undefined }],
+    ['no entry', { text: [] }],
+    ['an empty entry', { text: [''] }],
+    ['too many entries', { text: Array.from({ length: 51 }, () => 'a') }],
+    ['no target', { target_lang: undefined }],
+    ['an unknown target', { target_lang: 'EN' }],
+    ['a regional source', { source_lang: 'PT-BR' }],
+    ['an unknown formality', { formality: 'polite' }],
+    ['a long context', { context: 'x'.repeat(2001) }],
+    ['a number for an id', { glossary_id: 1 }],
+    ['an unknown member', { unknown: 1 }],
+  ])('a translation with %s', (_case, change) => {
+    const body = JSON.parse(JSON.stringify({ ...good, ...change })) as unknown;
+    expect([judgeTranslateBody(body, languages).kind, documented.matches('TranslateRequest', body)]).toEqual(['invalid', false]);
+  });
+
+  test.each([
+    ['no name', { name: undefined }],
+    ['an empty name', { name: '' }],
+    ['a long name', { name: 'x'.repeat(201) }],
+    ['no source', { source_lang: undefined }],
+    ['an unknown target', { target_lang: 'EN' }],
+    ['no entries', { entries: undefined }],
+    ['no entry', { entries: {} }],
+    ['an empty term', { entries: { '': 'b' } }],
+    ['an empty translation', { entries: { a: '' } }],
+    ['a long term', { entries: { ['x'.repeat(501)]: 'b' } }],
+    ['too many entries', { entries: Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [`t${index}`, 'b'])) }],
+    ['an unknown member', { unknown: 1 }],
+  ])('a glossary with %s', (_case, change) => {
+    const body = JSON.parse(JSON.stringify({ ...glossary, ...change })) as unknown;
+    expect([judgeGlossaryBody(body, languages).kind, documented.matches('GlossaryRequest', body)]).toEqual(['invalid', false]);
+  });
+});

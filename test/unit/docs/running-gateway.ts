@@ -1,0 +1,50 @@
+// A gateway with a scripted engine and a store of its own, for tests that look at it from the operator's side.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { startRedis } from '../../support/redis.ts';
+import type { RedisServer } from '../../support/redis.ts';
+import { startScriptedEngine } from '../../support/scripted-engine.ts';
+import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+
+export interface RunningGateway {
+  readonly gateway: TestGateway;
+  readonly engine: ScriptedEngine;
+  readonly publicUrl: string;
+  readonly opsUrl: string;
+  /** With the Redis store only. */
+  readonly redis: RedisServer | undefined;
+  /** A folder that is gone afterwards. */
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+export interface RunningGatewayOptions {
+  readonly store?: 'sqlite' | 'redis';
+  /** More members of the configuration file. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export async function startRunningGateway({ store = 'sqlite', config = {} }: RunningGatewayOptions = {}): Promise<RunningGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-ops-'));
+  const engine = await startScriptedEngine();
+  const redis = store === 'redis' ? await startRedis() : undefined;
+  const url = redis?.url ?? `sqlite:${folder}/lingate.db`;
+  const gateway = await startGateway({ listener: 'uws', store: url, engineUrls: [engine.url], config });
+  return {
+    gateway,
+    engine,
+    publicUrl: `http://127.0.0.1:${gateway.port}`,
+    opsUrl: `http://127.0.0.1:${gateway.opsPort}`,
+    redis,
+    folder,
+    async stop() {
+      await gateway.stop();
+      await engine.close();
+      await redis?.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,177 @@
+// The rules of a translate body, in the order of the interface's parameter table.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readJsonBody } from '../../../src/domain/json-body.ts';
+import { Languages } from '../../../src/domain/languages.ts';
+import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
+
+const languages = new Languages({
+  sources: [
+    { code: 'EN', name: 'English' },
+    { code: 'DE', name: 'German' },
+  ],
+  targets: [
+    { code: 'DE', name: 'German', formality: true },
+    { code: 'EN-GB', name: 'English (British)', formality: false },
+  ],
+});
+const ULID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const good = { text: ['Hello'], target_lang: 'DE' };
+
+function judged(body: unknown): { code: string; detail: string; characters: number | undefined } | 'valid' {
+  const verdict = judgeTranslateBody(body, languages);
+  if (verdict.kind === 'valid') return 'valid';
+  const { code, detail } = verdict.refusal.problem;
+  return { code, detail, characters: verdict.characters };
+}
+
+describe('bodies that are refused', () => {
+  test.each<[string, unknown, string, string]>([
+    ['not an object', 5, 'validation_error', 'body:'],
+    ['null', null, 'validation_error', 'body:'],
+    ['an array', [], 'validation_error', 'body:'],
+    ['an unknown parameter', { ...good, target_language: 'DE' }, 'validation_error', 'target_language'],
+    ['a __proto__ member', JSON.parse('{"text":["a"],"target_lang":"DE","__proto__":{}}'), 'validation_error', '__proto__'],
+    ['no text', { target_lang: 'DE' }, 'validation_error', 'text:'],
+    ['text is a string', { ...good, text: 'Hello' }, 'validation_error', 'text:'],
+    ['text is empty', { ...good, text: [] }, 'validation_error', 'text:'],
+    ['51 texts', { ...good, text: Array.from({ length: 51 }, () => 'a') }, 'too_many_texts', 'text:'],
+    [
+      '51 texts, the first empty: the count comes first',
+      { ...good, text: Array.from({ length: 51 }, () => '') },
+      'too_many_texts',
+      'text:',
+    ],
+    ['an entry that is no string', { ...good, text: ['a', 5] }, 'validation_error', 'text[1]:'],
+    ['an entry that is empty', { ...good, text: ['a', 'b', ''] }, 'validation_error', 'text[2]:'],
+    ['an entry with half a surrogate pair', { ...good, text: ['a\ud800'] }, 'validation_error', 'text[0]:'],
+    ['no target_lang', { text: ['a'] }, 'invalid_target_lang', 'target_lang:'],
+    ['target_lang is no string', { ...good, target_lang: 5 }, 'invalid_target_lang', 'target_lang:'],
+    ['target_lang is a base code with variants', { ...good, target_lang: 'EN' }, 'invalid_target_lang', 'target_lang:'],
+    ['source_lang is regional', { ...good, source_lang: 'EN-GB' }, 'invalid_source_lang', 'source_lang:'],
+    ['source_lang is null', { ...good, source_lang: null }, 'invalid_source_lang', 'source_lang:'],
+    ['source_lang is empty', { ...good, source_lang: '' }, 'invalid_source_lang', 'source_lang:'],
+    ['formality is unknown', { ...good, formality: 'formal' }, 'validation_error', 'formality:'],
+    ['formality is null', { ...good, formality: null }, 'validation_error', 'formality:'],
+    ['more without support', { ...good, target_lang: 'EN-GB', formality: 'more' }, 'validation_error', 'formality:'],
+    ['context too long', { ...good, context: 'x'.repeat(2001) }, 'validation_error', 'context:'],
+    ['context is no string', { ...good, context: ['x'] }, 'validation_error', 'context:'],
+    ['context with half a surrogate pair', { ...good, context: '\udc00' }, 'validation_error', 'context:'],
+    ['glossary_id is no string', { ...good, source_lang: 'EN', glossary_id: 5 }, 'validation_error', 'glossary_id:'],
+    ['glossary_id is no ULID', { ...good, source_lang: 'EN', glossary_id: 'x' }, 'validation_error', 'glossary_id:'],
+    ['glossary without source_lang', { ...good, glossary_id: ULID }, 'validation_error', 'source_lang:'],
+  ])('%s', (_name, body, code, field) => {
+    const result = judged(body);
+    expect(result).toMatchObject({ code });
+    expect(result).toHaveProperty('detail', expect.stringContaining(field));
+  });
+
+  test('the first failing rule of the table answers', () => {
+    expect(judged({ text: [''], target_lang: 'X', source_lang: 'X', formality: 'X' })).toMatchObject({ code: 'validation_error' });
+    expect(judged({ text: ['a'], target_lang: 'X', source_lang: 'X', formality: 'X' })).toMatchObject({ code: 'invalid_target_lang' });
+    expect(judged({ text: ['a'], target_lang: 'DE', source_lang: 'X', formality: 'X' })).toMatchObject({ code: 'invalid_source_lang' });
+    expect(judged({ ...good, bad: 1, text: [] })).toHaveProperty('detail', expect.stringContaining('bad'));
+  });
+
+  test('the characters are known as soon as the text rules are kept, for the plan to judge first', () => {
+    expect(judged({ text: ['ab', '👍'], target_lang: 'X' })).toMatchObject({ characters: 3 });
+    expect(judged({ text: ['ab', ''], target_lang: 'X' })).toMatchObject({ characters: undefined });
+  });
+
+  test('unknown names are shown shortened and without control characters', () => {
+    const detail = (judged({ ...good, ['a\r\nb']: 1, ['y'.repeat(500)]: 1, c: 1, d: 1 }) as { detail: string }).detail;
+    expect(detail).toContain('a??b');
+    expect(detail).toContain('and 1 more');
+    expect(detail.length).toBeLessThan(250);
+  });
+});
+
+describe('bodies that pass', () => {
+  const request = (body: unknown) => {
+    const verdict = judgeTranslateBody(body, languages);
+    if (verdict.kind === 'invalid') throw new Error(verdict.refusal.problem.detail);
+    return verdict.request;
+  };
+
+  test('codes come out canonical, characters are code points of text only', () => {
+    expect(request({ text: ['Hé👍'], target_lang: 'en-gb', source_lang: 'de', context: 'not counted' })).toEqual({
+      text: ['Hé👍'],
+      characters: 3,
+      targetLang: 'EN-GB',
+      sourceLang: 'DE',
+      formality: undefined,
+      context: 'not counted',
+      glossaryId: undefined,
+    });
+  });
+
+  test.each([
+    ['default', 'DE', undefined],
+    ['more', 'DE', 'more'],
+    ['prefer_less', 'DE', 'prefer_less'],
+    ['prefer_more', 'EN-GB', undefined],
+    ['default', 'EN-GB', undefined],
+  ])('formality %s for %s reaches the engine as %s', (formality, target_lang, expected) => {
+    expect(request({ ...good, target_lang, formality }).formality).toBe(expected);
+  });
+
+  test('limits are kept to the character: 50 texts, 2,000 of context in code points', () => {
+    expect(judged({ ...good, text: Array.from({ length: 50 }, () => 'a'), context: '👍'.repeat(2000) })).toBe('valid');
+    expect(judged({ ...good, context: '👍'.repeat(2001) })).toMatchObject({ code: 'validation_error' });
+  });
+
+  test('a glossary id is taken in either case', () => {
+    expect(request({ ...good, source_lang: 'EN', glossary_id: ULID.toLowerCase() }).glossaryId).toBe(ULID);
+  });
+});
+
+test('whatever JSON comes, there is a verdict, and it names a code of the translate operation', () => {
+  const codes = new Set(['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts']);
+  const member = fc.constantFrom('text', 'target_lang', 'source_lang', 'formality', 'context', 'glossary_id', 'x');
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom('DE', 'en', 'more', ULID),
+    fc.array(fc.string({ unit: 'binary' }), { maxLength: 60 }),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(member, value), (body) => {
+      const result = judged(body);
+      expect(result === 'valid' || codes.has(result.code)).toBe(true);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+describe('reading the body', () => {
+  const type = { 'content-type': 'application/json' };
+  const detail = (headers: Record<string, string>, body: Uint8Array | 'none' | 'too_large') => {
+    const result = readJsonBody(headers, body, 100);
+    return result.kind === 'value' ? result.value : result.refusal.problem.detail.split(':')[0];
+  };
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  test.each<[string, Record<string, string>, Uint8Array | 'none' | 'too_large', unknown]>([
+    ['plain', type, bytes('{"a":1}'), { a: 1 }],
+    ['with a charset', { 'content-type': 'Application/JSON; charset=utf-8' }, bytes('1'), 1],
+    ['no media type', {}, bytes('1'), 'Content-Type'],
+    ['another media type', { 'content-type': 'text/plain' }, bytes('1'), 'Content-Type'],
+    ['a media type that only begins so', { 'content-type': 'application/jsonp' }, bytes('1'), 'Content-Type'],
+    ['two media types', { 'content-type': 'application/json, text/plain' }, bytes('1'), 'Content-Type'],
+    ['a content coding', { ...type, 'content-encoding': 'gzip' }, bytes('1'), 'Content-Encoding'],
+    ['too large', type, 'too_large', 'body'],
+    ['empty', type, bytes(''), 'body'],
+    ['none', type, 'none', 'body'],
+    ['bad UTF-8', type, Uint8Array.of(0x22, 0xff, 0x22), 'body'],
+    ['an overlong form', type, Uint8Array.of(0x22, 0xc0, 0xaf, 0x22), 'body'],
+    ['a surrogate in UTF-8', type, Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22), 'body'],
+    ['a byte order mark', type, Uint8Array.of(0xef, 0xbb, 0xbf, 0x31), 'body'],
+    ['no JSON', type, bytes('{'), 'body'],
+  ])('%s', (_name, headers, body, expected) => {
+    expect(detail(headers, body)).toEqual(expected);
+  });
+
+  test('the media type is judged before the size, the size before the syntax', () => {
+    expect(detail({}, 'too_large')).toBe('Content-Type');
+    expect(detail({ ...type, 'content-encoding': 'br' }, 'too_large')).toBe('Content-Encoding');
+  });
+});

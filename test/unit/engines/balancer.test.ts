@@ -1,0 +1,181 @@
+// Two attempts over replicas: their order, fresh connections, and callers that leave.
+import { afterEach, describe, expect, test } from 'vitest';
+import { slow, startScriptedEngine, status } from '../../support/scripted-engine.ts';
+import { Caller, callsAtOnce, engineOf, Opened, work } from './engine-work.ts';
+
+const opened = new Opened();
+afterEach(() => opened.close());
+
+/** The URL of a port that nobody listens on. */
+async function deadUrl(): Promise<string> {
+  const scripted = await startScriptedEngine();
+  const { url } = scripted;
+  await scripted.close();
+  return url;
+}
+
+describe('replicas', () => {
+  test('take turns', async () => {
+    const replicas = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
+    const engine = opened.engine(replicas.map(({ url }) => url));
+    for (let i = 0; i < 9; i++) await engine.translate(work(), new Caller());
+    expect(replicas.map(({ requests }) => requests.length)).toEqual([3, 3, 3]);
+  });
+
+  test('the second attempt goes to another one', async () => {
+    const bad = await opened.scripted();
+    const good = await opened.scripted();
+    bad.always(status(500));
+    const engine = opened.engine([bad.url, good.url]);
+    for (let i = 0; i < 4; i++) expect((await engine.translate(work(), new Caller())).kind).toBe('usable');
+    // Each of its turns fails once and is made good by the other; a bad answer is no reason to stay away from it.
+    expect(good.requests).toHaveLength(4);
+    expect(bad.requests.length).toBeGreaterThan(0);
+  });
+
+  test('one that refuses connections is tried last for a moment, and again after it', async () => {
+    let nowMs = 0;
+    const good = await opened.scripted();
+    const dead = await deadUrl();
+    const engine = opened.engine([dead, good.url], { nowMs: () => nowMs });
+    const failures = async (): Promise<readonly string[]> => (await engine.translate(work(), new Caller())).failures;
+    expect(await failures()).toEqual(['connect']);
+    for (let i = 0; i < 4; i++) expect(await failures()).toEqual([]);
+    good.behave(status(500));
+    expect(await failures()).toEqual(['status', 'connect']);
+    nowMs = 1000;
+    expect([...(await failures()), ...(await failures())]).toEqual(['connect']);
+  });
+
+  test('when all refuse connections there are still two attempts, at once', async () => {
+    const engine = opened.engine([await deadUrl()]);
+    for (let i = 0; i < 3; i++) {
+      expect(await engine.translate(work(), new Caller())).toEqual({ kind: 'unavailable', failures: ['connect', 'connect'] });
+    }
+  });
+
+  test('can be changed while calls are under way, which are let to their end', async () => {
+    const before = await opened.scripted();
+    const after = await opened.scripted();
+    const engine = opened.engine([before.url]);
+    before.always(slow(50));
+    const underWay = engine.translate(work(), new Caller());
+    await before.until(() => before.requests.length === 1);
+    engine.setUrls([after.url]);
+    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(await underWay).toMatchObject({ kind: 'usable', failures: [] });
+    expect(after.requests).toHaveLength(1);
+    await before.until(() => before.openConnections === 0);
+  });
+
+  test.each([
+    ['ftp://127.0.0.1', 'engine URL "ftp://127.0.0.1": must be http(s)://HOST[:PORT][/PATH], without query or fragment'],
+    ['127.0.0.1:7001', 'engine URL "127.0.0.1:7001": must be http(s)://HOST[:PORT][/PATH], without query or fragment'],
+    ['http://h/?a=b', 'engine URL "http://h/?a=b": must be http(s)://HOST[:PORT][/PATH], without query or fragment'],
+    ['http://me:secret@h:1/', 'engine URL for h:1: must not hold credentials; put them into a proxy in front of the engine'],
+  ])('a wrong URL (%s) is refused in one line', (url, message) => {
+    expect(() => engineOf([url])).toThrow(new Error(message));
+  });
+
+  test('there must be one', () => {
+    expect(() => engineOf([])).toThrow('engine.urls: must name at least one engine URL');
+  });
+});
+
+describe('an engine restart', () => {
+  test('behind kept connections that break on use costs one attempt, never both', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { connectionsMax: 8 });
+    scripted.always(slow(20));
+    await callsAtOnce(engine, 8);
+    scripted.always('ok');
+    expect(scripted.openConnections).toBe(8);
+    // All eight are stale: a second attempt over a kept connection would break as well.
+    scripted.staleConnections();
+    const results = await callsAtOnce(engine, 8);
+    expect(results.map(({ kind, failures }) => [kind, ...failures])).toEqual(results.map(() => ['usable', 'reset']));
+  });
+
+  test('leaves no kept connection for a second attempt to break on', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { connectionsMax: 8 });
+    scripted.always(slow(20));
+    await callsAtOnce(engine, 8);
+    scripted.always('ok');
+    scripted.staleConnections();
+    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: ['reset'] });
+  });
+
+  test('in the open is survived by the next call', async () => {
+    const scripted = await opened.scripted();
+    const { port, url } = scripted;
+    const engine = opened.engine([url]);
+    await engine.translate(work(), new Caller());
+    await scripted.close();
+    const again = await opened.scripted({ port });
+    expect((await engine.translate(work(), new Caller())).kind).toBe('usable');
+    expect(again.requests).toHaveLength(1);
+  });
+
+  test('healthy calls one after the other share their connections', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url]);
+    for (let i = 0; i < 10; i++) await engine.translate(work(), new Caller());
+    // A call that comes in the very turn of an answer finds that connection not free yet.
+    expect(scripted.connections).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a caller that leaves', () => {
+  test('ends the call at the engine, and there is no second attempt', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { connectionsMax: 1 });
+    const caller = new Caller();
+    scripted.behave('hang');
+    const result = engine.translate(work(), caller);
+    await scripted.until(() => scripted.requests.length === 1);
+    caller.leave();
+    expect(await result).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
+    await scripted.until(() => scripted.requests[0]!.aborted);
+    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable' });
+    expect(scripted.requests).toHaveLength(2);
+  });
+
+  test('before the first attempt costs the engine nothing', async () => {
+    const scripted = await opened.scripted();
+    const caller = new Caller();
+    caller.leave();
+    expect(await opened.engine([scripted.url]).translate(work(), caller)).toEqual({ kind: 'unavailable', failures: [] });
+    expect(scripted.connections).toBe(0);
+  });
+
+  test('while its connection is still opening is not heard of by the engine', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { connectionsMax: 1 });
+    const caller = new Caller();
+    const result = engine.translate(work({ text: ['given up'] }), caller);
+    caller.leave();
+    expect(await result).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
+    expect(await engine.translate(work({ text: ['wanted'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(scripted.requests.map(({ body }) => body)).toEqual([expect.stringContaining('wanted')]);
+  });
+
+  test('while waiting for its turn leaves the queue at once', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { connectionsMax: 1, queueMax: 1 });
+    scripted.behave('hang');
+    const busy = new Caller();
+    const first = engine.translate(work(), busy);
+    for (let i = 0; i < 3; i++) {
+      const caller = new Caller();
+      const waiting = engine.translate(work(), caller);
+      caller.leave();
+      expect(await waiting).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
+    }
+    const last = engine.translate(work(), new Caller());
+    await scripted.until(() => scripted.requests.length === 1);
+    busy.leave();
+    await first;
+    expect(await last).toMatchObject({ kind: 'usable', failures: [] });
+  });
+});

@@ -1,0 +1,123 @@
+// Random scenes for batches: requests that come and leave, and an adapter whose calls go wrong as planned.
+import { setImmediate as turn } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import type { BatchLimits } from '../../../src/engines/batch.ts';
+import type { Attempt, EngineProtocol, EngineWork, Translation } from '../../../src/ports/engine.ts';
+
+/** An engine that cannot stand a text fails every call that it is in. */
+const POISON = 'poison';
+
+export interface Request {
+  readonly work: EngineWork;
+  /** Turns of the event loop before it comes. */
+  readonly comesAfter: number;
+  /** Turns after which its caller leaves; `undefined` stays. */
+  readonly leavesAfter: number | undefined;
+}
+
+export interface Scene {
+  readonly requests: readonly Request[];
+  readonly limits: BatchLimits;
+}
+
+/** What a call comes to, by its number; those beyond the list go well. */
+export type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'throws' | 'never';
+
+const GLOSSARIES = [undefined, { id: 'G', entries: { a: 'b' } }, { id: 'H', entries: { a: 'b' } }, { id: 'G', entries: { a: 'c' } }];
+
+const options = fc.record({
+  sourceLang: fc.constantFrom(undefined, 'EN', 'FR'),
+  targetLang: fc.constantFrom('DE', 'IT'),
+  formality: fc.constantFrom(undefined, 'more'),
+  context: fc.constantFrom(undefined, '', 'G', '|', 'G|'),
+  glossary: fc.constantFrom(...GLOSSARIES),
+});
+
+/** Of few kinds, so that there is something to share. */
+const request = fc.record({
+  options: fc.oneof({ weight: 3, arbitrary: fc.constant({ targetLang: 'DE' }) }, { weight: 2, arbitrary: options }),
+  texts: fc.array(fc.oneof({ weight: 9, arbitrary: fc.string({ maxLength: 8, unit: 'grapheme' }) }, fc.constant(POISON)), {
+    minLength: 1,
+    maxLength: 5,
+  }),
+  comesAfter: fc.nat({ max: 2 }),
+  leavesAfter: fc.option(fc.nat({ max: 5 }), { nil: undefined, freq: 4 }),
+});
+
+const limits = fc.record({
+  textsMax: fc.integer({ min: 2, max: 12 }),
+  charactersMax: fc.constantFrom(10, 40, 10_000),
+  waitMs: fc.constantFrom(0, 0, 0, 2),
+});
+
+export const scene: fc.Arbitrary<Scene> = fc
+  .record({ drawn: fc.array(request, { minLength: 4, maxLength: 20 }), limits })
+  .map(({ drawn, limits: chosen }) => ({
+    limits: chosen,
+    requests: drawn.map(({ options: asked, texts, comesAfter, leavesAfter }, index) => ({
+      comesAfter,
+      leavesAfter,
+      work: {
+        sourceLang: undefined,
+        formality: undefined,
+        context: undefined,
+        glossary: undefined,
+        ...asked,
+        requestId: `request-${index}`,
+        traceparent: undefined,
+        // No two texts are the same: each tells whose it is.
+        text: texts.map((text, place) => `${index}.${place} ${text}`),
+      },
+    })),
+  }));
+
+export const faults = fc.array(
+  fc.constantFrom<CallFault[]>('none', 'none', 'none', 'status', 'one_too_few', 'one_too_many', 'throws', 'never'),
+  {
+    maxLength: 30,
+  },
+);
+
+/** All that may decide a translation is in it. */
+function translationOf(text: string, { sourceLang, targetLang, formality, context, glossary }: EngineWork): string {
+  return JSON.stringify([text, sourceLang, targetLang, formality, context, glossary]);
+}
+
+/** What an engine that is sound answers. */
+export function translationsOf(work: EngineWork): Translation[] {
+  return work.text.map((text) => ({
+    text: translationOf(text, work),
+    // Not for all texts the same, as an engine would find it.
+    detectedSourceLanguage: text.length % 2 === 0 ? 'EN' : undefined,
+  }));
+}
+
+export class PlannedAdapter implements EngineProtocol {
+  readonly calls: EngineWork[] = [];
+  readonly #faults: readonly CallFault[];
+
+  constructor(planned: readonly CallFault[]) {
+    this.#faults = planned;
+  }
+
+  async attempt(work: EngineWork): Promise<Attempt> {
+    const number = this.calls.push(work) - 1;
+    const fault = work.text.some((text) => text.endsWith(` ${POISON}`)) ? 'status' : (this.#faults[number] ?? 'none');
+    for (let turns = number % 3; turns > 0; turns--) await turn();
+    const translations = translationsOf(work);
+    switch (fault) {
+      case 'none':
+        return { kind: 'usable', translations };
+      case 'status':
+        return { kind: 'unusable', failure: 'status' };
+      case 'one_too_few':
+        return { kind: 'usable', translations: translations.slice(1) };
+      case 'one_too_many':
+        return { kind: 'usable', translations: [...translations, { text: 'nobody', detectedSourceLanguage: undefined }] };
+      case 'throws':
+        throw new Error('a bug');
+      case 'never':
+        return new Promise(() => undefined);
+    }
+  }
+}

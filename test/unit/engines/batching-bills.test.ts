@@ -1,0 +1,142 @@
+// Batches through a whole gateway: real callers of several teams, a real store, and bills that are right to the character.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { countCharacters } from '../../../src/domain/characters.ts';
+import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { scriptedTranslation, slow, startScriptedEngine, status } from '../../support/scripted-engine.ts';
+import type { Behaviour, ScriptedEngine } from '../../support/scripted-engine.ts';
+
+const RUNS = 15;
+/** One gateway serves all runs: the requests of each find the limits as they are. */
+const PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000 };
+
+interface Asked {
+  /** Of the team that pays, from 0. */
+  readonly team: number;
+  readonly texts: readonly string[];
+  readonly target: string;
+  readonly leaves: boolean;
+}
+
+let folder: string;
+let engine: ScriptedEngine;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-batches-'));
+  engine = await startScriptedEngine();
+  const config = { engine: { timeout_ms: 200, batch: { texts_max: 12, wait_ms: 2 } } };
+  gateway = await startGateway({ listener: 'uws', store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+beforeEach(() => engine.forget());
+
+/** Callers of the third team may leave; the other two teams' bills are known to the character. */
+const asked: fc.Arbitrary<Asked> = fc
+  .record({
+    team: fc.nat({ max: 2 }),
+    texts: fc.array(fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }), { minLength: 1, maxLength: 4 }),
+    target: fc.constantFrom('DE', 'DE', 'DE', 'FR'),
+    leaves: fc.boolean(),
+  })
+  .map((each) => ({ ...each, leaves: each.leaves && each.team === 2 }));
+
+const behaviours = fc.array(
+  fc.constantFrom<Behaviour[]>('ok', 'ok', 'ok', slow(20), status(500), 'reset', 'one_too_few', 'one_too_many', 'not_json', 'hang'),
+  { maxLength: 20 },
+);
+
+/** What came back: the status, and the translations of a 200; a caller that left has neither. */
+async function post(team: TestTeam, { texts, target, leaves }: Asked): Promise<{ status: number; body: unknown } | undefined> {
+  const leaving = new AbortController();
+  if (leaves) setTimeout(() => leaving.abort(), 10);
+  try {
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${team.key}` },
+      body: JSON.stringify({ text: texts, target_lang: target }),
+      signal: leaving.signal,
+    });
+    return { status: response.status, body: await response.json() };
+  } catch (error) {
+    if (leaving.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+async function billed({ key }: TestTeam): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await response.json()) as { character_count: number }).character_count;
+}
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
+  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+}
+
+function characters(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + countCharacters(text), 0);
+}
+
+function rightBody({ texts, target }: Asked): unknown {
+  const translations = texts.map((text) => ({ detected_source_language: 'EN', text: scriptedTranslation(text, target) }));
+  return { translations, billed_characters: characters(texts) };
+}
+
+test('one call for two teams is billed to each for its own texts', async () => {
+  const teams = [await gateway.team(), await gateway.team()] as const;
+  const wanted = [
+    { team: 0, texts: ['Good morning', 'Good night'], target: 'DE', leaves: false },
+    { team: 1, texts: ['naïve 👍'], target: 'DE', leaves: false },
+  ] as const;
+  // However busy the machine is, at some time the two come together.
+  let rounds = 0;
+  do {
+    rounds++;
+    engine.forget();
+    const answers = await Promise.all(wanted.map((each) => post(teams[each.team], each)));
+    expect(answers).toEqual(wanted.map((each) => ({ status: 200, body: rightBody(each) })));
+  } while (engine.requests.length > 1);
+  await expect.poll(() => Promise.all(teams.map(billed))).toEqual([22 * rounds, 7 * rounds]);
+});
+
+test('random callers get their own answers or a 503, and each team is charged for its 200s and nothing else', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(asked, { minLength: 8, maxLength: 30 }), behaviours, async (requests, planned) => {
+      engine.forget();
+      engine.behave(...planned);
+      const teams = await Promise.all([gateway.team(PLAN), gateway.team(PLAN), gateway.team(PLAN)]);
+      const delivered = [0, 0, 0];
+      let left = 0;
+      await Promise.all(
+        requests.map(async (each) => {
+          const answer = await post(teams[each.team]!, each);
+          // Whether the answer had been handed over when the caller left, only the gateway knows.
+          if (answer === undefined) left += characters(each.texts);
+          else if (answer.status === 200) {
+            expect(answer.body).toEqual(rightBody(each));
+            delivered[each.team]! += characters(each.texts);
+          } else expect(answer).toMatchObject({ status: 503, body: { code: 'engine_unavailable' } });
+        }),
+      );
+      await expect.poll(() => metric('lingate_open_reservations')).toBe(0);
+      const charged = await Promise.all(teams.map(billed));
+      expect(charged.slice(0, 2)).toEqual(delivered.slice(0, 2));
+      expect(charged[2]).toBeGreaterThanOrEqual(delivered[2]!);
+      expect(charged[2]).toBeLessThanOrEqual(delivered[2]! + left);
+    }),
+    { numRuns: RUNS },
+  );
+  expect(await metric('lingate_engine_batches_total')).toBeGreaterThan(RUNS);
+  expect(await metric('lingate_engine_batched_requests_total')).toBeGreaterThan(2 * RUNS);
+});

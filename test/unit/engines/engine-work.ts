@@ -1,0 +1,78 @@
+// Work and callers for engine tests.
+import { nativeProtocol } from '../../../src/engines/protocols/native.ts';
+import { openEngine } from '../../../src/engines/open-engine.ts';
+import type { EngineOptions } from '../../../src/engines/open-engine.ts';
+import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
+import type { Cancellation } from '../../../src/core/exchange.ts';
+import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import { startScriptedEngine } from '../../support/scripted-engine.ts';
+import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+
+export function work(parts: Partial<EngineWork> = {}): EngineWork {
+  return {
+    requestId: '01JZZZZZZZZZZZZZZZZZZZZZZZ',
+    text: ['Hello', 'Good night'],
+    sourceLang: undefined,
+    targetLang: 'DE',
+    formality: undefined,
+    context: undefined,
+    glossary: undefined,
+    traceparent: undefined,
+    ...parts,
+  };
+}
+
+/** A caller that can leave, and shows whether it is still being watched. */
+export class Caller implements Cancellation {
+  cancelled = false;
+  listener: (() => void) | undefined = undefined;
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.listener = listener;
+  }
+
+  leave(): void {
+    this.cancelled = true;
+    this.listener?.();
+  }
+}
+
+/** An engine with room and time enough for a healthy test; a test of limits sets its own. */
+export function engineOf(urls: readonly string[], options: Partial<EngineOptions> = {}): ReplicatedEngine {
+  return openEngine({
+    protocol: nativeProtocol,
+    urls,
+    timeoutMs: 5000,
+    responseBytesMax: 1 << 20,
+    connectionsMax: 8,
+    queueMax: 8,
+    ...options,
+  });
+}
+
+/** What a test file opens and closes again, latest first: an engine before what it is connected to, or closing would look like a fault. */
+export class Opened {
+  readonly #open: { close(): Promise<void> }[] = [];
+
+  add<T extends { close(): Promise<void> }>(item: T): T {
+    this.#open.push(item);
+    return item;
+  }
+
+  async scripted(options: { readonly port?: number } = {}): Promise<ScriptedEngine> {
+    return this.add(await startScriptedEngine(options));
+  }
+
+  engine(urls: readonly string[], options: Partial<EngineOptions> = {}): ReplicatedEngine {
+    return this.add(engineOf(urls, options));
+  }
+
+  async close(): Promise<void> {
+    for (const item of this.#open.splice(0).toReversed()) await item.close();
+  }
+}
+
+/** So many calls at a time. */
+export function callsAtOnce(engine: ReplicatedEngine, count: number): Promise<EngineResult[]> {
+  return Promise.all(Array.from({ length: count }, async () => engine.translate(work(), new Caller())));
+}

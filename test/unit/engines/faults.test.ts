@@ -1,0 +1,112 @@
+// Whatever an engine does: two attempts, a fixed word for each, no connection kept busy, and nothing of the engine's in the result.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AttemptFailure } from '../../../src/ports/engine.ts';
+import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
+import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../support/scripted-engine.ts';
+import type { Behaviour, ScriptedEngine } from '../../support/scripted-engine.ts';
+import { Caller, engineOf, work } from './engine-work.ts';
+
+const FAULTS: readonly (readonly [name: string, behaviour: Behaviour, failure: AttemptFailure])[] = [
+  ['never answers', 'hang', 'timeout'],
+  ['stops after its headers', 'hang_after_headers', 'timeout'],
+  ['drips its answer', 'drip', 'timeout'],
+  ['resets the connection', 'reset', 'reset'],
+  ['resets the connection behind its headers', 'reset_after_headers', 'reset'],
+  ['closes without an answer', 'close', 'reset'],
+  ['sends less than it announced', 'truncate', 'reset'],
+  ['ends in the middle of unframed JSON', 'partial_eof', 'not_json'],
+  ['does not speak HTTP', 'garbage', 'reset'],
+  ['answers in HTML', 'not_json', 'not_json'],
+  ['answers in bad UTF-8', 'bad_utf8', 'not_json'],
+  ['answers with nothing', 'empty', 'not_json'],
+  ['answers with an array', 'not_an_object', 'wrong_shape'],
+  ['answers without translations', 'no_translations', 'wrong_shape'],
+  ['leaves a text out', 'one_too_few', 'wrong_shape'],
+  ['invents a text', 'one_too_many', 'wrong_shape'],
+  ['answers with numbers for texts', 'text_not_string', 'wrong_shape'],
+  ['answers with bare strings', 'entry_not_object', 'wrong_shape'],
+  ['reports a language that is no string', 'detected_not_string', 'wrong_shape'],
+  ['reports null for a language', answer('{"translations":[{"text":"a","detected_source_language":null},{"text":"b"}]}'), 'wrong_shape'],
+  ['answers with null', answer('null'), 'wrong_shape'],
+  ['answers with more than the limit', 'huge', 'too_large'],
+  ['sends headers without end', 'huge_headers', 'too_large'],
+  ['redirects', 'redirect', 'status'],
+  [
+    'switches protocols unasked',
+    (_request, response) => void response.socket?.write(`HTTP/1.1 101 ${CANARY}\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n`),
+    'reset',
+  ],
+  ...[201, 204, 400, 401, 404, 413, 429, 500, 502, 503].map((code) => [`answers ${code}`, status(code), 'status'] as const),
+];
+
+const texts = work().text.map((text) => scriptedTranslation(text, 'DE'));
+let scripted: ScriptedEngine;
+let engine: ReplicatedEngine;
+
+beforeEach(async () => {
+  scripted = await startScriptedEngine();
+  // One connection: a fault that kept it would starve the call behind it.
+  engine = engineOf([scripted.url], { timeoutMs: 250, connectionsMax: 1, queueMax: 1 });
+});
+
+afterEach(async () => {
+  await engine.close();
+  await scripted.close();
+});
+
+describe.each(FAULTS)('an engine that %s', (_name, behaviour, failure) => {
+  test('once: the second attempt gives the answer', async () => {
+    scripted.behave(behaviour);
+    const result = await engine.translate(work(), new Caller());
+    expect(result).toMatchObject({ kind: 'usable', translations: texts.map((text) => ({ text })), failures: [failure] });
+    expect(scripted.requests).toHaveLength(2);
+  });
+
+  test('twice: exactly two attempts, nothing of it in the result, and its connection is free for the next call', async () => {
+    const caller = new Caller();
+    scripted.behave(behaviour, behaviour);
+    const result = await engine.translate(work(), caller);
+    expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
+    expect(JSON.stringify(result)).not.toContain(CANARY);
+    expect(scripted.requests.map(({ path }) => path)).toEqual(['/translate', '/translate']);
+    expect(caller.listener).toBeUndefined();
+
+    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(scripted.requests).toHaveLength(3);
+  });
+});
+
+test('no connection is left open by any fault once the engine is closed', async () => {
+  scripted.behave(...FAULTS.flatMap(([, behaviour]) => (behaviour === 'drip' || behaviour === 'hang' ? [] : [behaviour])));
+  for (let i = 0; i < FAULTS.length / 2; i++) await engine.translate(work(), new Caller());
+  await engine.close();
+  await scripted.until(() => scripted.openConnections === 0);
+  expect(scripted.connections).toBeGreaterThan(FAULTS.length / 2);
+});
+
+test('an engine that closes behind each answer costs no failed attempt', async () => {
+  scripted.always('ok_then_close');
+  for (let i = 0; i < 5; i++) expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+});
+
+test('an interim answer is not taken for the answer', async () => {
+  scripted.behave((request, response) => {
+    response.writeEarlyHints({ link: '</x>; rel=preload' });
+    answer(JSON.stringify({ translations: texts.map((text) => ({ text })) }))(request, response);
+  });
+  expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+});
+
+test('a second answer on a connection is never taken for that of the next call', async () => {
+  const poison = JSON.stringify({ translations: [{ text: CANARY }, { text: CANARY }] });
+  scripted.behave((_request, response) => {
+    const right = JSON.stringify({ translations: texts.map((text) => ({ text })) });
+    const framed = [right, poison].map((body) => `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    response.socket?.write(framed.join(''));
+  });
+  for (let i = 0; i < 3; i++) {
+    const result = await engine.translate(work(), new Caller());
+    expect(result).toMatchObject({ kind: 'usable', translations: texts.map((text) => ({ text })) });
+    expect(JSON.stringify(result)).not.toContain(CANARY);
+  }
+});

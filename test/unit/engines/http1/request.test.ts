@@ -1,0 +1,73 @@
+// What is sent to an engine, to the byte, and what is never sent.
+import { afterEach, describe, expect, test } from 'vitest';
+import { lengthAnswer, make, RawEngine, wireTo } from '../raw-engine.ts';
+import type { ReplicaWire } from '../../../../src/engines/http1/pool.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const item of open.splice(0).toReversed()) await item.close();
+});
+
+async function scene(host = '127.0.0.1'): Promise<{ engine: RawEngine; wire: ReplicaWire }> {
+  const engine = await new RawEngine().listen(host);
+  const wire = wireTo(`http://${host.includes(':') ? `[${host}]` : host}:${engine.port}/base/`);
+  open.push(engine, { close: () => wire.destroy() });
+  return { engine, wire };
+}
+
+describe('a request', () => {
+  test('is sent as it was given, under the path of the replica, with its length in bytes', async () => {
+    const { engine, wire } = await scene();
+    const body = '日本語 é \u{1f600} \ud800';
+    expect(await make(wire, { path: '/a?b=c', headers: { 'x-a': 'b c' }, body }).result).toBe(`200 ${body.toWellFormed()}`);
+    const bytes = Buffer.from(body);
+    const head = `POST /base/a?b=c HTTP/1.1\r\nHost: 127.0.0.1:${engine.port}\r\nAccept-Encoding: identity\r\nConnection: keep-alive\r\nx-a: b c\r\nContent-Length: ${bytes.length}\r\n\r\n`;
+    expect(engine.connections[0]!.received).toBe(head + bytes.toString('latin1'));
+  });
+
+  test('without a body says so when it is a POST, and nothing when it is a GET', async () => {
+    const { engine, wire } = await scene();
+    expect(await make(wire, { body: undefined }).result).toBe('200 ');
+    expect(await make(wire, { body: undefined, method: 'GET' }, 'fresh').result).toBe('200 ');
+    expect(engine.connections.map(({ received }) => /Content-Length: .*/.exec(received)?.[0])).toEqual(['Content-Length: 0', undefined]);
+  });
+
+  test('names an IPv6 engine in brackets', async () => {
+    const { engine, wire } = await scene('::1');
+    expect(await make(wire).result).toBe('200 body');
+    expect(engine.connections[0]!.received).toContain(`\r\nHost: [::1]:${engine.port}\r\n`);
+  });
+
+  test.each([
+    ['a line break in a value', { headers: { 'x-a': 'b\r\nx-c: d' } }],
+    ['a bare LF in a value', { headers: { 'x-a': 'b\nc' } }],
+    ['a NUL in a value', { headers: { 'x-a': 'b\0' } }],
+    ['a value beyond ASCII', { headers: { 'x-a': '\u560a' } }],
+    ['a line break in a name', { headers: { 'x-a: b\r\nx-c': 'd' } }],
+    ['a space in a name', { headers: { 'x a': 'b' } }],
+    ['an empty name', { headers: { '': 'b' } }],
+    ['a length of its own', { headers: { 'Content-LENGTH': '3' } }],
+    ['a coding of its own', { headers: { 'transfer-encoding': 'chunked' } }],
+    ['a host of its own', { headers: { host: 'x' } }],
+    ['a wish for an interim answer', { headers: { expect: '100-continue' } }],
+    ['a wish for another protocol', { headers: { upgrade: 'h2c' } }],
+    ['a line break in its path', { path: '/a HTTP/1.1\r\nx: y' }],
+    ['a space in its path', { path: '/a b' }],
+    ['a path beyond ASCII', { path: '/\xe9' }],
+  ])('with %s is a fault of ours and never sent', async (_name, parts) => {
+    const { engine, wire } = await scene();
+    expect(await make(wire, parts as Record<string, unknown>).result).toBe('internal');
+    expect(await make(wire).result).toBe('200 body');
+    expect(engine.connections.map(({ requests }) => requests)).toEqual([1]);
+  });
+
+  test('and an answer of a mebibyte pass whole, while the engine takes its time', async () => {
+    const { engine, wire } = await scene();
+    const body = 'é\u{1f600}x'.repeat(150_000);
+    engine.respond = ({ socket }, got) => {
+      const bytes = Buffer.from(lengthAnswer(got));
+      for (let at = 0; at < bytes.length; at += 50_000) socket.write(bytes.subarray(at, at + 50_000));
+    };
+    expect((await make(wire, { body }).result) === `200 ${body}`).toBe(true);
+  });
+});

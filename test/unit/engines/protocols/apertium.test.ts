@@ -1,0 +1,193 @@
+// The Apertium adapter against a real APY with its English-Spanish pair, and against answers that a real one does not give.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apertiumProtocol } from '../../../../src/engines/protocols/apertium.ts';
+import { cutText, joinText } from '../../../../src/engines/protocols/apertium-pieces.ts';
+import { alpha3Of, baseCodeOf } from '../../../../src/engines/protocols/iso-639-3.ts';
+import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
+import type { EngineWork } from '../../../../src/ports/engine.ts';
+import { startApertium } from '../../../support/apertium.ts';
+import type { Apertium } from '../../../support/apertium.ts';
+import { answer, startScriptedEngine, status } from '../../../support/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../support/scripted-engine.ts';
+import { Caller, engineOf, work } from '../engine-work.ts';
+
+describe('a real Apertium APY', () => {
+  let apertium: Apertium;
+  let engine: ReplicatedEngine;
+
+  beforeAll(async () => {
+    apertium = await startApertium();
+    engine = engineOf([apertium.url], { protocol: apertiumProtocol, timeoutMs: 15_000 });
+  });
+
+  afterAll(async () => {
+    await engine.close();
+    await apertium.stop();
+  });
+
+  async function translated(text: readonly string[], parts: Partial<EngineWork>): Promise<readonly string[]> {
+    const result = await engine.translate(work({ text, ...parts }), new Caller());
+    return result.kind === 'usable' ? result.translations.map((translation) => translation.text) : result.failures;
+  }
+
+  test('translates English into Spanish and back', async () => {
+    expect(await translated(['The house is big.'], { sourceLang: 'EN', targetLang: 'ES' })).toEqual(['La casa es grande.']);
+    expect(await translated(['La casa es grande.'], { sourceLang: 'ES', targetLang: 'EN-GB' })).toEqual(['The house is big.']);
+  });
+
+  test('keeps a list of texts in order', async () => {
+    const count = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map((word) => `The ${word} cats`);
+    expect(await translated(count, { sourceLang: 'EN', targetLang: 'ES' })).toEqual(
+      ['Un', 'dos', 'tres', 'cuatro', 'cinco', 'seis', 'siete'].map((_, i) => expect.stringMatching(i === 0 ? /gato/ : /gatos/) as string),
+    );
+    expect(await translated(['red', 'green', 'black', 'white', 'blue'], { sourceLang: 'EN', targetLang: 'ES' })).toEqual(
+      ['rojo', 'verde', 'negro', 'blanco', 'azul'].map((word) => expect.stringMatching(new RegExp(word, 'i')) as string),
+    );
+  });
+
+  test.each([
+    ['  The house.\n\nThe   cat\tis black.\r\n ', '  La casa.\n\nEl   gato\tes negro.\r\n '],
+    ['\u00a0The house\u2003', '\u00a0La casa\u2003'],
+    [' \n\t', ' \n\t'],
+    ['I have 3 cats', 'Tengo 3 gatos'],
+    ['<b>The house</b> & "x" &amp; a > 1', '<b>La casa</b> & "x" &amp; un > 1'],
+    ['The house [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz', 'La casa [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz'],
+  ])('keeps white space, markup and what it does not know: %j', async (text, expected) => {
+    expect(await translated([text], { sourceLang: 'EN', targetLang: 'ES' })).toEqual([expected]);
+  });
+
+  test('translates a long text to its end, which APY alone would cut off in silence', async () => {
+    const lines = 3000;
+    const [text = ''] = await translated(['The house is big. '.repeat(lines)], { sourceLang: 'EN', targetLang: 'ES' });
+    expect(text.split('La casa es grande. ')).toHaveLength(lines + 1);
+    expect(text.replaceAll('La casa es grande. ', '')).toBe('');
+    const endless = 'xyzzy'.repeat(9000);
+    expect(await translated([endless], { sourceLang: 'EN', targetLang: 'ES' })).toEqual([endless]);
+  });
+
+  test('finds the language of each text by itself when none is named', async () => {
+    const result = await engine.translate(work({ text: ['The house is big and the cat is black.'], targetLang: 'ES' }), new Caller());
+    expect(result).toMatchObject({ translations: [{ text: 'La casa es grande y el gato es negro.', detectedSourceLanguage: 'EN' }] });
+    const back = await engine.translate(work({ text: ['La casa es grande y el gato es negro.'], targetLang: 'EN-US' }), new Caller());
+    expect(back).toMatchObject({ translations: [{ detectedSourceLanguage: 'ES' }] });
+  });
+
+  test('says of a pair that it lacks that it is unsupported', async () => {
+    expect(await translated(['Hello'], { sourceLang: 'EN', targetLang: 'DE' })).toEqual(['unsupported_pair', 'unsupported_pair']);
+    expect(await translated(['Hello'], { sourceLang: 'JA', targetLang: 'PT-BR' })).toEqual(['unsupported_pair', 'unsupported_pair']);
+  });
+});
+
+describe('answers that are not usable', () => {
+  let scripted: ScriptedEngine;
+  let engine: ReplicatedEngine;
+
+  beforeAll(async () => {
+    scripted = await startScriptedEngine();
+    engine = engineOf([scripted.url], { protocol: apertiumProtocol, timeoutMs: 500 });
+  });
+
+  afterAll(async () => {
+    await engine.close();
+    await scripted.close();
+  });
+
+  const right = '{"responseData":{"translatedText":"Hola"},"responseDetails":null,"responseStatus":200}';
+
+  test.each([
+    [answer('{"responseData":{"translatedText":"Hola"},"responseStatus":500}'), 'wrong_shape'],
+    [answer('{"responseData":{"translatedText":"Hola"}}'), 'wrong_shape'],
+    [answer('{"responseData":{"translatedText":1},"responseStatus":200}'), 'wrong_shape'],
+    [answer('{"responseData":null,"responseStatus":200}'), 'wrong_shape'],
+    [answer('[]'), 'wrong_shape'],
+    [answer('not json'), 'not_json'],
+    [status(503), 'status'],
+    [status(400), 'unsupported_pair'],
+    [status(500, right), 'status'],
+    ['reset', 'reset'],
+    ['hang', 'timeout'],
+  ] as const)('%o is %s', async (behaviour, failure) => {
+    scripted.forget();
+    scripted.always(answer(right));
+    scripted.behave(behaviour);
+    const result = await engine.translate(work({ text: ['Hello'], sourceLang: 'EN', targetLang: 'ES' }), new Caller());
+    expect(result).toMatchObject({ kind: 'usable', translations: [{ text: 'Hola' }], failures: [failure] });
+  });
+
+  test.each([
+    ['{}', 'unsupported_pair'],
+    ['{"cat":0.9}', 'unsupported_pair'],
+    ['{"eng":"0.9"}', 'wrong_shape'],
+    ['[]', 'wrong_shape'],
+  ])('languages identified as %s are %s', async (scores, failure) => {
+    scripted.forget();
+    scripted.always(answer(scores));
+    const result = await engine.translate(work({ text: ['Hello'], targetLang: 'ES' }), new Caller());
+    expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
+  });
+
+  test('the best-scoring language of ours counts, and the call says what was asked for', async () => {
+    scripted.forget();
+    scripted.behave(answer('{"cat":99,"spa":-0.2,"eng_US":0.4,"fra":0.1}'), answer(right));
+    const result = await engine.translate(work({ text: [' Hi & bye\u00e9 '], targetLang: 'PT-BR' }), new Caller());
+    expect(result).toMatchObject({ translations: [{ text: ' Hola ', detectedSourceLanguage: 'EN' }] });
+    expect(scripted.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', '/identifyLang', 'q=Hi+%26+bye%C3%A9'],
+      ['POST', '/translate', 'q=Hi+%26+bye%C3%A9&langpair=eng%7Cpor&markUnknown=no&format=txt'],
+    ]);
+  });
+
+  test('one text that fails makes the attempt unusable, and no further text is sent', async () => {
+    scripted.forget();
+    scripted.always(status(503));
+    const text = Array.from({ length: 50 }, (_, i) => `Hello ${i}`);
+    const result = await engine.translate(work({ text, sourceLang: 'EN', targetLang: 'ES' }), new Caller());
+    expect(result).toEqual({ kind: 'unavailable', failures: ['status', 'status'] });
+    expect(scripted.requests.length).toBeLessThanOrEqual(2 * 4);
+  });
+});
+
+describe('cutting', () => {
+  const samples = [
+    '',
+    ' ',
+    'a',
+    ' a ',
+    'x'.repeat(5000),
+    '👩'.repeat(3001),
+    'One two. '.repeat(900),
+    'línea\n'.repeat(700),
+    ' '.repeat(4000),
+    `${'a b'.repeat(600)}\n`,
+  ];
+
+  test.each(samples)('joins to the same text, in bounded pieces without white space around them (sample %#)', (text) => {
+    const { pieces, around } = cutText(text);
+    expect(joinText(pieces, around)).toBe(text);
+    for (const piece of pieces) {
+      expect(piece.length).toBeGreaterThan(0);
+      expect(piece.length).toBeLessThanOrEqual(1000);
+      expect(piece).toBe(piece.trim());
+      expect(piece.isWellFormed()).toBe(true);
+    }
+  });
+
+  test('is done between sentences where there are any, and between words otherwise', () => {
+    expect(cutText('Eleven char. '.repeat(100)).pieces.every((piece) => piece.endsWith('char.'))).toBe(true);
+    expect(cutText('word '.repeat(500)).pieces.every((piece) => /^(?:word ?)+$/.test(piece))).toBe(true);
+  });
+
+  test('takes time in proportion to the text', () => {
+    const startedAtMs = performance.now();
+    for (const text of ['a'.repeat(1 << 20), ' '.repeat(1 << 20), 'a '.repeat(1 << 19), `a${' '.repeat(1 << 20)}b`]) cutText(text);
+    expect(performance.now() - startedAtMs).toBeLessThan(2000);
+  });
+});
+
+test('all 38 target codes have an ISO 639-3 code, and the 36 base codes are found by theirs', () => {
+  const sources = 'AR BG CS DA DE EL EN ES ET FI FR GA HE HR HU ID IT JA KO LT LV MT NB NL PL PT RO RU SK SL SV TH TR UK VI ZH'.split(' ');
+  expect(sources.map((code) => baseCodeOf(alpha3Of(code) ?? ''))).toEqual(sources);
+  expect(['EN-GB', 'EN-US', 'PT-BR', 'PT-PT', 'NB', 'ZH'].map(alpha3Of)).toEqual(['eng', 'eng', 'por', 'por', 'nob', 'zho']);
+  expect(new Set(sources.map(alpha3Of)).size).toBe(36);
+  expect([alpha3Of('XX'), baseCodeOf('cat')]).toEqual([undefined, undefined]);
+});

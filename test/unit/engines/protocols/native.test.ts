@@ -1,0 +1,113 @@
+// The native protocol to the letter: what is sent, and what of an answer is taken.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EngineWork } from '../../../../src/ports/engine.ts';
+import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
+import { answer, startScriptedEngine } from '../../../support/scripted-engine.ts';
+import type { ScriptedEngine, ScriptedRequest } from '../../../support/scripted-engine.ts';
+import { Caller, engineOf, work } from '../engine-work.ts';
+
+let scripted: ScriptedEngine;
+let engine: ReplicatedEngine;
+
+beforeAll(async () => {
+  scripted = await startScriptedEngine();
+  engine = engineOf([scripted.url]);
+});
+
+afterAll(async () => {
+  await engine.close();
+  await scripted.close();
+});
+
+async function sent(parts: Partial<EngineWork>): Promise<ScriptedRequest> {
+  scripted.forget();
+  expect((await engine.translate(work(parts), new Caller())).kind).toBe('usable');
+  return scripted.requests[0]!;
+}
+
+const OPTIONS: readonly (readonly [keyof EngineWork, unknown, string])[] = [
+  ['sourceLang', 'EN', '"source_lang":"EN"'],
+  ['formality', 'more', '"formality":"more"'],
+  ['context', 'a "context"', '"context":"a \\"context\\""'],
+  ['glossary', { id: '01J', entries: { cat: 'Katze' } }, '"glossary":{"id":"01J","entries":{"cat":"Katze"}}'],
+];
+
+test.each(Array.from({ length: 16 }, (_, bits) => bits))(
+  'the body for option combination %i of 16 is exactly as documented',
+  async (bits) => {
+    const chosen = OPTIONS.filter((_, i) => (bits & (1 << i)) !== 0);
+    const request = await sent({ text: ['Hello'], ...(Object.fromEntries(chosen) as Partial<EngineWork>) });
+    const members = chosen.map(([, , json]) => json);
+    const source = members.filter((json) => json.startsWith('"source_lang"'));
+    const others = members.filter((json) => !source.includes(json));
+    expect(request.body).toBe(`{${['"text":["Hello"]', ...source, '"target_lang":"DE"', ...others].join(',')}}`);
+  },
+);
+
+test('the head is built from constants and ids alone', async () => {
+  const { method, path, headers, body } = await sent({ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' });
+  expect([method, path]).toEqual(['POST', '/translate']);
+  expect(headers).toEqual({
+    host: `127.0.0.1:${scripted.port}`,
+    connection: 'keep-alive',
+    'accept-encoding': 'identity',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': '01JZZZZZZZZZZZZZZZZZZZZZZZ',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  });
+  expect((await sent({})).headers).not.toHaveProperty('traceparent');
+});
+
+test.each([
+  ['/base', '/base/translate'],
+  ['/base/', '/base/translate'],
+  ['/a/b%20c', '/a/b%20c/translate'],
+  ['/', '/translate'],
+])('a replica under the path %s is called at %s', async (base, path) => {
+  scripted.forget();
+  const based = engineOf([scripted.url + base]);
+  await based.translate(work(), new Caller());
+  await based.close();
+  expect(scripted.requests.map((request) => request.path)).toEqual([path]);
+});
+
+test.each(['👨‍👩‍👧‍👦é e\u0301 \u{10ffff} \u2028 \u0000 "\\ \r\n\t', '日本語 עברית ไทย', 'ﬀ\u202eabc', ' leading and trailing ', '\ufeff'])(
+  'text arrives byte-exact and comes back so: %j',
+  async (text) => {
+    const request = await sent({ text: [text] });
+    expect(JSON.parse(request.body)).toMatchObject({ text: [text] });
+    const result = await engine.translate(work({ text: [text] }), new Caller());
+    expect(result).toMatchObject({ translations: [{ text: `[DE] ${text}` }] });
+  },
+);
+
+test('an answer in many chunks, split inside characters, is put together', async () => {
+  const bytes = Buffer.from(JSON.stringify({ translations: [{ text: '👨‍👩‍👧é'.repeat(50) }] }));
+  scripted.behave((_request, response) => {
+    for (let i = 0; i < bytes.length; i += 3) response.write(bytes.subarray(i, i + 3));
+    response.end();
+  });
+  expect(await engine.translate(work({ text: ['a'] }), new Caller())).toMatchObject({ translations: [{ text: '👨‍👩‍👧é'.repeat(50) }] });
+});
+
+test('the detected language is passed on as reported, and is absent when none was', async () => {
+  scripted.behave(answer('{"more":1,"translations":[{"text":"a","detected_source_language":"tlh","x":1},{"text":""}]}'));
+  expect(await engine.translate(work(), new Caller())).toEqual({
+    kind: 'usable',
+    translations: [
+      { text: 'a', detectedSourceLanguage: 'tlh' },
+      { text: '', detectedSourceLanguage: undefined },
+    ],
+    failures: [],
+  });
+});
+
+test('an answer of exactly the limit is taken, one byte more is not', async () => {
+  const body = '{"translations":[{"text":"a"}]}';
+  const exact = engineOf([scripted.url], { responseBytesMax: body.length });
+  scripted.behave(answer(body), answer(`${body} `), answer(body));
+  expect(await exact.translate(work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+  expect(await exact.translate(work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['too_large'] });
+  await exact.close();
+});

@@ -1,0 +1,128 @@
+// A server that shows the bytes it gets and sends the bytes it is told, and the calls that are made to it.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { ReplicaWire } from '../../../src/engines/http1/pool.ts';
+import type { Connection, WireCall, WireLimits } from '../../../src/engines/http1/pool.ts';
+import type { AttemptFailure, EngineCall, EngineResponse } from '../../../src/ports/engine.ts';
+
+export interface RawConnection {
+  readonly socket: Socket;
+  /** All that came over it so far. */
+  received: string;
+  /** Complete requests that came over it so far. */
+  requests: number;
+  closed: boolean;
+}
+
+/** Told of each complete request, with its body. */
+export type Respond = (connection: RawConnection, body: string) => void;
+
+const REQUEST = /^[A-Z]+ [^\r]*\r\n(?:[^\r\n]+\r\n)*?(?:Content-Length: (\d+)\r\n)?\r\n/;
+
+export class RawEngine {
+  readonly connections: RawConnection[] = [];
+  respond: Respond = (connection, body) => void connection.socket.write(lengthAnswer(body));
+  readonly #server: Server;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(server = createServer()) {
+    this.#server = server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async listen(host = '127.0.0.1', event = 'connection'): Promise<this> {
+    this.#server.on(event, (socket: Socket) => this.#accept(socket));
+    await once(this.#server.listen(0, host), 'listening');
+    return this;
+  }
+
+  get open(): number {
+    return this.connections.filter(({ closed }) => !closed).length;
+  }
+
+  /** Looks again after whatever happens. */
+  until(condition: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!condition()) return;
+        this.#watchers.delete(look);
+        resolve();
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const { socket } of this.connections) socket.destroy();
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    const connection: RawConnection = { socket, received: '', requests: 0, closed: false };
+    this.connections.push(connection);
+    let pending = '';
+    socket.setEncoding('latin1').on('error', () => undefined);
+    socket.on('data', (piece: string) => {
+      connection.received += piece;
+      pending += piece;
+      for (let next = nextRequest(pending); next !== undefined; next = nextRequest(pending)) {
+        pending = pending.slice(next.bytes);
+        connection.requests++;
+        this.respond(connection, Buffer.from(next.body, 'latin1').toString());
+      }
+      this.#changed();
+    });
+    socket.once('close', () => {
+      connection.closed = true;
+      this.#changed();
+    });
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const look of this.#watchers) look();
+  }
+}
+
+function nextRequest(text: string): { readonly bytes: number; readonly body: string } | undefined {
+  const head = REQUEST.exec(text);
+  if (head === null) return undefined;
+  const bytes = head[0].length + Number(head[1] ?? 0);
+  return text.length < bytes ? undefined : { bytes, body: text.slice(head[0].length, bytes) };
+}
+
+export function lengthAnswer(body: string, fields = ''): string {
+  return `HTTP/1.1 200 OK\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+export interface Made {
+  readonly call: WireCall;
+  /** The body of a 200, or the failure. */
+  readonly result: Promise<string>;
+}
+
+/** A call as adapters make them. */
+export function make(wire: ReplicaWire, parts: Partial<EngineCall> = {}, connection: Connection = 'kept'): Made {
+  const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
+  const call = wire.call({ method: 'POST', path: '/translate', headers: {}, body: 'body', ...parts }, connection, resolve);
+  return {
+    call,
+    result: promise.then((result) => (typeof result === 'string' ? result : `${result.status} ${Buffer.from(result.body).toString()}`)),
+  };
+}
+
+export function wireTo(url: string, limits: Partial<WireLimits> = {}): ReplicaWire {
+  return new ReplicaWire(new URL(url), { timeoutMs: 5000, responseBytesMax: 1 << 21, connectionsMax: 8, queueMax: 8, ...limits });
+}
+
+/** A connection rests behind its answer for two turns of the event loop. */
+export async function rested(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,96 @@
+// The Grafana dashboard asks only for metrics, labels and label values that a real gateway has.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { startScriptedEngine } from '../../support/scripted-engine.ts';
+import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+
+interface Dashboard {
+  readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
+}
+
+/** A metric in a query, with the labels that the query names for it and the values that it compares them with. */
+interface Use {
+  readonly metric: string;
+  readonly labels: readonly (readonly [name: string, operator: string, value: string])[];
+}
+
+/** Added by whoever scrapes. */
+const SCRAPED = ['job'];
+
+let gateway: TestGateway;
+let engine: ScriptedEngine;
+let folder: string;
+let output: string;
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-dashboard-'));
+  engine = await startScriptedEngine();
+  gateway = await startGateway({ listener: 'uws', store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url] });
+  const { key } = await gateway.team();
+  const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: '{"text":["a"],"target_lang":"DE"}',
+  });
+  expect(response.status).toBe(200);
+  output = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
+  dashboard = JSON.parse(await readFile(new URL('../../../config/grafana-dashboard.json', import.meta.url), 'utf8')) as Dashboard;
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function usesIn(expr: string): Use[] {
+  return [...expr.matchAll(/\b(lingate_[a-z_]+)(?:\{([^}]*)\})?/g)].map((match) => ({
+    metric: match[1]!,
+    labels: [...(match[2] ?? '').matchAll(/(\w+)(=~|!=|!~|=)"([^"]*)"/g)].map((label) => [label[1]!, label[2]!, label[3]!] as const),
+  }));
+}
+
+/** Labels that a query groups by. */
+function groupedBy(expr: string): string[] {
+  return [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap((match) => match[1]!.split(',').map((name) => name.trim()));
+}
+
+function samplesOf(metric: string): string[] {
+  return output.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+}
+
+describe('the dashboard', () => {
+  test('has panels, and every query asks for one of our metrics', () => {
+    expect(dashboard.panels.length).toBeGreaterThanOrEqual(15);
+    const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    expect(expressions.filter((expr) => usesIn(expr).length === 0)).toEqual([]);
+  });
+
+  test('every metric, label and value of its queries is in the real output', () => {
+    const missing: string[] = [];
+    for (const { title, targets } of dashboard.panels) {
+      for (const { expr } of targets) {
+        for (const { metric, labels } of usesIn(expr)) {
+          const samples = samplesOf(metric);
+          if (samples.length === 0) missing.push(`${title}: there is no ${metric}`);
+          for (const name of [...labels.map(([label]) => label), ...groupedBy(expr)]) {
+            if (!SCRAPED.includes(name) && !samples.some((line) => line.includes(`${name}="`)))
+              missing.push(`${title}: ${metric} has no label ${name}`);
+          }
+          for (const [name, operator, value] of labels) {
+            if (SCRAPED.includes(name) || operator === '!=') continue;
+            for (const one of value.split('|')) {
+              if (!samples.some((line) => line.includes(`${name}="${one}"`))) missing.push(`${title}: ${metric} is never ${name}="${one}"`);
+            }
+          }
+        }
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+});

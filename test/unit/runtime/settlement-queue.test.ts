@@ -1,0 +1,66 @@
+// The queue of verdicts by itself: what it repeats, when it gives up, and whom it tells that nothing is open.
+import { expect, test, vi } from 'vitest';
+import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
+import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
+import type { SettlementResult } from '../../../src/runtime/settlement-queue.ts';
+
+const LEASE_MS = 60_000;
+const reservation = { requestId: 'r1', teamId: 'T1', characters: 10, leaseUntilMs: 0 };
+
+function opened(answers: Resolution[]) {
+  const asked: string[] = [];
+  const results: SettlementResult[] = [];
+  const lines: string[] = [];
+  const ledger: Ledger = {
+    admit: () => {
+      throw new Error('nobody is admitted here');
+    },
+    resolve: async (_team, requestId, verdict) => {
+      asked.push(`${verdict} ${requestId}`);
+      return answers.shift() ?? { kind: 'unavailable', cause: 'closed' };
+    },
+  };
+  const keep = (message: string) => void lines.push(message);
+  const queue = new SettlementQueue({
+    ledger,
+    now: () => performance.now(),
+    log: { info: keep, warn: keep, error: keep },
+    leaseMs: LEASE_MS,
+    onSettled: (_verdict, result) => results.push(result),
+  });
+  return { queue, asked, results, lines };
+}
+
+test('a verdict is repeated by its id until the store acknowledges it, and everybody who waits is told once', async () => {
+  const { queue, asked, results, lines } = opened([
+    { kind: 'unavailable', cause: 'closed' },
+    { kind: 'unavailable', cause: 'timeout' },
+    { kind: 'committed' },
+  ]);
+  queue.commit(reservation);
+  expect(queue.open).toBe(1);
+  await Promise.all([queue.drained(), queue.drained(), queue.drained()]);
+  expect([asked, results, queue.open, lines]).toEqual([['commit r1', 'commit r1', 'commit r1'], ['committed'], 0, []]);
+  await queue.drained();
+});
+
+test('a commit that is not known any more after it was repeated is no loss; at its first try it is told of', async () => {
+  const repeated = opened([{ kind: 'unavailable', cause: 'closed' }, { kind: 'absent' }]);
+  repeated.queue.commit(reservation);
+  await repeated.queue.drained();
+  expect([repeated.results, repeated.lines]).toEqual([['absent'], []]);
+  const first = opened([{ kind: 'absent' }]);
+  first.queue.commit(reservation);
+  await first.queue.drained();
+  expect([first.results, first.lines]).toEqual([['absent'], ['a delivered translation was not charged']]);
+});
+
+test('a queue that is closed tries no more and leaves what is open to its lease', async () => {
+  const { queue, asked, results } = opened([]);
+  queue.release(reservation);
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  queue.close();
+  queue.release({ ...reservation, requestId: 'r2' });
+  await vi.waitFor(() => expect(results).toContain('abandoned'));
+  expect(asked).toEqual(['release r1', 'release r2']);
+});

@@ -1,0 +1,177 @@
+// Where the two listeners differ, asserted as it is: the whole list, so that another build of the library shows itself.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startNodeListener } from '../../../src/server/node-http.ts';
+import { startUwsListener } from '../../../src/server/uws.ts';
+import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
+import { startTestServer } from './test-gateway.ts';
+import type { Start, TestServer } from './test-gateway.ts';
+
+function listening(start: Start): () => TestServer {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer(start);
+  });
+  afterAll(() => server.close());
+  return () => server;
+}
+
+const GET_HTTP_10 = 'GET /sync HTTP/1.0\r\n\r\n';
+const GET_ABSOLUTE = 'GET http://a/sync?x HTTP/1.1\r\nHost: a\r\n\r\n';
+const TOO_LONG = `GET /sync HTTP/1.1\r\nHost: a\r\nX-One: ${'a'.repeat(17_000)}\r\n\r\n`;
+
+describe('uWebSockets.js, as this build is', () => {
+  const server = listening(startUwsListener);
+
+  test.each([
+    ['HTTP/1.0', GET_HTTP_10, '505'],
+    ['an absolute request target', GET_ABSOLUTE, '505'],
+    ['two spaces in the request line', 'GET  /sync HTTP/1.1\r\nHost: a\r\n\r\n', '505'],
+    ['a head over 16 KiB', TOO_LONG, '431'],
+    ['length and chunking together', 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n', '400'],
+  ])('%s: the library itself answers HTML without a request id, and closes', async (_what, bytes, status) => {
+    const connection = await RawConnection.open(server());
+    connection.send(bytes);
+    await connection.ended;
+    expect(connection.unread.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
+    expect(connection.unread.toLowerCase()).not.toContain('x-request-id');
+    expect(server().handled).toEqual([]);
+    connection.destroy();
+  });
+
+  test.each(['GET ', 'GET /sync ', 'GET /sync HT', 'GET /sync HTTP/1.1', 'GET /sync HTTP/1.1\r'])(
+    'a request line in two TCP segments, the first being %j, is answered 505',
+    async (first) => {
+      const whole = requestBytes({ path: '/sync' });
+      const connection = await RawConnection.open(server());
+      await connection.sendPieces([first, whole.subarray(first.length)]);
+      await connection.ended;
+      expect(connection.unread.startsWith('HTTP/1.1 505 ')).toBe(true);
+      connection.destroy();
+    },
+  );
+
+  test('pipelining behind an unfinished request ends the connection, and the first counts as client gone', async () => {
+    const before = server().settled.length;
+    const connection = await RawConnection.open(server());
+    connection.send(Buffer.concat([requestBytes({ path: '/wait' }), requestBytes({ path: '/sync' })]));
+    await connection.ended;
+    server().letGo();
+    await server().gateway.idle();
+    expect(server().settled.slice(before)).toEqual(['GET /wait client_closed']);
+    expect(server().handled).not.toContain('GET /sync');
+    connection.destroy();
+  });
+
+  test('an unknown method reaches the router: 405', async () => {
+    const response = await request({ port: server().port, method: 'BREW', path: '/sync' });
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET']);
+  });
+
+  test.each([
+    ['HEAD', '/sync'],
+    ['DELETE', '/thing'],
+  ])('%s that closes says Content-Length: 0', async (method, path) => {
+    const connection = await RawConnection.open(server());
+    connection.send(requestBytes({ method, path, headers: { Connection: 'close, te' } }));
+    const response = await connection.response({ head: true });
+    expect([response.headers['content-length'], response.headers['connection']]).toEqual(['0', 'close']);
+    expect(await connection.ended).toBe('fin');
+    connection.destroy();
+  });
+});
+
+describe('node:http', () => {
+  const server = listening(startNodeListener);
+
+  test('HTTP/1.0 is served, and the connection closed', async () => {
+    const connection = await RawConnection.open(server());
+    connection.send(GET_HTTP_10);
+    const response = await connection.response();
+    expect([response.body, response.headers['connection']]).toEqual(['{"sync":true}', 'close']);
+    expect(await connection.ended).toBe('fin');
+    connection.destroy();
+  });
+
+  test('HTTP/1.0 keeps the connection when asked to', async () => {
+    const connection = await RawConnection.open(server());
+    for (let i = 0; i < 2; i++) {
+      connection.send('GET /async HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
+      expect((await connection.response()).status).toBe(200);
+    }
+    connection.destroy();
+  });
+
+  test('an absolute request target is served', async () => {
+    const connection = await RawConnection.open(server());
+    connection.send(GET_ABSOLUTE);
+    expect((await connection.response()).status).toBe(200);
+    connection.destroy();
+  });
+
+  test('pipelined requests are answered in order, whichever ends first', async () => {
+    const connection = await RawConnection.open(server());
+    const post = requestBytes({ method: 'POST', path: '/echo', body: 'behind' });
+    const before = server().settled.length;
+    connection.send(Buffer.concat([requestBytes({ path: '/wait' }), post, requestBytes({ path: '/sync' })]));
+    await server().until(() => server().settled.length === before + 2);
+    server().letGo();
+    expect((await connection.response()).body).toBe('{"waited":true}');
+    expect((await connection.response()).json()).toMatchObject({ text: 'behind' });
+    expect((await connection.response()).body).toBe('{"sync":true}');
+    connection.destroy();
+  });
+
+  test('whoever pipelines without end is cut off, and what was open is settled', async () => {
+    const connection = await RawConnection.open(server());
+    connection.send(Buffer.concat(Array.from({ length: 100 }, () => requestBytes({ path: '/wait' }))));
+    await connection.ended;
+    for (let i = 0; i < 100; i++) server().letGo();
+    await server().gateway.idle();
+    expect(server().settled.filter((line) => line === 'GET /wait client_closed')).toHaveLength(64);
+    connection.destroy();
+  });
+
+  test.each([
+    ['no Host', 'GET /sync HTTP/1.1\r\n\r\n'],
+    ['a head over 16 KiB', TOO_LONG],
+    ['bytes that are no HTTP', 'nonsense\r\n\r\n'],
+    ['length and chunking together', 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n'],
+    ['a space before the colon', 'GET /sync HTTP/1.1\r\nHost : a\r\n\r\n'],
+    ['a folded field', 'GET /sync HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n'],
+    ['an unknown method', 'BREW /sync HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a chunk size that is no number', 'POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
+    ['chunking in HTTP/1.0', 'POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('%s: 400 validation_error as a problem document, and the connection closes', async (_what, bytes) => {
+    const connection = await RawConnection.open(server());
+    connection.send(bytes);
+    const response = await connection.response();
+    expect([response.status, response.headers['connection']]).toEqual([400, 'close']);
+    expect(response.json()).toMatchObject({ code: 'validation_error', request_id: response.headers['x-request-id'] });
+    expect(response.headers['cache-control']).toBe('no-store');
+    expect(response.headers['date']).toBeDefined();
+    connection.finish();
+    await connection.ended;
+    expect(connection.unread).toBe('');
+    connection.destroy();
+    await server().gateway.idle();
+  });
+
+  test('garbage behind a request that waits does not cost it its answer', async () => {
+    const connection = await RawConnection.open(server());
+    connection.send(Buffer.concat([requestBytes({ path: '/wait' }), Buffer.from('nonsense\r\n\r\n')]));
+    await server().until(() => server().gateway.inFlight === 1);
+    server().letGo();
+    const response = await connection.response();
+    expect([response.body, response.headers['connection']]).toEqual(['{"waited":true}', 'close']);
+    await connection.ended;
+    connection.destroy();
+  });
+
+  test('a request line may come in any pieces', async () => {
+    const connection = await RawConnection.open(server());
+    await connection.sendPieces([...requestBytes({ path: '/sync' })].map((byte) => Uint8Array.of(byte)));
+    expect((await connection.response()).status).toBe(200);
+    connection.destroy();
+  });
+});

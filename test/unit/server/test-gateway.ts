@@ -1,0 +1,118 @@
+// A gateway with a handful of test routes, behind either listener: what the listener tests talk to.
+import { Gateway } from '../../../src/core/gateway.ts';
+import { json } from '../../../src/core/outcome.ts';
+import type { Outcome } from '../../../src/core/outcome.ts';
+import { ProblemWriter } from '../../../src/core/problem-writer.ts';
+import { Router } from '../../../src/core/router.ts';
+import type { HeadStep } from '../../../src/core/step.ts';
+import { ulidSource } from '../../../src/domain/ulid.ts';
+import type { Listener, ListenerOptions } from '../../../src/server/listener.ts';
+import { startNodeListener } from '../../../src/server/node-http.ts';
+import { startUwsListener } from '../../../src/server/uws.ts';
+import { testRoutes } from './test-routes.ts';
+
+export const LISTENERS = [
+  ['uws', startUwsListener],
+  ['node', startNodeListener],
+] as const;
+
+export type Start = (typeof LISTENERS)[number][1];
+
+export const BODY_BYTES_MAX = 65_536;
+
+export interface TestServer {
+  readonly port: number;
+  readonly gateway: Gateway;
+  readonly listener: Listener;
+  /** Every request that was settled: `METHOD path outcome`. */
+  readonly settled: string[];
+  /** Every request whose chain was started: `METHOD path`. */
+  readonly handled: string[];
+  readonly bugs: string[];
+  /** Answers one request that waits on `/wait`. */
+  letGo(): void;
+  /** Resolves when the condition holds; looked at whenever a chain starts or is settled. */
+  until(condition: () => boolean): Promise<void>;
+  close(): void;
+}
+
+export function problemWriter(): ProblemWriter {
+  return new ProblemWriter({ docsUrl: 'http://docs.test', realm: 'test' });
+}
+
+export async function startTestServer(
+  start: Start,
+  options: Partial<ListenerOptions> & { readonly requestMs?: number } = {},
+): Promise<TestServer> {
+  const handled: string[] = [];
+  const settled: string[] = [];
+  const bugs: string[] = [];
+  const waiting: ((outcome: Outcome) => void)[] = [];
+  const { changed, until } = conditions();
+  const watch: HeadStep = {
+    kind: 'head',
+    name: 'watch',
+    run: ({ head }) => {
+      handled.push(`${head.method} ${head.path}`);
+      changed();
+      return undefined;
+    },
+    settle: ({ head }, outcome) => {
+      settled.push(`${head.method} ${head.path} ${nameOf(outcome)}`);
+      changed();
+    },
+  };
+  const gateway = new Gateway({
+    router: new Router(testRoutes(watch, waiting), [watch]),
+    around: [watch],
+    newId: ulidSource(Date.now),
+    now: () => performance.now(),
+    requestMs: options.requestMs ?? 10_000,
+    reportBug: (_x, where, error) => bugs.push(`${where}: ${error instanceof Error ? error.message : String(error)}`),
+  });
+  const listener = await start({
+    gateway,
+    problems: problemWriter(),
+    host: '127.0.0.1',
+    port: 0,
+    exclusive: true,
+    bodyBytesMax: BODY_BYTES_MAX,
+    ...options,
+  });
+  const close = (): void => {
+    listener.close();
+    gateway.close();
+  };
+  const letGo = (): void => waiting.shift()?.(json('{"waited":true}'));
+  return { port: listener.address.port, gateway, listener, settled, handled, bugs, letGo, until, close };
+}
+
+/** Waiting without looking at the clock: conditions are looked at whenever something has changed. */
+function conditions(): { readonly changed: () => void; readonly until: TestServer['until'] } {
+  const watchers = new Set<() => void>();
+  const changed = (): void => {
+    for (const watcher of watchers) watcher();
+  };
+  const until = (condition: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const watcher = (): void => {
+        if (!condition()) return;
+        watchers.delete(watcher);
+        resolve();
+      };
+      watchers.add(watcher);
+      watcher();
+    });
+  return { changed, until };
+}
+
+function nameOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'reply':
+      return String(outcome.status);
+    case 'problem':
+      return outcome.problem.code;
+    case 'client_closed':
+      return outcome.kind;
+  }
+}

@@ -1,0 +1,108 @@
+// The routes of the listener tests: one for each way in which a chain can answer, wait or fail.
+import type { Exchange } from '../../../src/core/exchange.ts';
+import { json } from '../../../src/core/outcome.ts';
+import type { Outcome } from '../../../src/core/outcome.ts';
+import { refuse } from '../../../src/core/problem.ts';
+import type { RouteSpec } from '../../../src/core/route.ts';
+import type { Step } from '../../../src/core/step.ts';
+
+/** The routes; a request to `/wait` leaves what answers it in `waiting`. */
+export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[]): RouteSpec[] {
+  const head = (run: (x: Exchange) => Outcome | undefined, headers: readonly string[] = []): Step[] => [
+    watch,
+    { kind: 'head', name: 'answer', headers, run },
+  ];
+  const body = (run: (x: Exchange) => Outcome | Promise<Outcome>): Step[] => [watch, { kind: 'body', name: 'answer', run }];
+  const route = (method: string, path: string, steps: readonly Step[], takesBody = method === 'POST'): RouteSpec => ({
+    method,
+    path,
+    steps,
+    takesBody,
+  });
+  return [
+    route(
+      'GET',
+      '/sync',
+      head(() => json('{"sync":true}')),
+    ),
+    route(
+      'GET',
+      '/async',
+      body(async () => Promise.resolve(json('{"async":true}'))),
+    ),
+    route(
+      'GET',
+      '/wait',
+      body(() => new Promise((resolve) => waiting.push(resolve))),
+    ),
+    route(
+      'POST',
+      '/wait',
+      body(() => new Promise((resolve) => waiting.push(resolve))),
+    ),
+    route('POST', '/echo', body(echo)),
+    route(
+      'POST',
+      '/async-echo',
+      body(async (x) => Promise.resolve(echo(x))),
+    ),
+    route('POST', '/closed', [
+      ...head(() => refuse('unauthorized', 'No.')),
+      ...body(echo)
+        .slice(1)
+        .map((step) => ({ ...step, name: 'echo' })),
+    ]),
+    route(
+      'GET',
+      '/headers',
+      head((x) => json(JSON.stringify([x.head.query, x.head.headers])), ['x-one', 'authorization']),
+    ),
+    route(
+      'DELETE',
+      '/thing',
+      head(() => ({ kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] })),
+    ),
+    route('GET', '/throw', head(throwing)),
+    route(
+      'GET',
+      '/reject',
+      body(async () => Promise.resolve(throwing())),
+    ),
+    route(
+      'GET',
+      '/never',
+      body(() => new Promise(() => undefined)),
+    ),
+    route(
+      'GET',
+      '/split',
+      head(() => json('{}', 200, [['X-Bad', 'a\r\nSet-Cookie: b=c']])),
+    ),
+    route(
+      'GET',
+      '/split-later',
+      body(async () => Promise.resolve(json('{}', 200, [['X-Bad', 'a\r\nSet-Cookie: b=c']]))),
+    ),
+    route(
+      'GET',
+      '/field',
+      head(() => json('{}', 200, [['X-Good', 'a\tb~']])),
+    ),
+  ];
+}
+
+function throwing(): Outcome {
+  throw new Error('a planted bug with a secret in it');
+}
+
+function echo(x: Exchange): Outcome {
+  if (x.body === 'none') return json('{"body":"none"}');
+  if (x.body === 'too_large') return refuse('validation_error', 'body: it is too large.');
+  return json(JSON.stringify({ bytes: x.body.byteLength, text: new TextDecoder().decode(x.body.subarray(0, 100)), sum: sumOf(x.body) }));
+}
+
+export function sumOf(bytes: Uint8Array): number {
+  let sum = 0;
+  for (const byte of bytes) sum = (sum * 31 + byte) >>> 0;
+  return sum;
+}

@@ -1,0 +1,88 @@
+// The translate step and a request's glossary: no promise where nothing waits, and what is said when its entries are not to be had.
+import { describe, expect, test } from 'vitest';
+import { Exchange } from '../../../src/core/exchange.ts';
+import { json } from '../../../src/core/outcome.ts';
+import type { Outcome } from '../../../src/core/outcome.ts';
+import { compileRoute } from '../../../src/core/route.ts';
+import { keyOwnerSlot, newTally, tallySlot, translateRequestSlot } from '../../../src/domain/slots.ts';
+import { Languages } from '../../../src/domain/languages.ts';
+import { StoreError } from '../../../src/domain/store-error.ts';
+import type { EngineWork } from '../../../src/ports/engine.ts';
+import type { GlossaryEntries, GlossaryMemory } from '../../../src/ports/glossary-store.ts';
+import { translateStep } from '../../../src/steps/translate.ts';
+
+const ENTRIES: GlossaryEntries = { gateway: 'Tor' };
+const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
+
+/** A chain's translate step with an engine that answers at once. */
+function translating(glossaryId: string | undefined, entries: GlossaryMemory['entries']) {
+  const works: EngineWork[] = [];
+  const step = translateStep({
+    engine: {
+      translate(work) {
+        works.push(work);
+        return { kind: 'usable', translations: [{ text: 'Hallo', detectedSourceLanguage: undefined }], failures: [] };
+      },
+      close: () => Promise.resolve(),
+    },
+    glossaries: { entries },
+    languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
+    onEngineResult: () => undefined,
+  });
+  const x = new Exchange('01ARZ3NDEKTSV4RRFFQ69G5FAV', { method: 'POST', path: '/x', query: '', headers: {} }, { send() {} }, route, 0);
+  x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
+  x.set(tallySlot, newTally());
+  const options = { formality: undefined, context: undefined, glossaryId };
+  x.set(translateRequestSlot, { text: ['Hello'], characters: 5, targetLang: 'DE', sourceLang: 'EN', ...options });
+  return { result: step.run(x), works };
+}
+
+const DELIVERED = json('{"translations":[{"detected_source_language":"EN","text":"Hallo"}],"billed_characters":5}');
+
+function codeOf(outcome: Outcome | undefined): string | undefined {
+  return outcome?.kind === 'problem' ? outcome.problem.code : undefined;
+}
+
+describe('the translate step', () => {
+  test('answers without a promise when there is no glossary, and asks for none', () => {
+    const asked: string[] = [];
+    const { result, works } = translating(undefined, (_team, id) => {
+      asked.push(id);
+      return undefined;
+    });
+    expect(result).toEqual(DELIVERED);
+    expect([asked, works[0]?.glossary]).toEqual([[], undefined]);
+  });
+
+  test('answers without a promise when the entries are remembered', () => {
+    const { result, works } = translating('G', (team, id) => (team === 'T' && id === 'G' ? ENTRIES : undefined));
+    expect(result).toEqual(DELIVERED);
+    expect(works[0]?.glossary).toEqual({ id: 'G', entries: ENTRIES });
+  });
+
+  test('waits for entries that have to be fetched', async () => {
+    const { result, works } = translating('G', async () => ENTRIES);
+    expect(result).toBeInstanceOf(Promise);
+    expect(await result).toEqual(DELIVERED);
+    expect(works[0]?.glossary).toEqual({ id: 'G', entries: ENTRIES });
+  });
+
+  test.each([
+    ['at once', () => undefined],
+    ['later', () => Promise.resolve(undefined)],
+  ])(
+    'a glossary found gone %s, after the admission had found it, is a validation_error and no work for the engine',
+    async (_when, entries) => {
+      const { result, works } = translating('G', entries);
+      const outcome = await result;
+      expect(codeOf(outcome)).toBe('validation_error');
+      expect(outcome).toMatchObject({ problem: { detail: expect.stringMatching(/^glossary_id: /) as string } });
+      expect(works).toEqual([]);
+    },
+  );
+
+  test('a store that is away is service_unavailable, any other failure a bug', async () => {
+    expect(codeOf(await translating('G', () => Promise.reject(new StoreError('away'))).result)).toBe('service_unavailable');
+    await expect(translating('G', () => Promise.reject(new Error('a bug'))).result).rejects.toThrow('a bug');
+  });
+});

@@ -1,0 +1,151 @@
+// What Redis makes of admissions: one call each, exact numbers, periods, and the window as a list.
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../../../src/ports/store.ts';
+import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import type { RedisServer } from '../../../support/redis.ts';
+import { CREDIT, KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, stillClock } from './fixture.ts';
+
+const keys = teamKeys(TEAM);
+let server: RedisServer;
+let client: Redis;
+let store: Store;
+let clock: ReturnType<typeof stillClock>;
+
+beforeAll(async () => {
+  server = await redisServer();
+  client = plainClient(server.port);
+});
+
+afterAll(() => client.disconnect());
+
+beforeEach(async () => {
+  await client.flushall();
+  clock = stillClock();
+  store = await openRedisStore({ url: server.url, log: memoryLog(), clock });
+  return () => store.close();
+});
+
+describe('an admission in Redis', () => {
+  test('reserves, is committed once, and is counted for its key', async () => {
+    await furnish(store);
+    expect(await store.ledger.admit(asking('r1', { characters: 40 }))).toEqual({
+      kind: 'admitted',
+      reservation: { requestId: 'r1', teamId: TEAM, characters: 40, leaseUntilMs: clock.nowMs() + 60_000 },
+    });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 0, heldCharacters: 40, openReservations: 1 });
+    expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+    expect(await store.ledger.resolve(TEAM, 'r1', 'release')).toEqual({ kind: 'committed' });
+    expect(await store.teams.usage(TEAM)).toMatchObject({ characters: 40, keys: [{ keyId: KEY, characters: 40, requests: 1 }] });
+    const now = String(clock.nowMs());
+    // What is left of them: when things were last looked after, and that no lease is to end.
+    expect(await client.hgetall(keys.open)).toEqual({ refreshed: now, purged: now, due_from: String(Number.MAX_SAFE_INTEGER) });
+  });
+
+  test('is one script call', async () => {
+    await furnish(store);
+    await client.config('RESETSTAT');
+    await store.ledger.admit(asking('r1'));
+    expect(await scriptRuns(client)).toBe(1);
+  });
+
+  test('keeps amounts exact up to the largest whole number', async () => {
+    const balanceMicro = Number.MAX_SAFE_INTEGER;
+    await furnish(store, { ...CREDIT, minorPerMillion: 1 }, balanceMicro);
+    await store.ledger.admit(asking('r1', { characters: 7 }));
+    await store.ledger.resolve(TEAM, 'r1', 'commit');
+    expect(await store.teams.standing(TEAM)).toMatchObject({ balanceMicro: balanceMicro - 7, heldMicro: 0 });
+    await expect(store.teams.updateTeam(TEAM, { addMicro: 8 })).rejects.toThrow('add another amount');
+    expect(await store.teams.updateTeam(TEAM, { addMicro: 7 })).toMatchObject({ balanceMicro });
+  });
+
+  test('checks a glossary and its pair in the same call', async () => {
+    await furnish(store);
+    await client.hset(keys.pairs, 'G1', 'EN|DE');
+    const glossary = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
+    expect(await store.ledger.admit(asking('r1', { glossary }))).toMatchObject({ kind: 'admitted' });
+    expect(await store.ledger.admit(asking('r2', { glossary: { ...glossary, targetLang: 'FR' } }))).toEqual({ kind: 'glossary_mismatch' });
+    expect(await store.ledger.admit(asking('r3', { glossary: { ...glossary, glossaryId: 'G2' } }))).toEqual({ kind: 'glossary_missing' });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ openReservations: 1 });
+  });
+
+  test('releases any number of ended leases before it counts', async () => {
+    const many = 2500;
+    await furnish(store, { ...QUOTA, requestsPerSecond: 10_000, characterLimit: many });
+    await Promise.all(Array.from({ length: many }, async (_, i) => store.ledger.admit(asking(`r${i}`, { characters: 1, leaseMs: 1000 }))));
+    expect(await store.ledger.admit(asking('over', { characters: 1 }))).toMatchObject({ kind: 'quota_exceeded' });
+    clock.move(1000);
+    expect(await store.ledger.admit(asking('next', { characters: 1000 }))).toMatchObject({ kind: 'admitted' });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ heldCharacters: 1000, openReservations: 1 });
+    expect(await store.ledger.resolve(TEAM, 'r0', 'commit')).toEqual({ kind: 'expired' });
+  });
+});
+
+describe('the window in Redis', () => {
+  test('frees a place at exactly 1,000 ms, and does not grow with the requests of the past', async () => {
+    await furnish(store, { ...QUOTA, requestsPerSecond: 2, characterLimit: 1e6 });
+    for (let i = 0; i < 60; i++) {
+      expect(await store.ledger.admit(asking(`a${i}`))).toMatchObject({ kind: 'admitted' });
+      expect(await store.ledger.admit(asking(`b${i}`))).toMatchObject({ kind: 'admitted' });
+      clock.move(999);
+      expect(await store.ledger.admit(asking(`c${i}`))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1 });
+      clock.move(1);
+    }
+    expect(await client.llen(keys.window)).toBeLessThanOrEqual(2 * 2 + 8);
+  });
+
+  test('holds a lowered and a raised limit from the next request on', async () => {
+    await furnish(store, { ...QUOTA, requestsPerSecond: 40 });
+    for (let i = 0; i < 30; i++) {
+      await store.ledger.admit(asking(`r${i}`));
+      clock.move(10);
+    }
+    const plan = (requestsPerSecond: number) => ({ plan: { name: 'other', limits: { ...QUOTA, requestsPerSecond } } });
+    await store.teams.updateTeam(TEAM, plan(2));
+    // The second newest place was taken 20 ms ago.
+    expect(await store.ledger.admit(asking('low'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 980 });
+    await store.teams.updateTeam(TEAM, plan(31));
+    expect(await store.ledger.admit(asking('high'))).toMatchObject({ kind: 'admitted' });
+    expect(await store.ledger.admit(asking('full'))).toEqual({ kind: 'rate_limited', limit: 31, retryAfterMs: 700 });
+  });
+
+  test('moves along with a clock that steps back', async () => {
+    await furnish(store, { ...QUOTA, requestsPerSecond: 2 });
+    await store.ledger.admit(asking('r1'));
+    clock.move(300);
+    await store.ledger.admit(asking('r2'));
+    clock.move(-3_600_000);
+    expect(await store.ledger.admit(asking('r3'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 700 });
+    clock.move(700);
+    expect(await store.ledger.admit(asking('r4'))).toMatchObject({ kind: 'admitted' });
+  });
+});
+
+describe('a period in Redis', () => {
+  test('follows the one that ended at the cost of one more call, once', async () => {
+    await furnish(store, { ...QUOTA, period: 'PT10S', characterLimit: 10 });
+    await store.ledger.admit(asking('r1'));
+    expect(await store.ledger.admit(asking('r2'))).toMatchObject({ kind: 'quota_exceeded', periodEndMs: clock.nowMs() + 10_000 });
+    clock.move(10_000);
+    await client.config('RESETSTAT');
+    const both = await Promise.all([store.ledger.admit(asking('r3')), store.ledger.admit(asking('r4'))]);
+    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['admitted', 'quota_exceeded']);
+    // One for both, which asks, and one for each with the answer.
+    expect(await scriptRuns(client)).toBe(3);
+    expect(await client.hget(keys.team, 'period_number')).toBe('2');
+    await store.ledger.admit(asking('r5'));
+    expect(await scriptRuns(client)).toBe(4);
+  });
+
+  test('takes the charge of a reservation made before it ended, and is not kept for ever', async () => {
+    await furnish(store, { ...QUOTA, period: 'PT10S' });
+    await store.ledger.admit(asking('r1'));
+    clock.move(10_000);
+    expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
+    const ended = keys.team.replace(/team$/, 'use:1');
+    expect(await client.hget(ended, 'characters')).toBe('10');
+    expect(await client.pttl(ended)).toBeGreaterThan(366 * 86_400_000);
+  });
+});

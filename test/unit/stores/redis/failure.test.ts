@@ -1,0 +1,147 @@
+// When Redis fails: nothing runs twice, nothing runs late, and nobody waits.
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { StoreError } from '../../../../src/domain/store-error.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { freePort } from '../../../support/redis.ts';
+import type { RedisServer } from '../../../support/redis.ts';
+import { DIGEST, KEY, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
+import { replyCutter } from './reply-cutter.ts';
+
+let server: RedisServer;
+let client: Redis;
+let store: Store;
+const log = memoryLog();
+
+beforeAll(async () => {
+  server = await redisServer();
+  client = plainClient(server.port);
+});
+
+afterAll(() => client.disconnect());
+
+beforeEach(async () => {
+  await client.flushall();
+  store = await openRedisStore({ url: server.url, log });
+  await furnish(store);
+  return () => store.close();
+});
+
+describe('a lost reply', () => {
+  test.each(['redis', 'redis+cluster'])('of %s leaves the operation run once, and its repetition by id changes nothing', async (scheme) => {
+    const serverPort = await freePort();
+    const cutter = await replyCutter(serverPort);
+    // The cluster tells its clients to come through the cutter too.
+    const clustered = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', String(cutter.port)];
+    await redisServer(['--port', String(serverPort), ...(scheme === 'redis' ? [] : clustered)]);
+    const direct = plainClient(serverPort);
+    if (scheme !== 'redis') await ownAllSlots(direct);
+    const through = await openRedisStore({ url: `${scheme}://127.0.0.1:${cutter.port}`, log });
+    try {
+      await furnish(through);
+      await through.ledger.admit(asking('warm'));
+      await direct.config('RESETSTAT');
+      cutter.cutNextReply();
+      expect(await through.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
+      await vi.waitFor(() => through.ping(), 5000);
+      expect(await scriptRuns(direct)).toBe(1);
+      expect(await direct.llen(teamKeys(TEAM).window)).toBe(2);
+      expect(await through.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { requestId: 'r1' } });
+      expect(await through.teams.standing(TEAM)).toMatchObject({ heldCharacters: 20, openReservations: 2 });
+      cutter.cutNextReply();
+      expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toMatchObject({ kind: 'unavailable' });
+      await vi.waitFor(() => through.ping(), 5000);
+      expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+      expect(await through.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 10 });
+    } finally {
+      await through.close();
+      await cutter.close();
+      direct.disconnect();
+    }
+  });
+});
+
+describe('a server that is frozen', () => {
+  test('is unavailable when the time is up, and runs nothing of what it was sent when it thaws', async () => {
+    const brisk = await openRedisStore({ url: server.url, log, commandTimeoutMs: 150 });
+    await brisk.ledger.admit(asking('before'));
+    await client.config('RESETSTAT');
+    const before = await snapshot(client);
+    server.process.kill('SIGSTOP');
+    const startedAtMs = performance.now();
+    const answers = await Promise.all([brisk.ledger.admit(asking('r1')), brisk.ledger.resolve(TEAM, 'before', 'commit')]);
+    const tookMs = performance.now() - startedAtMs;
+    // Longer than the scripts' deadline by the server's clock, which ticks on.
+    await vi.waitUntil(() => performance.now() - startedAtMs > 300);
+    server.process.kill('SIGCONT');
+    expect(answers).toEqual([
+      { kind: 'unavailable', cause: 'timeout' },
+      { kind: 'unavailable', cause: 'timeout' },
+    ]);
+    expect(tookMs).toBeLessThan(450);
+    await vi.waitUntil(async () => (await scriptRuns(client)) === 1);
+    expect(await snapshot(client)).toEqual(before);
+    await brisk.close();
+  });
+});
+
+describe('a server that is down', () => {
+  test('is unavailable at once, and serves again when it is back, with its scripts gone', async () => {
+    const other = await redisServer();
+    const away = await openRedisStore({ url: other.url, log });
+    await furnish(away);
+    await other.stop();
+    await vi.waitUntil(async () => (await away.ledger.admit(asking('r1'))).kind === 'unavailable');
+    const startedAtMs = performance.now();
+    expect(await away.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
+    expect(await away.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'unavailable', cause: 'closed' });
+    expect(await away.keys.find(DIGEST)).toEqual({ kind: 'unavailable', cause: 'closed' });
+    await expect(away.teams.findTeam(TEAM)).rejects.toThrow(StoreError);
+    await expect(away.teams.usage(TEAM)).rejects.toThrow(StoreError);
+    await expect(away.ping()).rejects.toThrow(StoreError);
+    expect(performance.now() - startedAtMs).toBeLessThan(100);
+    await redisServer(['--port', String(other.port)]);
+    await vi.waitFor(() => away.ping(), { timeout: 5000 });
+    await furnish(away);
+    expect(await away.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
+    await away.close();
+  });
+
+  test('does not keep a store from closing', async () => {
+    const other = await redisServer();
+    const away = await openRedisStore({ url: other.url, log });
+    await other.stop();
+    await away.close();
+    expect(await away.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
+  });
+});
+
+describe('a server that forgot the scripts', () => {
+  test('is sent them again, and each operation runs once', async () => {
+    await store.ledger.admit(asking('warm'));
+    await client.script('FLUSH');
+    const answers = await Promise.all(Array.from({ length: 20 }, async (_, i) => store.ledger.admit(asking(`r${i}`))));
+    expect(answers.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => 'admitted'));
+    expect(await store.teams.standing(TEAM)).toMatchObject({ openReservations: 21, heldCharacters: 210 });
+  });
+});
+
+describe('a server that is full', () => {
+  test('admits nothing and changes nothing, but settles what is open and revokes', async () => {
+    await store.ledger.admit(asking('r1'));
+    const before = await snapshot(client);
+    await client.config('SET', 'maxmemory', '1');
+    try {
+      expect(await store.ledger.admit(asking('r2'))).toEqual({ kind: 'unavailable', cause: 'oom' });
+      expect(await snapshot(client)).toEqual(before);
+      expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+      expect(await store.teams.revokeKey(KEY)).toMatchObject({ status: 'revoked' });
+      expect(await store.ledger.admit(asking('r3'))).toEqual({ kind: 'key_revoked' });
+    } finally {
+      await client.config('SET', 'maxmemory', '0');
+    }
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, openReservations: 0 });
+  });
+});

@@ -1,0 +1,129 @@
+// What the Redis tests share: a store with a team and a key, a log that remembers, and a look at everything that is stored.
+import { Redis } from 'ioredis';
+import { afterAll, expect, vi } from 'vitest';
+import { StoreError } from '../../../../src/domain/store-error.ts';
+import type { TeamLimits } from '../../../../src/domain/plan.ts';
+import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
+import type { Log } from '../../../../src/ports/log.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { startRedis } from '../../../support/redis.ts';
+import type { RedisServer } from '../../../support/redis.ts';
+
+export const TEAM = '01JTEAM0000000000000000000';
+export const KEY = '01JKEY00000000000000000000';
+export const DIGEST = 'digest-of-the-key';
+
+export const QUOTA: TeamLimits = {
+  billing: 'quota',
+  requestsPerSecond: 100,
+  maxCharactersPerRequest: 1000,
+  maxGlossaries: 1,
+  characterLimit: 5000,
+  overageCharacters: 0,
+  overageCapMinor: 0,
+  minorPerMillion: 0,
+  currency: 'EUR',
+  period: 'P1M',
+};
+
+export const CREDIT: TeamLimits = { ...QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
+
+export interface MemoryLog extends Log {
+  readonly lines: string[];
+}
+
+export function memoryLog(): MemoryLog {
+  const lines: string[] = [];
+  const keep = (message: string, fields: unknown) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  return { lines, info: keep, warn: keep, error: keep };
+}
+
+/** A clock that stands still until it is moved. */
+export function stillClock(startMs = Date.UTC(2026, 2, 1)): { nowMs(): number; move(ms: number): void } {
+  let nowMs = startMs;
+  return {
+    nowMs: () => nowMs,
+    move: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+export async function furnish(store: Store, limits: TeamLimits = QUOTA, balanceMicro = 0, teamId = TEAM, keyId = KEY): Promise<void> {
+  await store.teams.createTeam({ teamId, name: 'Team', plan: 'plan', limits, balanceMicro });
+  await store.teams.createKey({ keyId, teamId, digest: `${DIGEST}-${keyId}`, display: 'la_live_Ab3d', label: 'label', mode: 'live' });
+}
+
+export function asking(requestId: string, more: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return { requestId, teamId: TEAM, keyId: KEY, characters: 10, reserve: true, leaseMs: 60_000, glossary: undefined, ...more };
+}
+
+const servers: RedisServer[] = [];
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+/** A server that is gone after the file's tests, also when one of them fails half-way. */
+export async function redisServer(args: readonly string[] = [], file?: string): Promise<RedisServer> {
+  const server = await startRedis(args, file);
+  servers.push(server);
+  return server;
+}
+
+/** A client of the test's own, with the library's defaults. */
+export function plainClient(port: number): Redis {
+  return new Redis(port, '127.0.0.1', { protocol: 2 });
+}
+
+/** Makes a server that was started for a cluster the whole of it. */
+export async function ownAllSlots(client: Redis): Promise<void> {
+  await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 10_000);
+}
+
+/** Every key with its serialised value. */
+export async function snapshot(client: Redis): Promise<Record<string, string>> {
+  const names = (await client.keys('*')).toSorted();
+  const dumps = await Promise.all(names.map((name) => client.dumpBuffer(name)));
+  return Object.fromEntries(names.map((name, i) => [name, dumps[i]?.toString('base64') ?? '']));
+}
+
+/** How often scripts have been run since the statistics were last reset. */
+export async function scriptRuns(client: Redis): Promise<number> {
+  const statistics = await client.info('commandstats');
+  const calls = [...statistics.matchAll(/^cmdstat_(?:eval|evalsha):calls=(\d+)/gm)];
+  return calls.reduce((sum, match) => sum + Number(match[1]), 0);
+}
+
+/** The one-line message with which opening is refused. */
+export async function refusal(url: string): Promise<string> {
+  const opened = openRedisStore({ url, log: memoryLog() });
+  const error = await opened.then(
+    async (store) => {
+      await store.close();
+      throw new Error('it was opened');
+    },
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  const { message } = error as StoreError;
+  expect(message).not.toContain('\n');
+  return message;
+}
+
+/** Opens a store, uses it end to end, and closes it. */
+export async function walk(url: string, log = memoryLog()): Promise<void> {
+  const store = await openRedisStore({ url, log });
+  try {
+    await store.ping();
+    await furnish(store);
+    expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
+    expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, openReservations: 0 });
+    expect(await store.teams.listTeams()).toHaveLength(1);
+  } finally {
+    await store.close();
+  }
+}

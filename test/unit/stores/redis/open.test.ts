@@ -1,0 +1,85 @@
+// Opening the Redis store: which servers are refused, and what is warned of.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../../../support/redis.ts';
+import { memoryLog, plainClient, redisServer, refusal, walk } from './fixture.ts';
+
+// Side by side: some of them wait for a timeout.
+describe.concurrent('a server', () => {
+  test('that is not there is refused, in a sentence that names it without credentials', async () => {
+    const port = await freePort();
+    const message = await refusal(`redis://user:secret@127.0.0.1:${port}/0`);
+    expect(message).toBe(`the store redis://127.0.0.1:${port}/0 cannot be used (ECONNREFUSED): start it or correct the store's URL`);
+  });
+
+  test.each(['redis+cluster://127.0.0.1:PORT', 'redis+sentinel://127.0.0.1:PORT/main'])(
+    '%s that is not there is refused in time',
+    async (form) => {
+      const startedAtMs = performance.now();
+      const message = await refusal(form.replace('PORT', String(await freePort())));
+      expect(message).toContain('cannot be used');
+      expect(performance.now() - startedAtMs).toBeLessThan(6000);
+    },
+  );
+
+  test('that accepts and says nothing is refused in time', async () => {
+    const mute = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const { port } = mute.address() as AddressInfo;
+    const startedAtMs = performance.now();
+    expect(await refusal(`redis://127.0.0.1:${port}`)).toContain('cannot be used');
+    expect(performance.now() - startedAtMs).toBeLessThan(6000);
+    mute.close();
+  });
+
+  test('that wants a password says so, and serves who knows it', async () => {
+    const server = await redisServer(['--requirepass', 'right']);
+    expect(await refusal(server.url)).toContain('put the right user and password');
+    const wrong = await refusal(server.url.replace('//', '//:secret@'));
+    expect(wrong).toContain('put the right user and password');
+    expect(wrong).not.toContain('secret');
+    await walk(server.url.replace('//', '//:right@'));
+  });
+
+  test.each(['allkeys-lru', 'volatile-ttl'])('that may evict by %s is refused', async (policy) => {
+    const server = await redisServer(['--maxmemory-policy', policy]);
+    expect(await refusal(server.url)).toContain(`maxmemory-policy ${policy}): set it to noeviction`);
+  });
+
+  test('that persists nothing is warned of, one that does is not', async () => {
+    const [forgetful, lasting] = await Promise.all([redisServer(), redisServer(['--appendonly', 'yes'])]);
+    const [first, second] = [memoryLog(), memoryLog()];
+    await walk(forgetful.url, first);
+    await walk(lasting.url, second);
+    expect(first.lines).toEqual([expect.stringContaining('keeps nothing across a restart')]);
+    expect(second.lines).toEqual([]);
+  });
+
+  test('that forbids CONFIG is used with a warning', async () => {
+    const server = await redisServer();
+    const client = plainClient(server.port);
+    await client.call('ACL', 'SETUSER', 'gate', 'on', '>pw', '~lingate:*', '+@all', '-config');
+    const log = memoryLog();
+    await walk(server.url.replace('//', '//gate:pw@'), log);
+    expect(log.lines).toEqual([expect.stringContaining('forbids CONFIG')]);
+    client.disconnect();
+  });
+
+  test('older than 6.2 is refused', async () => {
+    // No such server is to be had here: this one answers only what is asked at the start.
+    const info = '# Server\r\nredis_version:6.0.16\r\nloading:0\r\n';
+    const old = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => {
+        for (const [command] of chunk.toString().matchAll(/^(?:info|client|hello)\r$/gim)) {
+          socket.write(command.toLowerCase().startsWith('info') ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n');
+        }
+      });
+    }).listen(0, '127.0.0.1');
+    await once(old, 'listening');
+    expect(await refusal(`redis://127.0.0.1:${(old.address() as AddressInfo).port}`)).toContain('is Redis 6.0: use 6.2 or newer');
+    old.close();
+  });
+});

@@ -1,0 +1,185 @@
+// What Redis makes of operations that are asked for in one turn of the event loop: one call, and each as if it were alone.
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../../../src/ports/store.ts';
+import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
+import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
+import type { RedisServer } from '../../../support/redis.ts';
+import { CREDIT, QUOTA, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
+
+const OTHER = '01JTEAM0000000000000000001';
+const OTHER_KEY = '01JKEY00000000000000000001';
+let server: RedisServer;
+let client: Redis;
+let store: Store;
+
+beforeAll(async () => {
+  server = await redisServer();
+  client = plainClient(server.port);
+});
+
+afterAll(() => client.disconnect());
+
+beforeEach(async () => {
+  await client.flushall();
+  store = await openRedisStore({ url: server.url, log: memoryLog() });
+  await furnish(store, { ...QUOTA, requestsPerSecond: 1000 });
+  await furnish(store, { ...CREDIT, requestsPerSecond: 1000 }, 1e9, OTHER, OTHER_KEY);
+  // The first call learns the time.
+  await store.ledger.admit(asking('warm', { characters: 1 }));
+  await client.config('RESETSTAT');
+  return () => store.close();
+});
+
+const ofOther = (requestId: string) => asking(requestId, { teamId: OTHER, keyId: OTHER_KEY });
+
+describe('a turn of operations', () => {
+  test('of any teams is one call on a server, and each is answered for itself', async () => {
+    const { ledger } = store;
+    const answers = await Promise.all([
+      ledger.admit(asking('r1')),
+      ledger.admit(ofOther('r2')),
+      ledger.resolve(TEAM, 'warm', 'commit'),
+      ledger.admit(asking('r3', { characters: 1001 })),
+      ledger.admit(asking('r4', { keyId: 'nobody' })),
+      ledger.admit({ ...asking('r5'), teamId: '01JTEAM0000000000000000009' }),
+      ledger.resolve(OTHER, 'r2', 'release'),
+      ledger.resolve(TEAM, 'r9', 'commit'),
+    ]);
+    expect(answers.map(({ kind }) => kind)).toEqual([
+      'admitted',
+      'admitted',
+      'committed',
+      'text_too_long',
+      'key_unknown',
+      'key_unknown',
+      'released',
+      'absent',
+    ]);
+    expect(await scriptRuns(client)).toBe(1);
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 1, heldCharacters: 10, openReservations: 1 });
+    expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 0, heldMicro: 0 });
+  });
+
+  test('admits exactly as many as the limit, and reserves exactly as much as there is', async () => {
+    await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 50, characterLimit: 205 } } });
+    const answers = await Promise.all(Array.from({ length: 60 }, async (_, i) => store.ledger.admit(asking(`r${i}`))));
+    const count = (kind: string) => answers.filter((answer) => answer.kind === kind).length;
+    expect([count('admitted'), count('quota_exceeded'), count('rate_limited')]).toEqual([20, 29, 11]);
+    expect(await store.teams.standing(TEAM)).toMatchObject({ heldCharacters: 201, openReservations: 21 });
+  });
+
+  test('may hold an id more than once: it counts once', async () => {
+    const { ledger } = store;
+    const answers = await Promise.all([
+      ledger.admit(asking('r1')),
+      ledger.admit(asking('r1')),
+      ledger.resolve(TEAM, 'r1', 'commit'),
+      ledger.resolve(TEAM, 'r1', 'release'),
+      ledger.admit(asking('r1')),
+      ledger.resolve(TEAM, 'r2', 'release'),
+      ledger.admit(asking('r2')),
+    ]);
+    expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'committed', 'committed', 'repeated', 'released', 'repeated']);
+    expect(await client.llen(teamKeys(TEAM).window)).toBe(2);
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 1, openReservations: 1 });
+  });
+
+  test('that is too large for one call is sent as several, none of which holds the server for long', async () => {
+    await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 10_000 } } });
+    await client.config('RESETSTAT');
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, async (_, i) => store.ledger.admit(i % 2 === 0 ? asking(`r${i}`, { characters: 1 }) : ofOther(`r${i}`))),
+    );
+    expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['admitted']));
+    expect(await scriptRuns(client)).toBe(4);
+    expect(await store.teams.standing(TEAM)).toMatchObject({ openReservations: 151 });
+    expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 150 });
+  });
+
+  test('leaves a team whose data are broken to itself', async () => {
+    await client.del(teamKeys(OTHER).seen);
+    await client.set(teamKeys(OTHER).seen, 'of the wrong type');
+    const [one, other] = await Promise.all([store.ledger.admit(asking('r1')), store.ledger.admit(ofOther('r2'))]);
+    expect(one).toMatchObject({ kind: 'admitted' });
+    expect(other).toEqual({ kind: 'unavailable', cause: 'refused' });
+  });
+
+  test('on a full server admits nobody and settles everybody', async () => {
+    await store.ledger.admit(ofOther('open'));
+    await client.config('SET', 'maxmemory', '1');
+    const before = await snapshot(client);
+    try {
+      const { ledger } = store;
+      expect(await Promise.all([ledger.admit(asking('r1')), ledger.admit(ofOther('r2'))])).toEqual([
+        { kind: 'unavailable', cause: 'oom' },
+        { kind: 'unavailable', cause: 'oom' },
+      ]);
+      expect(await snapshot(client)).toEqual(before);
+      const mixed = await Promise.all([
+        ledger.resolve(OTHER, 'open', 'commit'),
+        ledger.admit(asking('r3')),
+        ledger.resolve(TEAM, 'warm', 'commit'),
+        ledger.admit(ofOther('r4')),
+      ]);
+      expect(mixed.map(({ kind }) => kind)).toEqual(['committed', 'unavailable', 'committed', 'unavailable']);
+    } finally {
+      await client.config('SET', 'maxmemory', '0');
+    }
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 1, openReservations: 0 });
+    expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 0 });
+  });
+
+  test('is one call per team in a cluster, where teams lie in slots of their own', async () => {
+    const clustered = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
+    const direct = plainClient(clustered.port);
+    await ownAllSlots(direct);
+    const through = await openRedisStore({ url: clustered.url.replace('redis:', 'redis+cluster:'), log: memoryLog() });
+    try {
+      await furnish(through);
+      await furnish(through, QUOTA, 0, OTHER, OTHER_KEY);
+      await through.ledger.admit(asking('warm'));
+      await direct.config('RESETSTAT');
+      const { ledger } = through;
+      const answers = await Promise.all([ledger.admit(asking('r1')), ledger.admit(ofOther('r2')), ledger.resolve(TEAM, 'warm', 'commit')]);
+      expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'committed']);
+      expect(await scriptRuns(direct)).toBe(2);
+    } finally {
+      await through.close();
+      direct.disconnect();
+    }
+  });
+
+  test('asked for when the store is closed is sent before it closes', async () => {
+    const another = await openRedisStore({ url: server.url, log: memoryLog() });
+    await another.ledger.admit(asking('r1'));
+    const verdict = another.ledger.resolve(TEAM, 'r1', 'commit');
+    await another.close();
+    expect(await verdict).toEqual({ kind: 'committed' });
+    expect(await another.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'unavailable', cause: 'closed' });
+  });
+});
+
+test('a reply of a server that has lost the team meanwhile is not believed', async () => {
+  let node = 'old';
+  let reply: (value: unknown) => void = () => undefined;
+  const turns = new LedgerTurns({
+    run: () => new Promise((resolve) => (reply = resolve)),
+    time: new StoreTime(),
+    nodeOf: () => node,
+    timeoutMs: 1000,
+    clock: undefined,
+    causeOf: () => 'closed',
+    clustered: true,
+    track: () => undefined,
+  });
+  const answered = new Promise((resolve) => {
+    turns.operate(TEAM, 'commit r1', false, resolve);
+  });
+  turns.flush();
+  node = 'new';
+  reply([1, 'committed']);
+  expect(await answered).toEqual({ kind: 'unavailable', cause: 'moved' });
+});

@@ -1,0 +1,131 @@
+// URLs of the Redis family: their forms, and every one of them on a real server of its kind.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { describe, expect, test, vi } from 'vitest';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
+import { freePort } from '../../../support/redis.ts';
+import { asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, refusal, walk } from './fixture.ts';
+
+describe('a URL', () => {
+  test.each([
+    ['redis://h', { kind: 'server', server: { host: 'h', port: 6379 }, database: 0, tls: false }],
+    ['redis://h:1/5', { kind: 'server', server: { host: 'h', port: 1 }, database: 5 }],
+    ['rediss://u:p%40w@h:1', { kind: 'server', username: 'u', password: 'p@w', tls: true, shown: 'rediss://h:1' }],
+    ['redis://:pw@[::1]:1', { kind: 'server', username: undefined, password: 'pw', server: { host: '::1', port: 1 } }],
+    [
+      'redis+cluster://a:1,b',
+      {
+        kind: 'cluster',
+        nodes: [
+          { host: 'a', port: 1 },
+          { host: 'b', port: 6379 },
+        ],
+        tls: false,
+      },
+    ],
+    ['rediss+cluster://a:1', { kind: 'cluster', tls: true, shown: 'rediss+cluster://a:1' }],
+    [
+      'redis+sentinel://u:p@a,b:2/main/3',
+      {
+        kind: 'sentinel',
+        sentinels: [
+          { host: 'a', port: 26_379 },
+          { host: 'b', port: 2 },
+        ],
+        name: 'main',
+        database: 3,
+      },
+    ],
+  ])('%s is understood', (url, expected) => {
+    expect(parseRedisUrl(url)).toMatchObject(expected);
+  });
+
+  test.each([
+    'redis://',
+    'redis://secret@h',
+    'redis://u:secret@h:0',
+    'redis://u:secret@h:65536',
+    'redis://u:secret@h:x',
+    'redis://u:secret@a:1,b:1',
+    'redis://u:secret@h/x',
+    'redis://u:secret@h?db=1',
+    'redis://u:secret%@h',
+    'redis://u:secret@more@h',
+    'redis+cluster://u:secret@h:1/2',
+    'redis+sentinel://u:secret@h:1',
+    'rediss+sentinel://u:secret@h:1/main',
+    'valkey://u:secret@h',
+  ])('%s is refused with what would be right, and without its credentials', async (url) => {
+    const message = await refusal(url);
+    expect(message).toContain('expected redis://');
+    expect(message).not.toContain('secret');
+  });
+});
+
+describe('every kind of URL', () => {
+  test('redis:// with a database', async () => {
+    const server = await redisServer();
+    await walk(`${server.url}/3`);
+    const client = plainClient(server.port);
+    expect(await client.dbsize()).toBe(0);
+    client.disconnect();
+  });
+
+  test('rediss:// with a certificate that is trusted; another is refused', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lingate-tls-'));
+    const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')];
+    const subject = ['-subj', '/CN=lingate-test', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const parameters = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    execFileSync('openssl', ['req', ...parameters, '-keyout', key, '-out', certificate, ...subject], { stdio: 'ignore' });
+    const port = await freePort();
+    const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate];
+    await redisServer(['--tls-port', String(port), ...files, '--tls-auth-clients', 'no']);
+    const url = `rediss://127.0.0.1:${port}`;
+    expect(await refusal(url)).toContain('NODE_EXTRA_CA_CERTS');
+    const trusted = getCACertificates();
+    setDefaultCACertificates([...trusted, readFileSync(certificate, 'utf8')]);
+    try {
+      await walk(url);
+    } finally {
+      setDefaultCACertificates(trusted);
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test('redis+cluster:// with teams in all slots, and a warning of full coverage', async () => {
+    const server = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
+    const client = plainClient(server.port);
+    await ownAllSlots(client);
+    const log = memoryLog();
+    await walk(`redis+cluster://127.0.0.1:${server.port}`, log);
+    expect(log.lines).toContainEqual(expect.stringContaining('set cluster-require-full-coverage no'));
+    const store = await openRedisStore({ url: `redis+cluster://127.0.0.1:${server.port}`, log });
+    for (let i = 0; i < 20; i++) {
+      const [teamId, keyId] = [`team-${i}`, `key-${i}`];
+      await furnish(store, undefined, 0, teamId, keyId);
+      expect(await store.ledger.admit(asking('r', { teamId, keyId }))).toMatchObject({ kind: 'admitted' });
+      expect(await store.teams.revokeKey(keyId)).toMatchObject({ status: 'revoked' });
+    }
+    expect(await store.teams.listTeams()).toHaveLength(21);
+    client.disconnect();
+    await server.stop();
+    await vi.waitUntil(async () => (await store.ledger.admit(asking('r9'))).kind === 'unavailable', 5000);
+    await store.close();
+  });
+
+  test('redis+sentinel:// by the name of the master', async () => {
+    const master = await redisServer();
+    const directory = mkdtempSync(join(tmpdir(), 'lingate-sentinel-'));
+    const file = join(directory, 'sentinel.conf');
+    writeFileSync(file, `sentinel monitor main 127.0.0.1 ${master.port} 1\n`);
+    const sentinel = await redisServer(['--sentinel'], file);
+    const url = `redis+sentinel://127.0.0.1:${sentinel.port}/main`;
+    await walk(url);
+    expect(await refusal(`${url}-other`)).toContain('no sentinel answers with a master');
+    rmSync(directory, { recursive: true });
+  });
+});

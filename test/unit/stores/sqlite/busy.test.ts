@@ -1,0 +1,87 @@
+// Another process holds the file's lock: nobody waits longer than the timeout, the loop keeps turning, nothing is done late.
+import { ulid } from 'ulid';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { StoreError } from '../../../../src/domain/store-error.ts';
+import { freshKey, teamUnderTest } from '../../../contracts/team-under-test.ts';
+import { sqliteFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+let file: SqliteFile;
+
+beforeEach(() => {
+  file = sqliteFile();
+});
+
+afterEach(() => file.remove());
+
+/** Turns of the event loop until `done` settles. */
+async function turnsUntil(done: Promise<unknown>): Promise<number> {
+  const state = { waiting: true };
+  const ended = done.finally(() => {
+    state.waiting = false;
+  });
+  let turns = 0;
+  while (state.waiting) {
+    turns++;
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+  await ended;
+  return turns;
+}
+
+test('an admission is answered unavailable after the timeout while the loop turns, and is never run', async () => {
+  const setUp = await file.open();
+  const store = await file.open({ busyTimeoutMs: 150 });
+  const team = await teamUnderTest(setUp);
+  const holder = file.child('lock-holder.ts');
+  expect(await holder.nextLine()).toBe('locked');
+
+  const requestId = ulid();
+  const startedAtMs = performance.now();
+  const admission = team.admit({ requestId }, store);
+  // A driver that waits would let the loop turn once or twice in all that time.
+  expect(await turnsUntil(admission)).toBeGreaterThan(100);
+  expect(await admission).toEqual({ kind: 'unavailable', cause: 'busy' });
+  expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(150);
+  expect(await team.commit(requestId, store)).toEqual({ kind: 'unavailable', cause: 'busy' });
+
+  holder.go();
+  expect(await holder.nextLine()).toBe('free');
+  expect(await team.standing(store)).toMatchObject({ openReservations: 0, heldCharacters: 0, usedCharacters: 0 });
+  expect(await team.commit(requestId, store)).toEqual({ kind: 'absent' });
+  expect(await team.admit({ requestId }, store)).toMatchObject({ kind: 'admitted' });
+});
+
+test('an admission that gets the lock in time is run', async () => {
+  const store = await file.open();
+  const team = await teamUnderTest(store);
+  const holder = file.child('lock-holder.ts');
+  await holder.nextLine();
+  const admission = team.admit();
+  holder.go();
+  expect(await admission).toMatchObject({ kind: 'admitted' });
+});
+
+test('meanwhile keys are found at once, and the operator is told in one line what is wrong', async () => {
+  const setUp = await file.open();
+  const store = await file.open({ busyTimeoutMs: 50 });
+  const team = await teamUnderTest(setUp);
+  const key = freshKey(team.teamId);
+  await setUp.teams.createKey(key);
+  const holder = file.child('lock-holder.ts');
+  await holder.nextLine();
+  expect(store.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: key.mode });
+  for (const call of [store.teams.revokeKey(key.keyId), store.teams.usage(team.teamId), store.ping()]) {
+    const error: unknown = await call.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as StoreError).message).toMatch(/^sqlite:.* is busy: another program holds its lock; .*\.$/);
+  }
+  holder.go();
+  await holder.nextLine();
+  expect(await setUp.teams.listKeys(team.teamId)).toMatchObject([{ status: 'active' }, { status: 'active' }]);
+});

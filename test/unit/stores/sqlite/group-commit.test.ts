@@ -1,0 +1,180 @@
+// Group commit: one turn is one transaction, a bug hurts only its own operation, a fault hurts all of the group and keeps nothing.
+import { DatabaseSync } from 'node:sqlite';
+import { ulid } from 'ulid';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
+import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
+import type { Cause } from '../../../../src/stores/sqlite/store-fault.ts';
+import { freshKey, teamUnderTest } from '../../../contracts/team-under-test.ts';
+import { commitsInWal, SILENT, sqliteFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+let file: SqliteFile;
+
+beforeEach(() => {
+  file = sqliteFile();
+});
+
+afterEach(() => file.remove());
+
+describe('the store', () => {
+  test('200 admissions of one turn are one transaction, and so are their 200 commits', async () => {
+    const store = await file.open();
+    const team = await teamUnderTest(store);
+    const ids = Array.from({ length: 200 }, () => ulid());
+    const before = commitsInWal(file.path);
+    const admissions = await Promise.all(ids.map((requestId) => team.admit({ requestId })));
+    expect(commitsInWal(file.path)).toBe(before + 1);
+    expect(admissions.filter(({ kind }) => kind === 'admitted')).toHaveLength(200);
+    const resolutions = await Promise.all(ids.map((requestId) => team.commit(requestId)));
+    expect(commitsInWal(file.path)).toBe(before + 2);
+    expect(resolutions.filter(({ kind }) => kind === 'committed')).toHaveLength(200);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 2000, heldCharacters: 0, openReservations: 0 });
+  });
+
+  test('operations of one turn run in the order in which they were called, reads included', async () => {
+    const store = await file.open();
+    const team = await teamUnderTest(store);
+    const requestId = ulid();
+    const [admission, standing, resolution, after] = await Promise.all([
+      team.admit({ requestId }),
+      team.standing(),
+      team.commit(requestId),
+      team.standing(),
+    ]);
+    expect(admission).toMatchObject({ kind: 'admitted' });
+    expect(standing).toMatchObject({ openReservations: 1, heldCharacters: 10 });
+    expect(resolution).toEqual({ kind: 'committed' });
+    expect(after).toMatchObject({ openReservations: 0, usedCharacters: 10 });
+  });
+
+  test('what is acknowledged can be seen from another connection at that moment', async () => {
+    const store = await file.open();
+    const team = await teamUnderTest(store);
+    const key = freshKey(team.teamId);
+    await store.teams.createKey(key);
+    await store.teams.revokeKey(key.keyId);
+    const seen = file.query(`SELECT revoked_at_ms IS NOT NULL AS revoked FROM keys WHERE key_id = '${key.keyId}'`);
+    expect(seen).toEqual([{ revoked: 1 }]);
+  });
+
+  test('an operation that is refused by the schema fails alone: the others of its turn are committed', async () => {
+    const store = await file.open();
+    const team = await teamUnderTest(store);
+    const key = freshKey(team.teamId);
+    await store.teams.createKey(key);
+    const [first, twice, second] = await Promise.allSettled([team.admit(), store.teams.createKey(key), team.admit()]);
+    expect(first).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });
+    expect(twice).toMatchObject({ status: 'rejected' });
+    expect(second).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });
+    expect(await team.standing()).toMatchObject({ openReservations: 2, heldCharacters: 20 });
+  });
+
+  test('an admission that is a bug (no whole number) rejects alone and leaves no trace', async () => {
+    const store = await file.open();
+    const team = await teamUnderTest(store);
+    const [wrong, right] = await Promise.allSettled([team.admit({ characters: 0.5 }), team.admit()]);
+    expect(wrong.status).toBe('rejected');
+    expect(right).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });
+    expect(await team.standing()).toMatchObject({ openReservations: 1, heldCharacters: 10 });
+    expect(file.query('SELECT count(*) AS places FROM places')).toEqual([{ places: 1 }]);
+  });
+
+  test('more than the queue holds is answered unavailable at once, and what it holds is done', async () => {
+    const store = await file.open({ durability: 'normal', busyTimeoutMs: 60_000 });
+    const team = await teamUnderTest(store, { requestsPerSecond: 1_000_000 });
+    const answers = await Promise.all(Array.from({ length: 10_100 }, () => team.admit({ characters: 1 })));
+    expect(answers.filter(({ kind }) => kind === 'admitted')).toHaveLength(10_000);
+    expect(answers.slice(10_000)).toEqual(Array.from({ length: 100 }, () => ({ kind: 'unavailable', cause: 'queue_full' })));
+    expect(await team.standing()).toMatchObject({ openReservations: 10_000 });
+  });
+
+  test('closing runs what was asked for before, and nothing after', async () => {
+    const store = await openSqliteStore({ path: file.path, log: SILENT, clock: { nowMs: () => Date.now() } });
+    const team = await teamUnderTest(store);
+    const before = team.admit();
+    const closed = store.close();
+    const after = team.admit();
+    expect(await before).toMatchObject({ kind: 'admitted' });
+    expect(await after).toEqual({ kind: 'unavailable', cause: 'closed' });
+    await closed;
+    expect(file.query('SELECT count(*) AS open FROM operations WHERE state = 0')).toEqual([{ open: 1 }]);
+  });
+});
+
+describe('a group', () => {
+  let database: DatabaseSync;
+  let group: GroupCommit;
+  let reported: unknown[];
+
+  beforeEach(() => {
+    reported = [];
+    const log = { ...SILENT, error: (message: string, fields?: object) => reported.push([message, fields]) };
+    database = new DatabaseSync(file.path);
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE notes (text TEXT NOT NULL UNIQUE) STRICT');
+    group = new GroupCommit(database, log, 5000);
+  });
+
+  afterEach(() => database.close());
+
+  function write(text: string): Promise<string> {
+    return group.run<string>(
+      () => {
+        database.prepare('INSERT INTO notes VALUES (?)').run(text);
+        return 'written';
+      },
+      (cause: Cause) => cause,
+    );
+  }
+
+  function notes(): unknown[] {
+    return database
+      .prepare('SELECT text FROM notes ORDER BY text')
+      .all()
+      .map((row) => row['text']);
+  }
+
+  test('with a bug in the middle loses only what the bug had written', async () => {
+    const bug = group.run<string>(
+      () => {
+        database.exec("INSERT INTO notes VALUES ('half done')");
+        throw new Error('a bug');
+      },
+      (cause) => cause,
+    );
+    const results = await Promise.allSettled([write('a'), bug, write('b')]);
+    expect(results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason)))).toEqual([
+      'written',
+      'Error: a bug',
+      'written',
+    ]);
+    expect(notes()).toEqual(['a', 'b']);
+    expect(reported).toEqual([]);
+  });
+
+  test('that meets a full disk keeps nothing, says so once in the log, and serves again when there is room', async () => {
+    const pages = Number(database.prepare('PRAGMA page_count').get()?.['page_count']);
+    database.exec(`PRAGMA max_page_count = ${pages + 2}`);
+    expect(await Promise.all([write('a'), write('b'.repeat(100_000)), write('c')])).toEqual(['full', 'full', 'full']);
+    expect(await write('d'.repeat(100_000))).toBe('full');
+    expect(notes()).toEqual([]);
+    expect(reported).toEqual([['the SQLite store does not answer', { cause: 'full' }]]);
+    database.exec('PRAGMA max_page_count = 1000000');
+    expect(await write('e')).toBe('written');
+    expect(notes()).toEqual(['e']);
+  });
+
+  test('whose COMMIT fails keeps nothing, and the next one is not disturbed', async () => {
+    database.exec('CREATE TABLE ties (note TEXT REFERENCES notes (text) DEFERRABLE INITIALLY DEFERRED)');
+    const loose = group.run<string>(
+      () => {
+        database.exec("INSERT INTO ties VALUES ('nowhere')");
+        return 'written';
+      },
+      (cause) => cause,
+    );
+    expect(await Promise.all([write('a'), loose])).toEqual(['internal', 'internal']);
+    expect(notes()).toEqual([]);
+    expect(await write('b')).toBe('written');
+  });
+});

@@ -1,0 +1,120 @@
+// Teams that nobody asks for: what they held is given back and what was remembered is cleared away, a little at a time.
+import type { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { CatchUp } from '../../../../src/stores/sqlite/catch-up.ts';
+import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
+import { IdleSweep } from '../../../../src/stores/sqlite/idle-sweep.ts';
+import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
+import { Remembrance } from '../../../../src/stores/sqlite/remembrance.ts';
+import { MovableClock } from '../../../contracts/movable-clock.ts';
+import { LEASE_MS, teamUnderTest } from '../../../contracts/team-under-test.ts';
+import { SILENT, sqliteFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+let file: SqliteFile;
+let clock: MovableClock;
+let store: Store;
+
+beforeEach(async () => {
+  file = sqliteFile();
+  clock = new MovableClock();
+  store = await file.open({ clock });
+});
+
+afterEach(() => file.remove());
+
+function count(sql: string): number {
+  return Number(Object.values(file.query(sql)[0] ?? {})[0]);
+}
+
+test('without any call, leases that have ended are given back and ids that are due are gone', async () => {
+  const teams = [await teamUnderTest(store), await teamUnderTest(store)];
+  for (const team of teams) await team.reserve(10);
+  for (const team of teams) await team.touch();
+  clock.step(LEASE_MS + REMEMBER_MS);
+  await vi.waitFor(() => expect(count('SELECT count(*) FROM operations')).toBe(0), { timeout: 15_000, interval: 50 });
+  expect(count('SELECT sum(held_characters) FROM teams')).toBe(0);
+});
+
+test('ids are cleared away by the admissions that follow, as fast as they come in', async () => {
+  const team = await teamUnderTest(store);
+  for (let burst = 0; burst < 8; burst++) {
+    await Promise.all(Array.from({ length: 100 }, () => team.touch()));
+    clock.step(REMEMBER_MS);
+  }
+  expect(count('SELECT count(*) FROM operations')).toBeLessThan(250);
+});
+
+test('old places of the window are cleared away by the admissions that follow, whatever the limit is changed to', async () => {
+  const team = await teamUnderTest(store);
+  for (let burst = 0; burst < 12; burst++) {
+    if (burst === 6) await team.setLimits({ requestsPerSecond: 100 });
+    await Promise.all(Array.from({ length: 100 }, () => team.touch()));
+    clock.step(1000);
+  }
+  expect(count('SELECT count(*) FROM places')).toBeLessThan(250);
+});
+
+describe('one round', () => {
+  let database: DatabaseSync;
+  let sweep: IdleSweep;
+
+  beforeEach(async () => {
+    database = await openDatabase(file.path, 'normal');
+    const group = new GroupCommit(database, SILENT, 5000);
+    const parts = { database, clock, log: SILENT, group, catchUp: new CatchUp(database), remembrance: new Remembrance(database) };
+    sweep = new IdleSweep(parts);
+  });
+
+  afterEach(() => {
+    sweep.close();
+    database.close();
+  });
+
+  test('is bounded, and rounds add up until nothing is stranded, in the books of any of many teams', async () => {
+    const teams = await Promise.all(Array.from({ length: 12 }, () => teamUnderTest(store)));
+    await Promise.all(teams.flatMap((team) => Array.from({ length: 70 }, () => team.reserve(3))));
+    clock.step(LEASE_MS);
+    const left: number[] = [];
+    do {
+      await sweep.sweep();
+      left.push(count('SELECT count(*) FROM operations WHERE state = 0'));
+    } while (left.at(-1)! > 0 && left.length < 20);
+    expect(left[0]).toBeGreaterThan(0);
+    expect(left.at(-1)).toBe(0);
+    expect(count('SELECT sum(held_characters) FROM teams')).toBe(0);
+    expect(count('SELECT count(*) FROM operations WHERE state = 3')).toBe(12 * 70);
+  });
+
+  test('asks for no lock and writes nothing when nothing is due', async () => {
+    const team = await teamUnderTest(store);
+    await team.reserve(10);
+    const changes = () => Number(database.prepare('SELECT total_changes() AS changes').get()?.['changes']);
+    const before = changes();
+    const holder = file.child('lock-holder.ts');
+    expect(await holder.nextLine()).toBe('locked');
+    await sweep.sweep();
+    holder.go();
+    expect(await holder.nextLine()).toBe('free');
+    expect(changes()).toBe(before);
+  });
+
+  test('leaves what is not due alone: a reservation a millisecond before its end, an id a millisecond before it is forgotten', async () => {
+    const team = await teamUnderTest(store);
+    const { requestId } = await team.reserve(10);
+    clock.step(LEASE_MS - 1);
+    await sweep.sweep();
+    expect(await team.standing()).toMatchObject({ openReservations: 1 });
+    clock.step(1);
+    await sweep.sweep();
+    expect(count('SELECT count(*) FROM operations WHERE state = 0')).toBe(0);
+    clock.step(REMEMBER_MS - 1);
+    await sweep.sweep();
+    expect(await team.commit(requestId)).toEqual({ kind: 'expired' });
+    clock.step(1);
+    await sweep.sweep();
+    expect(count('SELECT count(*) FROM operations')).toBe(0);
+  });
+});

@@ -1,0 +1,36 @@
+// A child process: reserves one character at a time, as fast as it can, and prints each acknowledged step at once.
+import { once } from 'node:events';
+import { ulid } from 'ulid';
+import type { Store } from '../../../../src/ports/store.ts';
+import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
+
+const [path = '', teamId = '', keyId = '', mode = 'reserve'] = process.argv.slice(2);
+const PARALLEL = 16;
+
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const store = await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+say('ready');
+await once(process.stdin, 'data');
+process.stdin.destroy();
+await Promise.all(Array.from({ length: PARALLEL }, () => work(store)));
+say('done');
+await store.close();
+
+/** Until something else than an admission is answered; the answer is printed. */
+async function work({ ledger }: Store): Promise<void> {
+  for (;;) {
+    const requestId = ulid();
+    const admission = await ledger.admit({ requestId, teamId, keyId, characters: 1, reserve: true, leaseMs: 60_000, glossary: undefined });
+    if (admission.kind !== 'admitted') return say(`end ${admission.kind === 'unavailable' ? admission.cause : admission.kind}`);
+    say(`admitted ${requestId}`);
+    if (mode !== 'commit') continue;
+    const resolution = await ledger.resolve(teamId, requestId, 'commit');
+    if (resolution.kind !== 'committed') return say(`end ${resolution.kind === 'unavailable' ? resolution.cause : resolution.kind}`);
+    say(`committed ${requestId}`);
+  }
+}
+
+/** Pipes are written to synchronously: what was said survives a kill. */
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,90 @@
+// The schema refuses what the books must never hold, whoever writes it, and what operators ask for beyond its bounds.
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StoreError } from '../../../../src/domain/store-error.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../contracts/team-under-test.ts';
+import type { TeamUnderTest } from '../../../contracts/team-under-test.ts';
+import { sqliteFile } from './sqlite-file.ts';
+
+const file = sqliteFile();
+let store: Store;
+let team: TeamUnderTest;
+let database: DatabaseSync;
+
+beforeAll(async () => {
+  store = await file.open();
+  team = await teamUnderTest(store, { billing: 'credit', minorPerMillion: 1 }, 1000);
+  await team.commit((await team.reserve(10)).requestId);
+  await team.reserve(10);
+  database = new DatabaseSync(file.path, { timeout: 5000 });
+});
+
+afterAll(async () => {
+  database.close();
+  await file.remove();
+});
+
+describe('a row that breaks the books is refused by the file itself', () => {
+  test.each([
+    ['a negative balance', 'UPDATE teams SET balance_micro = -1'],
+    ['more held than there is', 'UPDATE teams SET held_micro = balance_micro + 1'],
+    ['negative held characters', 'UPDATE teams SET held_characters = -1'],
+    ['negative used characters', 'UPDATE teams SET used_characters = -1'],
+    ['a fraction of a character', 'UPDATE teams SET used_characters = 0.5'],
+    ['an amount that JavaScript cannot hold', 'UPDATE teams SET used_characters = 9007199254740992'],
+    ['a rate of nothing', 'UPDATE teams SET requests_per_second = 0'],
+    ['an unknown billing', "UPDATE teams SET billing = 'barter'"],
+    ['an unknown mode', "UPDATE keys SET mode = 'demo'"],
+    ['an unknown state', 'UPDATE operations SET state = 4'],
+    ['an open reservation of nobody', 'UPDATE operations SET key = NULL'],
+    ['negative usage', 'UPDATE usage SET characters = -1'],
+    ['usage without a request', 'UPDATE usage SET requests = 0'],
+    ['usage of a key that is not there', 'UPDATE usage SET key = 99'],
+    ['a key of a team that is not there', 'UPDATE keys SET team = 99'],
+    ['a team without its periods', 'DELETE FROM periods'],
+    ['a period that ends before it begins', 'UPDATE periods SET end_ms = start_ms'],
+    ['entries that are no JSON', "INSERT INTO glossaries VALUES (1, 'g', 1, 'n', 'EN', 'DE', 1, 0, '{')"],
+  ])('%s', (_what, sql) => {
+    expect(() => database.exec(sql)).toThrow(/constraint failed|cannot store/);
+  });
+
+  test('two keys of one digest, and two teams of one id', async () => {
+    const key = freshKey(team.teamId);
+    await store.teams.createKey(key);
+    await expect(store.teams.createKey({ ...freshKey(team.teamId), digest: key.digest })).rejects.toThrow(/exists already/);
+    const again = { teamId: team.teamId, name: 'Again', plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
+    await expect(store.teams.createTeam(again)).rejects.toThrow(StoreError);
+    expect(await store.teams.listTeams()).toHaveLength(1);
+  });
+});
+
+describe('an operator who asks for too much is told so, and nothing changes', () => {
+  test.each([
+    ['more credit than an integer holds', { addMicro: Number.MAX_SAFE_INTEGER }, /credit of team .* would leave its bounds/],
+    ['credit taken that is reserved', { addMicro: -981 }, /cannot fall below what is reserved/],
+    ['half a millionth', { addMicro: 0.5 }, /would leave its bounds/],
+    ['a rate of nothing', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0 } } }, /cannot be stored: its numbers/],
+    ['half a character', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, characterLimit: 0.5 } } }, /cannot be stored: its numbers/],
+    ['a period that is none', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, period: 'monthly' } } }, /"monthly" is no period/],
+  ])('%s', async (_what, change, message) => {
+    const before = await store.teams.findTeam(team.teamId);
+    await expect(store.teams.updateTeam(team.teamId, change)).rejects.toThrow(StoreError);
+    await expect(store.teams.updateTeam(team.teamId, change)).rejects.toThrow(message);
+    expect(await store.teams.findTeam(team.teamId)).toEqual(before);
+  });
+});
+
+test("a glossary is checked for its team and its pair before anything is reserved, and another team's is missing", async () => {
+  const other = await teamUnderTest(store);
+  const insert = "INSERT INTO glossaries SELECT NULL, 'G1', no, 'terms', 'EN', 'DE', 1, 0, '{}' FROM teams WHERE team_id = ?";
+  database.prepare(insert).run(team.teamId);
+  const glossary = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
+  expect(await team.admit({ glossary })).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
+  expect(await team.admit({ glossary: { ...glossary, targetLang: 'FR' } })).toEqual({ kind: 'glossary_mismatch' });
+  expect(await team.admit({ glossary: { ...glossary, sourceLang: 'DE' } })).toEqual({ kind: 'glossary_mismatch' });
+  expect(await team.admit({ glossary: { ...glossary, glossaryId: 'G2' } })).toEqual({ kind: 'glossary_missing' });
+  expect(await other.admit({ glossary })).toEqual({ kind: 'glossary_missing' });
+  expect(await team.admit({ glossary, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
+  expect(await other.standing()).toMatchObject({ openReservations: 0 });
+});

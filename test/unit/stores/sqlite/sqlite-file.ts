@@ -1,0 +1,112 @@
+// A database file in a directory of its own, the stores opened on it, and the child processes that share it.
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import type { Log } from '../../../../src/ports/log.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
+import type { SqliteStoreOptions } from '../../../../src/stores/sqlite/sqlite-store.ts';
+
+export const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
+const WALL_CLOCK = { nowMs: () => Date.now() };
+
+export interface Child {
+  /** The next line that it prints; `undefined` when it has ended. */
+  nextLine(): Promise<string | undefined>;
+  /** Lets it go on. */
+  go(): void;
+  /** Ends it as a crash would. */
+  kill(): void;
+  readonly ended: Promise<void>;
+}
+
+export interface SqliteFile {
+  readonly directory: string;
+  readonly path: string;
+  /** Patient by default: the cores may be busy with other tests. */
+  open(options?: Partial<SqliteStoreOptions>): Promise<Store>;
+  /** A look past the store. */
+  query(sql: string): Record<string, unknown>[];
+  /** Runs a script beside this file with the path as its first argument. */
+  child(script: string, options?: { readonly args?: readonly string[]; readonly fileKibMax?: number }): Child;
+  remove(): Promise<void>;
+}
+
+export function sqliteFile(): SqliteFile {
+  const directory = mkdtempSync(join(tmpdir(), 'lingate-sqlite-'));
+  const path = join(directory, 'lingate.db');
+  const stores: Store[] = [];
+  const children: Child[] = [];
+  return {
+    directory,
+    path,
+    async open(options = {}) {
+      const store = await openSqliteStore({ path, log: SILENT, clock: WALL_CLOCK, busyTimeoutMs: 5000, ...options });
+      stores.push(store);
+      return store;
+    },
+    query(sql) {
+      const database = new DatabaseSync(path, { timeout: 5000 });
+      try {
+        return database.prepare(sql).all();
+      } finally {
+        database.close();
+      }
+    },
+    child(script, { args = [], fileKibMax } = {}) {
+      const child = startChild(script, [path, ...args], fileKibMax);
+      children.push(child);
+      return child;
+    },
+    async remove() {
+      for (const child of children) child.kill();
+      await Promise.all(children.map((child) => child.ended));
+      await Promise.all(stores.map((store) => store.close()));
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function startChild(script: string, args: readonly string[], fileKibMax: number | undefined): Child {
+  const node = [process.execPath, '--no-warnings', fileURLToPath(new URL(script, import.meta.url)), ...args];
+  // POSIX shells count the limit in blocks of 512 bytes.
+  const command = fileKibMax === undefined ? node : ['/bin/sh', '-c', `ulimit -f ${fileKibMax * 2}; exec "$0" "$@"`, ...node];
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(command[0]!, command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  // A child that was killed no longer takes its line.
+  child.stdin.on('error', () => undefined);
+  return {
+    async nextLine() {
+      const next = await lines.next();
+      return next.done === true ? undefined : next.value;
+    },
+    go: () => void child.stdin.write('go\n'),
+    kill: () => void child.kill('SIGKILL'),
+    ended: new Promise((resolve) => {
+      child.once('exit', () => resolve());
+    }),
+  };
+}
+
+const WAL_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+/** Commits in the WAL since it was last started over: a transaction's last frame says how big it left the database. */
+export function commitsInWal(path: string): number {
+  const wal = readFileSync(`${path}-wal`);
+  if (wal.length < WAL_HEADER_BYTES) return 0;
+  const frameBytes = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
+  const salt = wal.subarray(16, 24);
+  let commits = 0;
+  for (let at = WAL_HEADER_BYTES; at + frameBytes <= wal.length; at += frameBytes) {
+    if (!wal.subarray(at + 8, at + 16).equals(salt)) break;
+    if (wal.readUInt32BE(at + 4) !== 0) commits++;
+  }
+  return commits;
+}
