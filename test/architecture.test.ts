@@ -18,9 +18,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   stores: ['core', 'domain', 'ports'],
   engines: ['core', 'domain', 'ports'],
   server: ['core'],
-  ops: ['core', 'domain', 'ports'],
+  ops: ['core', 'domain', 'ports', 'docs'],
   docs: ['core', 'domain', 'ports'],
-  demo: [],
+  demo: ['engines/protocols/json-answer.ts'],
   config: ['core', 'domain', 'ports'],
   app: [
     'core',

@@ -46,7 +46,12 @@ export function jobsOf(size: Size): readonly Job[] {
     { row: 16, commands: [tests('evidence/input/nasty-strings.test.ts')] },
     {
       row: 17,
-      commands: [tests('evidence/input/fuzz.test.ts'), tests('evidence/input/parsers.test.ts'), tests('evidence/input/bodies.test.ts'), tests('evidence/input/urls.test.ts')],
+      commands: [
+        tests('evidence/input/fuzz.test.ts'),
+        tests('evidence/input/parsers.test.ts'),
+        tests('evidence/input/bodies.test.ts'),
+        tests('evidence/input/urls.test.ts'),
+      ],
     },
     { row: 18, commands: [tests('evidence/load/slow-clients.test.ts')] },
     { row: 19, commands: [tests('evidence/load/abort-storm.test.ts')] },

@@ -47,7 +47,7 @@ describe('the compose file', () => {
     expect(config.engine).toMatchObject({ protocol: 'apertium', urls: ['http://engine:2737'] });
     expect(Object.fromEntries(engine)['ENTRYPOINT']).toContain('"--port", "2737"');
     expect(Object.keys(lingate.depends_on!)).toEqual(['redis', 'engine']);
-    expect(lingate.build).toBe('../..');
+    expect(lingate.build).toBe('..');
     expect(Number.parseInt(lingate.stop_grace_period!, 10)).toBeGreaterThan(
       (config.limits.drainDelayMs + config.limits.drainMs) / 1000 + 5,
     );

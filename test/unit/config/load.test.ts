@@ -7,7 +7,7 @@ import { labelOf, loadConfig } from '../../../src/config/load.ts';
 import { parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { linesOf, loaded, refusals, written } from '../../support/written-file.ts';
 
-const packaged = (name: string): string => fileURLToPath(new URL(`../../config/${name}`, import.meta.url));
+const packaged = (name: string): string => fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
 
 describe('the default file', () => {
   test('is read when none is named, wherever the working directory is', () => {
