@@ -4,13 +4,13 @@ import { credentialReader } from '../../src/domain/credentials.ts';
 import { keyDigestSlot, keyOwnerSlot } from '../../src/domain/slots.ts';
 import type { KeyOwner } from '../../src/ports/key-directory.ts';
 import { identifyStep } from '../../src/steps/identify.ts';
-import { CachedKeyDirectory } from '../../src/runtime/key-cache.ts';
+import { LruKeyCache } from '../../src/runtime/key-cache.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID, sampleExchange, sampleHead, sampleKey } from './sample-exchange.ts';
 
 const OWNER: KeyOwner = { keyId: SAMPLE_ID, teamId: SAMPLE_ID, mode: 'live' };
 
-const cache = new CachedKeyDirectory({ directory: { find: () => OWNER }, keysMax: 1000, now: () => 0, onLookup: () => undefined });
+const cache = new LruKeyCache({ directory: { find: () => OWNER }, keysMax: 1000, now: () => 0, onLookup: () => undefined });
 const step = identifyStep(credentialReader(['Vendor-Auth-Key', 'DeepL-Auth-Key']), cache);
 const known = new Map([[sampleKey, OWNER]]);
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
-import { bodyVerdictSlot } from '../../src/domain/slots.ts';
+import { chargeSlot } from '../../src/domain/charge.ts';
+import { translateRequestSlot } from '../../src/domain/slots.ts';
 import { Languages } from '../../src/domain/languages.ts';
 import { readStep } from '../../src/steps/read.ts';
 import { SAMPLE_CHARACTERS, SAMPLE_TEXT } from '../contestants/sample.ts';
@@ -29,9 +30,8 @@ export const read: MicroCase = {
   check() {
     const x = sampleExchange();
     void step.run(x);
-    const verdict = x.need(bodyVerdictSlot);
-    assert.equal(verdict.kind, 'valid');
-    assert.deepEqual(verdict.request.text, [SAMPLE_TEXT]);
-    assert.equal(verdict.request.characters, SAMPLE_CHARACTERS);
+    assert.deepEqual(x.need(translateRequestSlot).text, [SAMPLE_TEXT]);
+    assert.equal(x.need(chargeSlot).characters, SAMPLE_CHARACTERS);
+    assert.equal(x.need(chargeSlot).reserve, true);
   },
 };

@@ -20,7 +20,7 @@ import { usageEndpoint } from '../endpoints/usage.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-log.ts';
 import type { Engine } from '../ports/engine.ts';
-import type { GlossaryMemory } from '../ports/glossary-store.ts';
+import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
@@ -42,7 +42,7 @@ export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly keys: KeyCache;
-  readonly glossaries: GlossaryMemory;
+  readonly glossaries: GlossaryCache;
   readonly settlements: Settlements;
   readonly pressure: Pressure;
   readonly log: Log;
@@ -69,13 +69,13 @@ export function buildRoutes(config: Config, plugins: LoadedPlugins, parts: Chain
 }
 
 function stepsOf(config: Config, parts: ChainParts): Steps {
-  const { store, keys, metrics, languages } = parts;
+  const { store, keys, metrics, languages, now } = parts;
   const onShed: OnShed = (reason) => metrics.shed(reason);
   return {
-    accessLog: accessLogStep(observed(parts), parts.now),
+    accessLog: accessLogStep(observed(parts), now),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
-    authenticate: authenticateStep(keys),
+    authenticate: authenticateStep(keys, now),
     teamShed: teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
     read: readStep(languages, config.limits.bodyBytes),
     admit: admitStep({
@@ -84,12 +84,14 @@ function stepsOf(config: Config, parts: ChainParts): Steps {
       cache: keys,
       leaseMs: config.limits.leaseMs,
       rateLimitHeaders: config.limits.rateLimitHeaders,
+      now,
       onAdmission: (admission) => metrics.admission(admission),
     }),
     translate: translateStep({
       engine: parts.engine,
       glossaries: parts.glossaries,
       languages,
+      now,
       onEngineResult(x, failures, usable) {
         metrics.engineAttempts(failures, usable);
         if (failures.length > 0)

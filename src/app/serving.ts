@@ -22,14 +22,14 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
-import type { GlossaryMemory } from '../ports/glossary-store.ts';
+import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { drain } from '../server/lifecycle.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
-import { CachedGlossaries } from '../runtime/glossary-cache.ts';
-import { CachedKeyDirectory } from '../runtime/key-cache.ts';
+import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
+import { LruKeyCache } from '../runtime/key-cache.ts';
 import { openStore } from '../stores/open.ts';
 import { SettlementQueue } from '../runtime/settlement-queue.ts';
 
@@ -135,14 +135,14 @@ function openSettlements(config: Config, store: Store, metrics: Metrics, log: Lo
 }
 
 /** What stands in front of the store, so that it is not asked again for what never changes. */
-function memoriesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryMemory } {
-  const keys = new CachedKeyDirectory({
+function memoriesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryCache } {
+  const keys = new LruKeyCache({
     directory: store.keys,
     keysMax: config.auth.keyCacheMax,
     now: monotonicMs,
     onLookup: (result) => metrics.keyLookup(result),
   });
-  return { keys, glossaries: new CachedGlossaries({ shelf: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
+  return { keys, glossaries: new LruGlossaryCache({ store: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
 }
 
 function openEngineOf(config: Config, plugins: LoadedPlugins, onBatch: (requests: number) => void): ReplicatedEngine {

@@ -74,7 +74,7 @@ export class Exchange implements Cancellation {
   closeAfter = false;
   cancelled = false;
   /** Why it was cancelled, when that was the gateway's own doing. */
-  verdict: Refusal | undefined = undefined;
+  calledOffWith: Refusal | undefined = undefined;
   #onCancel: (() => void) | undefined = undefined;
   readonly #slots: unknown[];
 

@@ -100,7 +100,7 @@ export class Gateway {
       return;
     }
     if (x.answered) return;
-    x.verdict = refusal;
+    x.calledOffWith = refusal;
     this.#pipeline.send(x, refusal);
     x.cancel();
   }

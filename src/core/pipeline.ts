@@ -67,7 +67,7 @@ export class Pipeline {
   #resume(x: Exchange, outcome: Outcome | undefined): void {
     x.waiting = false;
     // Whoever was called off while waiting is settled only now: a reservation may have come back with the answer.
-    if (x.cancelled) this.#finish(x, x.verdict ?? CLIENT_CLOSED);
+    if (x.cancelled) this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
     else if (outcome !== undefined) this.#finish(x, outcome);
     else this.runBody(x);
   }

@@ -36,7 +36,7 @@ export interface GlossaryDraft {
   readonly entries: Readonly<Record<string, string>>;
 }
 
-export type GlossaryVerdict =
+export type JudgedGlossary =
   | { readonly kind: 'valid'; readonly draft: GlossaryDraft }
   | { readonly kind: 'invalid'; readonly refusal: Refusal };
 
@@ -48,7 +48,7 @@ const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties
 /** Engines take terms line by line, and people read names in lists: nothing that breaks a line, nothing that is no character. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-export function judgeGlossaryBody(value: unknown, languages: Languages): GlossaryVerdict {
+export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedGlossary {
   if (!isObject(value)) return no('body: must be a JSON object with the members name, source_lang, target_lang and entries.');
   const unknown = unknownMembers(value, MEMBERS);
   if (unknown !== undefined) return no(`Unknown member: ${unknown}. Accepted are ${[...MEMBERS].join(', ')}.`);
@@ -104,6 +104,6 @@ function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function no(detail: string): GlossaryVerdict {
+function no(detail: string): JudgedGlossary {
   return { kind: 'invalid', refusal: refuse('validation_error', detail) };
 }

@@ -1,28 +1,26 @@
-// What a request gathers on its way: the slots by which steps hand things to each other, and the tally that is logged.
+// What a request gathers on its way: the slots by which steps hand things to each other, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
-import type { BodyVerdict, TranslateRequest } from './translate-request.ts';
+import type { TranslateRequest } from './translate-request.ts';
 
 /** Digest of the key that was sent; its pattern has been checked. */
 export const keyDigestSlot = reserveSlot<KeyDigest>('key digest');
 /** Whose key it is. */
 export const keyOwnerSlot = reserveSlot<KeyOwner>('key owner');
-/** The verdict on the body, which the admission reports after its own. */
-export const bodyVerdictSlot = reserveSlot<BodyVerdict>('body verdict');
-/** The request that was admitted. */
+/** The translation that was asked for; steps behind the admission can rely on it. */
 export const translateRequestSlot = reserveSlot<TranslateRequest>('translate request');
 
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
-export interface Tally {
-  /** Characters that were reserved; charged if the outcome is a 200. */
+export interface RequestStats {
+  /** Characters that were reserved; charged if the outcome is an answer. */
   characters: number;
   storeMs: number;
   engineMs: number;
   attempts: number;
 }
 
-export const tallySlot = reserveSlot<Tally>('tally');
+export const requestStatsSlot = reserveSlot<RequestStats>('request stats');
 
-export function newTally(): Tally {
+export function newRequestStats(): RequestStats {
   return { characters: 0, storeMs: 0, engineMs: 0, attempts: 0 };
 }

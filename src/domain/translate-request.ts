@@ -6,6 +6,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { Languages } from './languages.ts';
+import { NO_SUCH_GLOSSARY } from './refusals.ts';
 import { canonicalUlid } from './ulid.ts';
 
 export const TEXTS_MAX = 50;
@@ -54,8 +55,8 @@ export interface TranslateRequest {
   readonly glossaryId: string | undefined;
 }
 
-/** The verdict on a body, kept until the admission has had its say. */
-export type BodyVerdict =
+/** What the rules make of a body. */
+export type JudgedBody =
   | { readonly kind: 'valid'; readonly request: TranslateRequest }
   /** `characters` are known when the text rules up to the total length were kept. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
@@ -67,7 +68,7 @@ const shape = Compile(TranslateBody);
 const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
 
 /** Judges a parsed JSON value. Walks it only as deep as the schema goes. */
-export function judgeTranslateBody(value: unknown, languages: Languages): BodyVerdict {
+export function judgeTranslateBody(value: unknown, languages: Languages): JudgedBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalid('body: must be a JSON object with the members text and target_lang.');
   }
@@ -82,8 +83,8 @@ export function judgeTranslateBody(value: unknown, languages: Languages): BodyVe
   return judgeOptions(members, text, characters, languages);
 }
 
-function judgeOptions(members: Members, text: readonly string[], characters: number, languages: Languages): BodyVerdict {
-  const no = (refusal: Refusal): BodyVerdict => ({ kind: 'invalid', refusal, characters });
+function judgeOptions(members: Members, text: readonly string[], characters: number, languages: Languages): JudgedBody {
+  const no = (refusal: Refusal): JudgedBody => ({ kind: 'invalid', refusal, characters });
   const targetLang = languages.target(members['target_lang']);
   if (targetLang === undefined) {
     return no(refuse('invalid_target_lang', 'target_lang: must be one of the target codes that GET /v1/languages?type=target lists.'));
@@ -163,10 +164,8 @@ function judgeGlossary(value: unknown, sourceLang: string | undefined): string |
   return canonicalUlid(value) ?? NO_SUCH_GLOSSARY;
 }
 
-export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
-
-/** A verdict for a body that cannot be looked into at all. */
-export function invalid(detail: string): BodyVerdict {
+/** For a body that cannot be looked into at all. */
+function invalid(detail: string): JudgedBody {
   return { kind: 'invalid', refusal: refuse('validation_error', detail), characters: undefined };
 }
 

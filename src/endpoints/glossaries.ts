@@ -5,8 +5,9 @@ import { json } from '../core/outcome.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
+import { chargeSlot, refusedCharge } from '../domain/charge.ts';
 import { judgeGlossaryBody } from '../domain/glossary.ts';
-import type { GlossaryVerdict } from '../domain/glossary.ts';
+import type { GlossaryDraft } from '../domain/glossary.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
@@ -14,14 +15,14 @@ import { rfc3339 } from '../domain/period.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { GlossaryRecord, GlossaryShelf } from '../ports/glossary-store.ts';
+import type { GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
 
 const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary of this id.');
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
 
-const verdictSlot = reserveSlot<GlossaryVerdict>('glossary verdict');
+const draftSlot = reserveSlot<GlossaryDraft>('glossary draft');
 
-/** Judges the body ahead of the admission; `createGlossary` reports it behind. */
+/** Judges the body ahead of the admission, which tells what is wrong with it. */
 export function readGlossary(languages: () => Languages, bodyBytesMax: number): BodyStep {
   return {
     kind: 'body',
@@ -29,18 +30,18 @@ export function readGlossary(languages: () => Languages, bodyBytesMax: number): 
     headers: JSON_BODY_HEADERS,
     run(x) {
       const body = readJsonBody(x.head.headers, x.body, bodyBytesMax);
-      x.set(verdictSlot, body.kind === 'value' ? judgeGlossaryBody(body.value, languages()) : { kind: 'invalid', refusal: body.refusal });
       x.body = 'none';
+      const judged = body.kind === 'value' ? judgeGlossaryBody(body.value, languages()) : body;
+      if (judged.kind === 'valid') x.set(draftSlot, judged.draft);
+      else x.set(chargeSlot, refusedCharge(judged.refusal));
       return undefined;
     },
   };
 }
 
-export function createGlossary(shelf: GlossaryShelf, newId: () => string): BodyStep {
+export function createGlossary(glossaries: GlossaryStore, newId: () => string): BodyStep {
   return endpoint('create-glossary', async (x, teamId) => {
-    const verdict = x.need(verdictSlot);
-    if (verdict.kind === 'invalid') return verdict.refusal;
-    const creation = await shelf.create({ glossaryId: newId(), teamId, ...verdict.draft });
+    const creation = await glossaries.create({ glossaryId: newId(), teamId, ...x.need(draftSlot) });
     // The admission has just known the team by its key: whatever happened since, the key is nobody's.
     if (creation.kind === 'team_unknown') return UNKNOWN_KEY;
     if (creation.kind === 'limit_reached') {
@@ -52,29 +53,29 @@ export function createGlossary(shelf: GlossaryShelf, newId: () => string): BodyS
   });
 }
 
-export function listGlossaries(shelf: GlossaryShelf): BodyStep {
+export function listGlossaries(glossaries: GlossaryStore): BodyStep {
   return endpoint('list-glossaries', async (_x, teamId) => {
-    const list = await shelf.list(teamId);
+    const list = await glossaries.list(teamId);
     return json(JSON.stringify({ glossaries: list.map((glossary) => shown(glossary)) }));
   });
 }
 
-export function showGlossary(shelf: GlossaryShelf): BodyStep {
+export function showGlossary(glossaries: GlossaryStore): BodyStep {
   return glossaryEndpoint('show-glossary', async (teamId, id) => {
-    const glossary = await shelf.find(teamId, id);
+    const glossary = await glossaries.find(teamId, id);
     return glossary === undefined ? NOT_FOUND : json(JSON.stringify(shown(glossary)));
   });
 }
 
-export function showGlossaryEntries(shelf: GlossaryShelf): BodyStep {
+export function showGlossaryEntries(glossaries: GlossaryStore): BodyStep {
   return glossaryEndpoint('show-glossary-entries', async (teamId, id) => {
-    const entries = await shelf.entries(teamId, id);
+    const entries = await glossaries.entries(teamId, id);
     return entries === undefined ? NOT_FOUND : json(JSON.stringify({ entries }));
   });
 }
 
-export function deleteGlossary(shelf: GlossaryShelf): BodyStep {
-  return glossaryEndpoint('delete-glossary', async (teamId, id) => ((await shelf.remove(teamId, id)) ? DELETED : NOT_FOUND));
+export function deleteGlossary(glossaries: GlossaryStore): BodyStep {
+  return glossaryEndpoint('delete-glossary', async (teamId, id) => ((await glossaries.remove(teamId, id)) ? DELETED : NOT_FOUND));
 }
 
 function glossaryEndpoint(name: string, answer: (teamId: string, glossaryId: string) => Promise<Outcome>): BodyStep {

@@ -28,7 +28,7 @@ export type GlossaryCreation =
  * Where a team has no glossary of an id, `undefined` is answered, whoever else may have one. Ids are canonical ULIDs.
  * Methods reject with a `StoreError` when the store cannot be reached.
  */
-export interface GlossaryShelf {
+export interface GlossaryStore {
   create(glossary: NewGlossary): Promise<GlossaryCreation>;
   /** In order of creation. */
   list(teamId: string): Promise<readonly GlossaryRecord[]>;
@@ -38,8 +38,8 @@ export interface GlossaryShelf {
   remove(teamId: string, glossaryId: string): Promise<boolean>;
 }
 
-/** What a translation needs of the shelf, with a memory in front: what is remembered is answered at once. */
-export interface GlossaryMemory {
-  /** As the shelf's; for a glossary that an admission has just found. */
+/** What a translation needs of the glossaries, with a cache in front: what is cached is answered at once. */
+export interface GlossaryCache {
+  /** As the store's; for a glossary that an admission has just found. */
   entries(teamId: string, glossaryId: string): GlossaryEntries | undefined | Promise<GlossaryEntries | undefined>;
 }

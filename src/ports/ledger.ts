@@ -1,5 +1,8 @@
 // The ledger: one atomic admission per request, and the resolution of what it reserved. The law for every store.
+import type { GlossaryReference } from '../domain/charge.ts';
 import type { StoreUnavailable } from './key-directory.ts';
+
+export type { GlossaryReference } from '../domain/charge.ts';
 
 /**
  * What a request asks of its team. Rules common to all stores:
@@ -22,14 +25,8 @@ export interface AdmissionRequest {
   readonly leaseMs: number;
   /** Checked for existence and pair (canonical codes) before the reservation; only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
-  /** Whether the answer is to say how the team's request rate stands; who does not ask does not pay for it. */
+  /** Whether the answer is to say how the team's request rate stands, which costs the store a little. */
   readonly reportRate?: boolean;
-}
-
-export interface GlossaryReference {
-  readonly glossaryId: string;
-  readonly sourceLang: string;
-  readonly targetLang: string;
 }
 
 /** What a reservation is resolved by. */

@@ -2,7 +2,7 @@
 
 export interface Pressure {
   /** Whether this one request is to be turned away. Asked once per request; costs next to nothing. */
-  refuses(): boolean;
+  overloaded(): boolean;
 }
 
 export type ShedReason = 'concurrency' | 'team_concurrency' | 'loop_delay';

@@ -1,5 +1,5 @@
 // A store: one backing service behind all of the ports that keep something.
-import type { GlossaryShelf } from './glossary-store.ts';
+import type { GlossaryStore } from './glossary-store.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { TeamRegistry } from './team-registry.ts';
@@ -8,7 +8,7 @@ export interface Store {
   readonly keys: KeyDirectory;
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
-  readonly glossaries: GlossaryShelf;
+  readonly glossaries: GlossaryStore;
   /** Resolves when the store answers, rejects with a `StoreError` when it does not. */
   ping(): Promise<void>;
   /** Lets running operations end, then closes. */

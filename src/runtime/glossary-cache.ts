@@ -1,9 +1,9 @@
 // Remembers glossaries' entries in front of a store: they never change, and whether one still exists is the admission's to say.
 import { LRUCache } from 'lru-cache';
-import type { GlossaryEntries, GlossaryMemory, GlossaryShelf } from '../ports/glossary-store.ts';
+import type { GlossaryEntries, GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 
 export interface GlossaryCacheOptions {
-  readonly shelf: Pick<GlossaryShelf, 'entries'>;
+  readonly store: Pick<GlossaryStore, 'entries'>;
   /** About as many bytes of memory as all that is remembered may take. */
   readonly bytesMax: number;
 }
@@ -13,14 +13,14 @@ type Found = GlossaryEntries | undefined;
 /** What an entry takes besides its characters, of two bytes each. */
 const ENTRY_BYTES = 100;
 
-export class CachedGlossaries implements GlossaryMemory {
-  readonly #shelf: Pick<GlossaryShelf, 'entries'>;
+export class LruGlossaryCache implements GlossaryCache {
+  readonly #store: Pick<GlossaryStore, 'entries'>;
   readonly #remembered: LRUCache<string, GlossaryEntries>;
   /** One look-up per glossary at a time; as many as there are requests in flight at most. */
   readonly #running = new Map<string, Promise<Found>>();
 
-  constructor({ shelf, bytesMax }: GlossaryCacheOptions) {
-    this.#shelf = shelf;
+  constructor({ store, bytesMax }: GlossaryCacheOptions) {
+    this.#store = store;
     // A glossary that is larger than all of the memory is not remembered.
     this.#remembered = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
   }
@@ -31,7 +31,7 @@ export class CachedGlossaries implements GlossaryMemory {
   }
 
   async #look(key: string, teamId: string, glossaryId: string): Promise<Found> {
-    const lookup = this.#shelf.entries(teamId, glossaryId);
+    const lookup = this.#store.entries(teamId, glossaryId);
     this.#running.set(key, lookup);
     try {
       const found = await lookup;

@@ -18,7 +18,7 @@ const UNKNOWN_MS = 1000;
 const LOOKUPS_MAX = 1000;
 const BUSY: StoreUnavailable = { kind: 'unavailable', cause: 'busy' };
 
-export class CachedKeyDirectory implements KeyCache {
+export class LruKeyCache implements KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #owners: LRUCache<KeyDigest, KeyOwner>;
   /** Apart from the good keys, so that a flood of bad ones cannot push those out. */

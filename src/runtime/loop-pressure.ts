@@ -24,7 +24,7 @@ export class LoopPressure implements Pressure {
     this.#now = now;
   }
 
-  refuses(): boolean {
+  overloaded(): boolean {
     if (this.#boundMs === 0) return false;
     if (this.#inTurn) return this.#now() - this.#turnStartedAtMs > this.#boundMs;
     this.#inTurn = true;

@@ -2,7 +2,7 @@
 import type { Outcome } from '../core/outcome.ts';
 import { problems } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';
-import { keyOwnerSlot, tallySlot } from '../domain/slots.ts';
+import { keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { AccessLog } from '../ports/access-log.ts';
 
 export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
@@ -12,7 +12,7 @@ export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
     run: () => undefined,
     settle(x, outcome) {
       const owner = x.get(keyOwnerSlot);
-      const tally = x.get(tallySlot);
+      const stats = x.get(requestStatsSlot);
       log.record({
         requestId: x.id,
         route: x.route.name,
@@ -20,11 +20,11 @@ export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
         code: codeOf(outcome),
         teamId: owner?.teamId,
         keyId: owner?.keyId,
-        characters: outcome.kind === 'reply' ? (tally?.characters ?? 0) : 0,
-        attempts: tally?.attempts ?? 0,
+        characters: outcome.kind === 'reply' ? (stats?.characters ?? 0) : 0,
+        attempts: stats?.attempts ?? 0,
         durationMs: now() - x.startedAtMs,
-        storeMs: tally?.storeMs ?? 0,
-        engineMs: tally?.engineMs ?? 0,
+        storeMs: stats?.storeMs ?? 0,
+        engineMs: stats?.engineMs ?? 0,
       });
     },
   };

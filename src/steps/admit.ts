@@ -1,5 +1,4 @@
 // One ledger operation decides: revoked, too fast, too long, out of quota or credit; and what it reserved is settled here.
-import { performance } from 'node:perf_hooks';
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { NO_HEADERS } from '../core/outcome.ts';
@@ -7,12 +6,12 @@ import type { HeaderList, Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import type { KeyOwner } from '../domain/api-key.ts';
-import { bodyVerdictSlot, keyDigestSlot, keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/slots.ts';
+import { chargeSlot } from '../domain/charge.ts';
+import type { Charge } from '../domain/charge.ts';
+import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
-import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import { NO_SUCH_GLOSSARY } from '../domain/translate-request.ts';
-import type { BodyVerdict } from '../domain/translate-request.ts';
+import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyCache, StoreUnavailable } from '../ports/key-directory.ts';
 import type { Admission, AdmissionRequest, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
 
@@ -23,6 +22,8 @@ export interface AdmitOptions {
   readonly leaseMs: number;
   /** Whether answers say how the team's request rate stands. */
   readonly rateLimitHeaders: boolean;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
   /** Told of every admission's result. */
   readonly onAdmission: (admission: Admission) => void;
 }
@@ -32,45 +33,40 @@ const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Create 
 const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
 
 export function admitStep(options: AdmitOptions): BodyStep {
-  const { ledger, settlements } = options;
+  const { ledger, settlements, now } = options;
   return {
     kind: 'body',
     name: 'admit',
     run(x) {
       const owner = x.need(keyOwnerSlot);
-      const verdict = x.get(bodyVerdictSlot);
-      const startedAtMs = performance.now();
-      const answer = ledger.admit(admissionRequest(x, owner, verdict, options));
-      if (!(answer instanceof Promise)) return conclude(x, owner, verdict, answer, options);
+      const charge = x.get(chargeSlot);
+      const startedAtMs = now();
+      const answer = ledger.admit(admissionRequest(x, owner, charge, options));
+      if (!(answer instanceof Promise)) return conclude(x, owner, charge, answer, options);
       return answer.then((admission) => {
-        x.need(tallySlot).storeMs += performance.now() - startedAtMs;
-        return conclude(x, owner, verdict, admission, options);
+        x.need(requestStatsSlot).storeMs += now() - startedAtMs;
+        return conclude(x, owner, charge, admission, options);
       });
     },
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
       if (reservation === undefined) return;
-      // Charged only for a translation that is handed to a caller who is still there.
+      // Charged only for an answer that is handed to a caller who is still there.
       if (outcome.kind === 'reply') settlements.commit(reservation);
       else settlements.release(reservation);
     },
   };
 }
 
-function admissionRequest(x: Exchange, owner: KeyOwner, verdict: BodyVerdict | undefined, options: AdmitOptions): AdmissionRequest {
-  const request = verdict?.kind === 'valid' ? verdict.request : undefined;
+function admissionRequest(x: Exchange, owner: KeyOwner, charge: Charge | undefined, options: AdmitOptions): AdmissionRequest {
   return {
     requestId: x.id,
     teamId: owner.teamId,
     keyId: owner.keyId,
-    characters: request?.characters ?? (verdict?.kind === 'invalid' ? verdict.characters : undefined),
-    reserve: request !== undefined,
+    characters: charge?.characters,
+    reserve: charge !== undefined && charge.reserve,
     leaseMs: options.leaseMs,
-    glossary:
-      request?.glossaryId === undefined
-        ? undefined
-        : // A glossary is never used without a source language: the body's rules saw to it.
-          { glossaryId: request.glossaryId, sourceLang: request.sourceLang!, targetLang: request.targetLang },
+    glossary: charge?.glossary,
     reportRate: options.rateLimitHeaders,
   };
 }
@@ -78,7 +74,7 @@ function admissionRequest(x: Exchange, owner: KeyOwner, verdict: BodyVerdict | u
 function conclude(
   x: Exchange,
   owner: KeyOwner,
-  verdict: BodyVerdict | undefined,
+  charge: Charge | undefined,
   admission: Admission,
   options: AdmitOptions,
 ): Outcome | undefined {
@@ -89,13 +85,12 @@ function conclude(
   }
   if (options.rateLimitHeaders) x.responseHeaders = rateLimitHeadersOf(admission);
   if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
-  if (admission.kind !== 'admitted') return refusalOf(admission, verdict);
-  if (admission.reservation !== undefined) x.set(reservationSlot, admission.reservation);
-  if (verdict === undefined) return undefined;
-  if (verdict.kind === 'invalid') return verdict.refusal;
-  x.need(tallySlot).characters = verdict.request.characters;
-  x.set(translateRequestSlot, verdict.request);
-  return undefined;
+  if (admission.kind !== 'admitted') return refusalOf(admission, charge);
+  if (admission.reservation !== undefined) {
+    x.set(reservationSlot, admission.reservation);
+    x.need(requestStatsSlot).characters = admission.reservation.characters;
+  }
+  return charge?.refusal;
 }
 
 /** None where the admission has not looked at the rate. */
@@ -107,7 +102,7 @@ function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): He
 
 type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;
 
-function refusalOf(admission: Refused, verdict: BodyVerdict | undefined): Outcome {
+function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
   switch (admission.kind) {
     case 'key_unknown':
       return UNKNOWN_KEY;
@@ -118,7 +113,7 @@ function refusalOf(admission: Refused, verdict: BodyVerdict | undefined): Outcom
     case 'rate_limited':
       return rateLimited(admission.limit, admission.retryAfterMs);
     case 'text_too_long':
-      return textTooLong(admission.maxCharacters, verdict);
+      return textTooLong(admission.maxCharacters, charge?.characters ?? 0);
     case 'glossary_missing':
       return NO_SUCH_GLOSSARY;
     case 'glossary_mismatch':
@@ -146,8 +141,7 @@ function rateLimited(limit: number, retryAfterMs: number): Outcome {
   ]);
 }
 
-function textTooLong(maxCharacters: number, verdict: BodyVerdict | undefined): Outcome {
-  const characters = verdict?.kind === 'valid' ? verdict.request.characters : (verdict?.characters ?? 0);
+function textTooLong(maxCharacters: number, characters: number): Outcome {
   return refuse('text_too_long', `text: is ${characters} characters long in total; the plan allows ${maxCharacters} per request.`, {
     max_characters: maxCharacters,
     characters,

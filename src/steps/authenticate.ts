@@ -1,23 +1,23 @@
 // Looks up whose key it is, when it was not seen before.
-import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../core/exchange.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
-import { keyDigestSlot, keyOwnerSlot, tallySlot } from '../domain/slots.ts';
+import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyDirectory, KeyOwner, StoreUnavailable } from '../ports/key-directory.ts';
 
-export function authenticateStep(directory: KeyDirectory): BodyStep {
+/** `now` is a monotonic clock in milliseconds. */
+export function authenticateStep(directory: KeyDirectory, now: () => number): BodyStep {
   return {
     kind: 'body',
     name: 'authenticate',
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return undefined;
-      const startedAtMs = performance.now();
+      const startedAtMs = now();
       const found = directory.find(x.need(keyDigestSlot));
       if (!(found instanceof Promise)) return recognise(x, found);
       return found.then((answer) => {
-        x.need(tallySlot).storeMs += performance.now() - startedAtMs;
+        x.need(requestStatsSlot).storeMs += now() - startedAtMs;
         return recognise(x, answer);
       });
     },

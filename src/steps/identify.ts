@@ -3,7 +3,7 @@ import { refuse } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';
 import { digestOf } from '../domain/api-key.ts';
 import type { CredentialReader } from '../domain/credentials.ts';
-import { keyDigestSlot, keyOwnerSlot, newTally, tallySlot } from '../domain/slots.ts';
+import { keyDigestSlot, keyOwnerSlot, newRequestStats, requestStatsSlot } from '../domain/slots.ts';
 import { UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 
@@ -26,7 +26,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
       const owner = cache.peek(digest);
       if (owner === 'unknown') return UNKNOWN_KEY;
       x.set(keyDigestSlot, digest);
-      x.set(tallySlot, newTally());
+      x.set(requestStatsSlot, newRequestStats());
       if (owner !== undefined) x.set(keyOwnerSlot, owner);
       return undefined;
     },

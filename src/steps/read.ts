@@ -1,9 +1,12 @@
-// Parses and judges the body. Its verdict is kept: a revoked key or a throttled team is told so whatever the body says.
+// Parses and judges the body of a translation, and leaves what it would cost.
 import type { BodyStep } from '../core/step.ts';
-import { bodyVerdictSlot } from '../domain/slots.ts';
+import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import type { Charge } from '../domain/charge.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import type { Languages } from '../domain/languages.ts';
+import { translateRequestSlot } from '../domain/slots.ts';
 import { judgeTranslateBody } from '../domain/translate-request.ts';
+import type { TranslateRequest } from '../domain/translate-request.ts';
 
 /** `languages` is asked anew for each request: the operator may change the list while we run. */
 export function readStep(languages: () => Languages, bodyBytesMax: number): BodyStep {
@@ -13,14 +16,26 @@ export function readStep(languages: () => Languages, bodyBytesMax: number): Body
     headers: JSON_BODY_HEADERS,
     run(x) {
       const json = readJsonBody(x.head.headers, x.body, bodyBytesMax);
-      const verdict =
-        json.kind === 'value'
-          ? judgeTranslateBody(json.value, languages())
-          : ({ kind: 'invalid', refusal: json.refusal, characters: undefined } as const);
-      x.set(bodyVerdictSlot, verdict);
       // The bytes are not needed again; a slow engine must not keep them alive.
       x.body = 'none';
+      if (json.kind !== 'value') {
+        x.set(chargeSlot, refusedCharge(json.refusal));
+        return undefined;
+      }
+      const judged = judgeTranslateBody(json.value, languages());
+      if (judged.kind === 'invalid') {
+        x.set(chargeSlot, refusedCharge(judged.refusal, judged.characters));
+        return undefined;
+      }
+      x.set(translateRequestSlot, judged.request);
+      x.set(chargeSlot, chargeOf(judged.request));
       return undefined;
     },
   };
+}
+
+function chargeOf({ characters, glossaryId, sourceLang, targetLang }: TranslateRequest): Charge {
+  // A glossary is never used without a source language: the body's rules saw to it.
+  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang };
+  return { characters, reserve: true, glossary, refusal: undefined };
 }

@@ -23,7 +23,7 @@ export function shedStep({ concurrencyMax, pressure, onShed }: ShedOptions): Hea
         onShed('concurrency');
         return OVERLOADED;
       }
-      if (pressure.refuses()) {
+      if (pressure.overloaded()) {
         onShed('loop_delay');
         return OVERLOADED;
       }

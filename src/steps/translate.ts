@@ -1,24 +1,24 @@
 // Hands the admitted request to the engine and turns usable translations into the answer; anything else is one refusal.
-import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { keyOwnerSlot, tallySlot, translateRequestSlot } from '../domain/slots.ts';
+import { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
-import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
-import { NO_SUCH_GLOSSARY } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { AttemptFailure, Engine, EngineGlossary, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
-import type { GlossaryEntries, GlossaryMemory } from '../ports/glossary-store.ts';
+import type { GlossaryEntries, GlossaryCache } from '../ports/glossary-store.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;
-  readonly glossaries: GlossaryMemory;
+  readonly glossaries: GlossaryCache;
   readonly languages: () => Languages;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
   /** Told why attempts failed, in fixed words; the place where an engine failure is logged. */
   readonly onEngineResult: (x: Exchange, failures: readonly AttemptFailure[], usable: boolean) => void;
 }
@@ -39,11 +39,11 @@ export function translateStep(options: TranslateOptions): BodyStep {
       const request = x.need(translateRequestSlot);
       const { glossaryId } = request;
       if (glossaryId === undefined) return work(x, request, undefined, options);
-      const startedAtMs = performance.now();
+      const startedAtMs = options.now();
       const entries = options.glossaries.entries(x.need(keyOwnerSlot).teamId, glossaryId);
       if (!(entries instanceof Promise)) return workWith(x, request, entries, options);
       return entries.then((found) => {
-        x.need(tallySlot).storeMs += performance.now() - startedAtMs;
+        x.need(requestStatsSlot).storeMs += options.now() - startedAtMs;
         return workWith(x, request, found, options);
       }, refuseUnreachable);
     },
@@ -57,7 +57,7 @@ function workWith(x: Exchange, request: TranslateRequest, entries: GlossaryEntri
 }
 
 function work(x: Exchange, request: TranslateRequest, glossary: EngineGlossary | undefined, options: TranslateOptions): Worked {
-  const startedAtMs = performance.now();
+  const startedAtMs = options.now();
   const result = options.engine.translate(engineWork(x, request, glossary), x);
   if (!(result instanceof Promise)) return conclude(x, request, result, startedAtMs, options);
   return result.then((answer) => conclude(x, request, answer, startedAtMs, options));
@@ -83,9 +83,9 @@ function engineWork(x: Exchange, request: TranslateRequest, glossary: EngineGlos
 
 function conclude(x: Exchange, request: TranslateRequest, result: EngineResult, startedAtMs: number, options: TranslateOptions): Outcome {
   const usable = result.kind === 'usable';
-  const tally = x.need(tallySlot);
-  tally.engineMs = performance.now() - startedAtMs;
-  tally.attempts = result.failures.length + (usable ? 1 : 0);
+  const stats = x.need(requestStatsSlot);
+  stats.engineMs = options.now() - startedAtMs;
+  stats.attempts = result.failures.length + (usable ? 1 : 0);
   options.onEngineResult(x, result.failures, usable);
   return usable ? json(successBody(request, result.translations, options.languages())) : ENGINE_UNAVAILABLE;
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { isNoMaster, reasonOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { RedisGlossaryShelf } from './redis-glossary-shelf.ts';
+import { RedisGlossaryStore } from './redis-glossary-store.ts';
 import { RedisKeyDirectory } from './redis-key-directory.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { RedisLink } from './redis-link.ts';
@@ -44,7 +44,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
     teams: new RedisTeamRegistry(link),
-    glossaries: new RedisGlossaryShelf(link),
+    glossaries: new RedisGlossaryStore(link),
     ping: () => ping(link),
     close: () => link.close(),
   };

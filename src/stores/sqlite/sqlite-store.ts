@@ -18,7 +18,7 @@ import { Remembrance } from './remembrance.ts';
 import { Resolutions } from './resolutions.ts';
 import { storeFault } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
-import { SqliteGlossaryShelf } from './sqlite-glossary-shelf.ts';
+import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 
 export interface SqliteStoreOptions {
@@ -49,7 +49,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     keys: directoryOf(keys),
     ledger: ledgerOf(group, clock, new Admissions(database, catchUp, remembrance), new Resolutions(database, catchUp, remembrance)),
     teams: new SqliteTeamRegistry({ database, path, clock, group, catchUp, keys }),
-    glossaries: new SqliteGlossaryShelf({ database, path, clock, group }),
+    glossaries: new SqliteGlossaryStore({ database, path, clock, group }),
     ping: () => ping(database, group, path),
     close() {
       sweep.close();

@@ -59,7 +59,7 @@ function house(processMax = PROCESS_MAX, teamMax = TEAM_MAX): House {
       }),
   };
   const steps = [
-    shedStep({ concurrencyMax: processMax, pressure: { refuses: () => false }, onShed }),
+    shedStep({ concurrencyMax: processMax, pressure: { overloaded: () => false }, onShed }),
     known,
     teamShedStep({ concurrencyMax: teamMax, onShed }),
     wait,
@@ -199,7 +199,7 @@ describe('a turn of the event loop', () => {
     const pressure = new LoopPressure({ boundMs, now: () => nowMs });
     return times.filter((atMs) => {
       nowMs = atMs;
-      return pressure.refuses();
+      return pressure.overloaded();
     });
   }
 
@@ -214,12 +214,12 @@ describe('a turn of the event loop', () => {
   test('is followed by one that takes requests again, however long the loop stood still between them', async () => {
     let nowMs = 0;
     const pressure = new LoopPressure({ boundMs: 200, now: () => nowMs });
-    expect(pressure.refuses()).toBe(false);
+    expect(pressure.overloaded()).toBe(false);
     nowMs = 500;
-    expect(pressure.refuses()).toBe(true);
+    expect(pressure.overloaded()).toBe(true);
     await nextTurn();
     nowMs = 100_000;
-    expect(pressure.refuses()).toBe(false);
-    expect(pressure.refuses()).toBe(false);
+    expect(pressure.overloaded()).toBe(false);
+    expect(pressure.overloaded()).toBe(false);
   });
 });

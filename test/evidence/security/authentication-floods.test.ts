@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { digestOf, newKey } from '../../../src/domain/api-key.ts';
 import type { KeyDigest } from '../../../src/domain/api-key.ts';
-import { CachedKeyDirectory } from '../../../src/runtime/key-cache.ts';
+import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 import { atOnce } from '../load/at-once.ts';
 import { startLoadedGateway } from '../load/loaded-gateway.ts';
 import type { LoadedGateway } from '../load/loaded-gateway.ts';
@@ -26,7 +26,7 @@ describe('the key cache before a store that does not answer yet', () => {
         return new Promise((resolve) => answers.push(() => resolve(undefined)));
       },
     };
-    const cache = new CachedKeyDirectory({ directory, keysMax: 100, now: () => nowMs, onLookup: () => undefined });
+    const cache = new LruKeyCache({ directory, keysMax: 100, now: () => nowMs, onLookup: () => undefined });
     return {
       asked,
       cache,
@@ -71,7 +71,7 @@ describe('the key cache before a store that does not answer yet', () => {
     const good = digest();
     let asked = 0;
     const directory = { find: (sought: KeyDigest) => (asked++, sought === good ? owner : undefined) };
-    const cache = new CachedKeyDirectory({ directory, keysMax: 1, now: () => 0, onLookup: () => undefined });
+    const cache = new LruKeyCache({ directory, keysMax: 1, now: () => 0, onLookup: () => undefined });
     void cache.find(good);
     const flood = Array.from({ length: 25_000 }, digest);
     for (const sought of flood) void cache.find(sought);

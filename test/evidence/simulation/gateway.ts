@@ -14,7 +14,7 @@ import { authenticateStep } from '../../../src/steps/authenticate.ts';
 import { identifyStep } from '../../../src/steps/identify.ts';
 import { readStep } from '../../../src/steps/read.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
-import { CachedKeyDirectory } from '../../../src/runtime/key-cache.ts';
+import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { simulatedEngine } from './engine.ts';
 import type { Answer, Intent } from './history.ts';
@@ -115,22 +115,24 @@ export class SimulatedGateway {
   #routes() {
     const { scenario } = this.#world;
     const now = () => performance.now();
-    const cache = new CachedKeyDirectory({ directory: this.client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
+    const cache = new LruKeyCache({ directory: this.client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
     const log = accessLogStep({ record: (entry) => this.#log(entry) }, now);
     const identify = identifyStep(credentialReader(['Vendor-Auth-Key']), cache);
-    const authenticate = authenticateStep(cache);
+    const authenticate = authenticateStep(cache, now);
     const admit = admitStep({
       ledger: this.client.ledger,
       settlements: this.#settlements,
       cache,
       leaseMs: scenario.leaseMs,
       rateLimitHeaders: scenario.requests % 2 === 0,
+      now,
       onAdmission: () => undefined,
     });
     const translate = translateStep({
       engine: simulatedEngine(this.#world),
       glossaries: { entries: () => undefined },
       languages: () => LANGUAGES,
+      now,
       onEngineResult: () => undefined,
     });
     const languages = languagesEndpoint(() => LANGUAGES);

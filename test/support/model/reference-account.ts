@@ -5,7 +5,7 @@ import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts'
 import type { Admission, AdmissionRequest, Placed, Reservation, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
 import { priceMicroOf, priceRefusal } from './reference-price.ts';
-import type { ReferenceGlossary } from './reference-shelf.ts';
+import type { ReferenceGlossary } from './reference-glossaries.ts';
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 

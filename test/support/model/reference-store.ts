@@ -5,7 +5,7 @@ import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { TeamRegistry } from '../../../src/ports/team-registry.ts';
 import { ReferenceAccount } from './reference-account.ts';
-import { referenceShelf } from './reference-shelf.ts';
+import { referenceGlossaries } from './reference-glossaries.ts';
 
 /** What is kept; stores over the same books are two instances on one backing. */
 export interface ReferenceBooks {
@@ -23,7 +23,7 @@ export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks(
     keys: { find: (digest) => books.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
     teams: registryOf(books, account, clock),
-    glossaries: referenceShelf(account, clock),
+    glossaries: referenceGlossaries(account, clock),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

@@ -4,18 +4,18 @@ import { Exchange } from '../../../src/core/exchange.ts';
 import { json } from '../../../src/core/outcome.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import { keyOwnerSlot, newTally, tallySlot, translateRequestSlot } from '../../../src/domain/slots.ts';
+import { keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { StoreError } from '../../../src/domain/store-error.ts';
 import type { EngineWork } from '../../../src/ports/engine.ts';
-import type { GlossaryEntries, GlossaryMemory } from '../../../src/ports/glossary-store.ts';
+import type { GlossaryEntries, GlossaryCache } from '../../../src/ports/glossary-store.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
 
 const ENTRIES: GlossaryEntries = { gateway: 'Tor' };
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
 /** A chain's translate step with an engine that answers at once. */
-function translating(glossaryId: string | undefined, entries: GlossaryMemory['entries']) {
+function translating(glossaryId: string | undefined, entries: GlossaryCache['entries']) {
   const works: EngineWork[] = [];
   const step = translateStep({
     engine: {
@@ -27,11 +27,12 @@ function translating(glossaryId: string | undefined, entries: GlossaryMemory['en
     },
     glossaries: { entries },
     languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
+    now: () => 0,
     onEngineResult: () => undefined,
   });
   const x = new Exchange('01ARZ3NDEKTSV4RRFFQ69G5FAV', { method: 'POST', path: '/x', query: '', headers: {} }, { send() {} }, route, 0);
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
-  x.set(tallySlot, newTally());
+  x.set(requestStatsSlot, newRequestStats());
   const options = { formality: undefined, context: undefined, glossaryId };
   x.set(translateRequestSlot, { text: ['Hello'], characters: 5, targetLang: 'DE', sourceLang: 'EN', ...options });
   return { result: step.run(x), works };

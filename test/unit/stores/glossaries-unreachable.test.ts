@@ -1,19 +1,19 @@
-// What the shelf says when its store does not answer: a StoreError, in time, for each of its methods.
+// What glossaries say when their store does not answer: a StoreError, in time, for each of its methods.
 import { afterEach, expect, test } from 'vitest';
 import { StoreError } from '../../../src/domain/store-error.ts';
-import type { GlossaryShelf } from '../../../src/ports/glossary-store.ts';
+import type { GlossaryStore } from '../../../src/ports/glossary-store.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { startRedis } from '../../support/redis.ts';
 import { SILENT, sqliteFile } from './sqlite/sqlite-file.ts';
 
 const TEAM = '01JTEAM0000000000000000000';
-const CALLS: readonly ((shelf: GlossaryShelf) => Promise<unknown>)[] = [
-  (shelf) => shelf.create({ glossaryId: 'G', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
-  (shelf) => shelf.list(TEAM),
-  (shelf) => shelf.find(TEAM, 'G'),
-  (shelf) => shelf.entries(TEAM, 'G'),
-  (shelf) => shelf.remove(TEAM, 'G'),
+const CALLS: readonly ((glossaries: GlossaryStore) => Promise<unknown>)[] = [
+  (glossaries) => glossaries.create({ glossaryId: 'G', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+  (glossaries) => glossaries.list(TEAM),
+  (glossaries) => glossaries.find(TEAM, 'G'),
+  (glossaries) => glossaries.entries(TEAM, 'G'),
+  (glossaries) => glossaries.remove(TEAM, 'G'),
 ];
 
 const cleanUps: (() => Promise<void>)[] = [];

@@ -1,13 +1,13 @@
-// The glossary shelf of the reference model: each team's glossaries in an array.
+// The glossary store of the reference model: each team's glossaries in an array.
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { GlossaryRecord, GlossaryShelf, NewGlossary } from '../../../src/ports/glossary-store.ts';
+import type { GlossaryRecord, GlossaryStore, NewGlossary } from '../../../src/ports/glossary-store.ts';
 import type { ReferenceAccount } from './reference-account.ts';
 
 export interface ReferenceGlossary extends NewGlossary {
   readonly createdAtMs: number;
 }
 
-export function referenceShelf(account: (teamId: string) => ReferenceAccount | undefined, clock: Clock): GlossaryShelf {
+export function referenceGlossaries(account: (teamId: string) => ReferenceAccount | undefined, clock: Clock): GlossaryStore {
   const all = (teamId: string): readonly ReferenceGlossary[] => account(teamId)?.glossaries ?? [];
   const one = (teamId: string, glossaryId: string) => all(teamId).find((glossary) => glossary.glossaryId === glossaryId);
   return {

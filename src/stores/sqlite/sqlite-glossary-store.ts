@@ -1,11 +1,11 @@
 // Glossaries as rows: every method is one operation of the group commit, so that the count limit holds under any concurrency.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
-import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryShelf, NewGlossary } from '../../ports/glossary-store.ts';
+import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryStore, NewGlossary } from '../../ports/glossary-store.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { storeFault } from './store-fault.ts';
 
-export interface ShelfParts {
+export interface GlossaryStoreParts {
   readonly database: DatabaseSync;
   readonly path: string;
   readonly clock: Clock;
@@ -18,8 +18,8 @@ type Columns = Record<string, SQLOutputValue>;
 const RECORD = 'g.glossary_id, g.name, g.source_lang, g.target_lang, g.entry_count, g.created_at_ms';
 const OF_TEAM = 'FROM glossaries g JOIN teams t ON t.no = g.team WHERE t.team_id = ?';
 
-export class SqliteGlossaryShelf implements GlossaryShelf {
-  readonly #parts: ShelfParts;
+export class SqliteGlossaryStore implements GlossaryStore {
+  readonly #parts: GlossaryStoreParts;
   readonly #team: StatementSync;
   readonly #insert: StatementSync;
   readonly #list: StatementSync;
@@ -27,7 +27,7 @@ export class SqliteGlossaryShelf implements GlossaryShelf {
   readonly #entries: StatementSync;
   readonly #remove: StatementSync;
 
-  constructor(parts: ShelfParts) {
+  constructor(parts: GlossaryStoreParts) {
     this.#parts = parts;
     const { database } = parts;
     this.#team = database.prepare(`SELECT no, max_glossaries, (SELECT count(*) FROM glossaries g WHERE g.team = t.no) AS held

@@ -1,11 +1,11 @@
 // Glossaries in Redis: created and removed by one script each in the team's slot, read by plain commands.
-import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryShelf, NewGlossary } from '../../ports/glossary-store.ts';
+import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryStore, NewGlossary } from '../../ports/glossary-store.ts';
 import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
 import { entriesKey, glossaryPair, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { ScriptName } from './scripts.ts';
 
-export class RedisGlossaryShelf implements GlossaryShelf {
+export class RedisGlossaryStore implements GlossaryStore {
   readonly #link: RedisLink;
 
   constructor(link: RedisLink) {

@@ -1,0 +1,32 @@
+// What a request would cost its team, as the step that read it leaves it for the admission; the same for every metered route.
+import { reserveSlot } from '../core/exchange.ts';
+import type { Refusal } from '../core/outcome.ts';
+
+/** A glossary that the admission checks for existence and pair. Codes are canonical. */
+export interface GlossaryReference {
+  readonly glossaryId: string;
+  readonly sourceLang: string;
+  readonly targetLang: string;
+}
+
+/** A route without a charge takes a place in the team's request rate and nothing else. */
+export interface Charge {
+  /** Code points, judged against the plan's limit per request; `undefined` when there is nothing to measure. */
+  readonly characters: number | undefined;
+  /** Whether `characters` are reserved, to be charged if the request ends in an answer. */
+  readonly reserve: boolean;
+  /** Only with `reserve`. */
+  readonly glossary: GlossaryReference | undefined;
+  /**
+   * What is wrong with the request, told behind the admission: a revoked key gets 401 and a throttled team 429 whatever
+   * the body says (decisions, order of checks).
+   */
+  readonly refusal: Refusal | undefined;
+}
+
+export const chargeSlot = reserveSlot<Charge>('charge');
+
+/** For a request that is refused by its own content. `characters` where they could be counted. */
+export function refusedCharge(refusal: Refusal, characters?: number): Charge {
+  return { characters, reserve: false, glossary: undefined, refusal };
+}
