@@ -51,7 +51,7 @@ const SIBLINGS_APART = ['steps', 'endpoints', 'stores/redis', 'stores/sqlite'];
 
 /** Each third-party package (and node:sqlite) has one home. */
 const HOMES: Readonly<Record<string, string>> = {
-  'uWebSockets.js': 'server/uws.ts',
+  'uWebSockets.js': 'server/uws-build.ts',
   ioredis: 'stores/redis/',
   'node:sqlite': 'stores/sqlite/',
   'lru-cache': 'runtime/',

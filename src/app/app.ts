@@ -16,6 +16,7 @@ import { openServing } from './serving.ts';
 export { startDemoEngine } from '../demo/demo-engine.ts';
 export { describeApi } from './operator-side.ts';
 export type { Address, AppOptions } from './operator-side.ts';
+export { describeUwsBuild } from './serving.ts';
 
 /** A running gateway. */
 export interface App {
@@ -60,7 +61,7 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
   down.add('ops listener', () => operator.close());
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = (operator.serverUrl = publicUrl(config, listen));
-  log.info(`lingate is ready on ${listenUrl}, ops on ${operator.url}`);
+  log.info(`lingate is ready on ${listenUrl}, ops on ${operator.url}`, { listener: listen.library });
   return {
     listen,
     ops: operator.address,

@@ -27,6 +27,7 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { drain } from '../server/lifecycle.ts';
+import { ListenError } from '../server/listener.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
 import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
@@ -41,12 +42,20 @@ export interface ListenOptions {
   readonly exclusive: boolean;
 }
 
+/** Where the public listener is, and what it stands on. */
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  /** With its version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
+  readonly library: string;
+}
+
 export interface Serving {
   readonly metrics: Metrics;
   /** The store answers and we are not draining. */
   ready(): boolean;
   /** Opens the port; to be called once. */
-  listen(options: ListenOptions): Promise<{ readonly host: string; readonly port: number }>;
+  listen(options: ListenOptions): Promise<Listening>;
   /**
    * Begins the end: probes say no at once, and after the drain delay the port is closed. Connections that are open do not
    * notice. What is left to do is `down`'s, which begins with this.
@@ -114,7 +123,7 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
         if (cut > 0) log.warn('requests cut at the drain deadline', { count: cut });
         gateway.close();
       });
-      return listener.address;
+      return { ...listener.address, library: listener.library };
     },
     replace(next) {
       // First what may throw.
@@ -167,6 +176,17 @@ async function startListener(config: Config, gateway: Gateway, { docsUrl, port, 
   // Imported when chosen: the library's binary must not be needed where the other listener is used.
   if (config.listener === 'node') return (await import('../server/node-http.ts')).startNodeListener(options);
   return (await import('../server/uws.ts')).startUwsListener(options);
+}
+
+/** The build of uWebSockets.js that `listener: uws` loads here; when there is none, why. */
+export async function describeUwsBuild(): Promise<string> {
+  const { describeUws, loadUws } = await import('../server/uws-build.ts');
+  try {
+    return describeUws(loadUws());
+  } catch (error) {
+    if (error instanceof ListenError) return error.message;
+    throw error;
+  }
 }
 
 /** Verdicts that the store has not acknowledged are worth a moment's wait; after that their leases see to them. */

@@ -16,7 +16,7 @@ export function helpOfAll(commands: readonly Listed[]): string {
     'Commands:',
     ...listed(commands),
     '',
-    'Every command takes --config FILE, --store URL, --json and --help; lingate --version prints the version.',
+    'Every command takes --config FILE, --store URL, --json and --help; lingate --version prints the version, and that of the HTTP library in use.',
     'A first try: lingate demo',
     '',
   ].join('\n');

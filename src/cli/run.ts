@@ -1,5 +1,6 @@
 // From the words on the command line to a command, and from how it ended to an exit status.
 import { readFileSync } from 'node:fs';
+import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import { nearest } from '../config/nearest.ts';
 import { readArguments } from './arguments.ts';
@@ -25,7 +26,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return WRONG_USAGE;
   }
   if (first === '--version') {
-    io.out(`${versionOf()}\n`);
+    io.out(`${versionOf()}\n${await libraries()}\n`);
     return DONE;
   }
   if (HELP.includes(first)) return first === 'help' && rest.length > 0 ? run([...rest, '--help'], io) : showAll(io);
@@ -98,6 +99,13 @@ function unknown(word: string, known: readonly string[]): string {
 
 function firstWords(): string[] {
   return [...new Set(COMMANDS.map(({ name }) => name.split(' ', 1)[0]!))];
+}
+
+/** What callers meet first: the library behind `listener: uws`, and the Node behind the other. */
+async function libraries(): Promise<string> {
+  // Imported only now: the other commands need none of it.
+  const { describeUwsBuild } = await import('../app/app.ts');
+  return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
 }
 
 function versionOf(): string {

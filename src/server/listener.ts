@@ -21,6 +21,8 @@ export interface ListenerOptions {
 }
 
 export interface Listener {
+  /** What it stands on, with its version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
+  readonly library: string;
   readonly address: { readonly host: string; readonly port: number };
   /** Connections that are open. */
   readonly connections: number;
@@ -67,8 +69,15 @@ function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: Desk): 
 }
 
 /** What a library's listener is to others. `cut` closes the port, if it is still open, and every connection. */
-export function listenerOf(desk: Desk, address: Listener['address'], stopAccepting: () => void, cut: () => void): Listener {
+export function listenerOf(
+  desk: Desk,
+  library: string,
+  address: Listener['address'],
+  stopAccepting: () => void,
+  cut: () => void,
+): Listener {
   return {
+    library,
     address,
     get connections() {
       return desk.connections;

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import { createServer as createHttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import process from 'node:process';
 import type { Duplex } from 'node:stream';
 import { HeadReader } from './head-reader.ts';
 import { HEAD_BYTES_MAX, listenError, listenerOf, openDesk } from './listener.ts';
@@ -23,6 +24,9 @@ const SERVER_OPTIONS: ServerOptions = {
 
 /** Connections that the system holds until they are accepted; it may allow fewer. Beyond them, callers wait in vain for seconds. */
 const BACKLOG_MAX = 4096;
+
+/** What this listener stands on. */
+export const NODE_LIBRARY = `node:http ${process.versions.node}`;
 
 /** Throws a `ListenError` when it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
@@ -51,7 +55,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
     // Not http's own `close`: that one also cuts idle connections, whose next request may be on its way.
     NetServer.prototype.close.call(server);
   };
-  return listenerOf(desk, { host, port: (server.address() as AddressInfo).port }, stopAccepting, () => {
+  return listenerOf(desk, NODE_LIBRARY, { host, port: (server.address() as AddressInfo).port }, stopAccepting, () => {
     server.close();
     server.closeAllConnections();
   });

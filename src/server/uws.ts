@@ -1,29 +1,21 @@
-// The listener on uWebSockets.js, and its only importer.
-import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+// The listener on uWebSockets.js.
 import { Call } from './call.ts';
 import { HeadReader } from './head-reader.ts';
-import { HEAD_BYTES_MAX, ListenError, listenError, listenerOf, openDesk } from './listener.ts';
+import { listenError, listenerOf, openDesk } from './listener.ts';
 import type { Desk, Listener, ListenerOptions, TlsFiles } from './listener.ts';
 import { freePortOf } from './port-check.ts';
 import { readTlsFiles } from './tls-files.ts';
+import { describeUws, loadUws } from './uws-build.ts';
+import type { HttpRequest, HttpResponse, Library, UwsApp, us_listen_socket } from './uws-build.ts';
 import { statusLine } from './write.ts';
 import type { Answer } from './write.ts';
-
-/** What the library exports and its types leave out, or get wrong. */
-interface Library {
-  App(): TemplatedApp;
-  SSLApp(options: { cert_file_name: string; key_file_name: string }): TemplatedApp;
-  us_listen_socket_close(socket: us_listen_socket): void;
-  us_socket_local_port(socket: us_listen_socket): number;
-  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
-  _cfg(option: 'silent'): void;
-}
 
 type Listen = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void;
 
 /** Throws a `ListenError` when it cannot listen. */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
-  const library = await load();
+  const build = loadUws();
+  const { library } = build;
   const desk = openDesk(options);
   const app = openApp(library, options.tls);
   const reader = new HeadReader(options.gateway.headersWanted);
@@ -43,32 +35,19 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
     if (accepting) library.us_listen_socket_close(socket);
     accepting = false;
   };
-  return listenerOf(desk, address, stopAccepting, () => {
+  return listenerOf(desk, describeUws(build), address, stopAccepting, () => {
     stopAccepting();
     app.close();
   });
 }
 
-async function load(): Promise<Library> {
-  // Read once, while the library's binary is loaded; in the process's own environment, so not in a worker thread.
-  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
-  const library = (await import('uWebSockets.js').catch((error: unknown) => {
-    throw new ListenError('cannot_listen', 'uWebSockets.js has no binary for this platform and Node: use "listener: node"', {
-      cause: error,
-    });
-  })) as unknown as Library;
-  // Without it every answer names the library; it has to come before the first app.
-  library['_cfg']('silent');
-  return library;
-}
-
-function openApp(library: Library, tls: TlsFiles | undefined): TemplatedApp {
+function openApp(library: Library, tls: TlsFiles | undefined): UwsApp {
   if (tls === undefined) return library.App();
   readTlsFiles(tls);
   return library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
 }
 
-async function listen(app: TemplatedApp, host: string, port: number, options: number): Promise<us_listen_socket> {
+async function listen(app: UwsApp, host: string, port: number, options: number): Promise<us_listen_socket> {
   const bind = app.listen.bind(app) as unknown as Listen;
   const socket = await new Promise<us_listen_socket | false>((resolve) => bind(host, port, options, resolve));
   if (socket !== false) return socket;

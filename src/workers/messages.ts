@@ -1,6 +1,6 @@
 // What the primary process and its workers say to each other; values that survive structured cloning.
 import type { Config } from '../config/config.ts';
-import type { Address } from '../app/app.ts';
+import type { Listening } from '../app/serving.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
 /** `refuse` is answered when it is done. */
@@ -12,7 +12,7 @@ export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly what: Question };
 
 export type FromWorker =
-  | { readonly kind: 'listening'; readonly address: Address }
+  | { readonly kind: 'listening'; readonly listening: Listening }
   | { readonly kind: 'failed'; readonly error: StartFailure }
   | { readonly kind: 'answer'; readonly id: number; readonly value: boolean | MetricsSnapshot };
 

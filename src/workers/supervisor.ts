@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Address } from '../app/app.ts';
+import type { Listening } from '../app/serving.ts';
 import type { Config } from '../config/config.ts';
 import { openFront } from './worker.ts';
 import type { Front, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
@@ -55,7 +55,7 @@ class Workers implements WorkerSource {
   #refuseMs = 0;
   #stopMs = 0;
 
-  async start(front: Front, count: number): Promise<Address> {
+  async start(front: Front, count: number): Promise<Listening> {
     const { listen, limits } = front.config;
     this.#count = count;
     this.#refuseMs = limits.drainDelayMs + REFUSE_MARGIN_MS;
@@ -63,12 +63,12 @@ class Workers implements WorkerSource {
     // Whoever ends this process in a hurry must not leave workers behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // The first one alone finds out whether the gateway can start at all, and on which port.
-    const address = await this.#open(1, front, { port: listen.port, first: true }).listening;
-    const place = { port: address.port, first: false };
+    const listening = await this.#open(1, front, { port: listen.port, first: true }).listening;
+    const place = { port: listening.port, first: false };
     for (let number = 2; number <= count; number++) this.#open(number, front, place);
     await Promise.all(this.#each((worker) => worker.listening));
     for (const number of this.#places.keys()) void this.#keep(number, front, place);
-    return address;
+    return listening;
   }
 
   async ready(): Promise<boolean> {

@@ -26,7 +26,7 @@ export async function runAsWorker(): Promise<void> {
     const worker = await startWorker(start.config, start.place);
     obey(worker);
     const asked = Promise.race([stopAsked(worker.log, ['SIGTERM']), primaryGone(worker.log)]);
-    tell({ kind: 'listening', address: worker.address });
+    tell({ kind: 'listening', listening: worker.listening });
     await asked;
     await worker.stop();
   } catch (error) {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Address } from '../app/app.ts';
+import type { Listening } from '../app/serving.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
@@ -18,7 +18,7 @@ type Answer = Extract<FromWorker, { kind: 'answer' }>['value'];
 
 export class WorkerProcess {
   /** Resolves when it listens; rejects when it ends before. */
-  readonly listening: Promise<Address>;
+  readonly listening: Promise<Listening>;
   /** Resolves with what it ended with: `status 0`, `SIGKILL`. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
@@ -30,12 +30,12 @@ export class WorkerProcess {
     // Advanced: a configuration holds maps.
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
     const child = (this.#child = fork(MAIN, ['serve'], { env, serialization: 'advanced', stdio: [...stdio] }));
-    const listening = Promise.withResolvers<Address>();
+    const listening = Promise.withResolvers<Listening>();
     let failure: Error | undefined;
     this.listening = listening.promise;
     this.listening.catch(() => undefined);
     child.on('message', (message: FromWorker) => {
-      if (message.kind === 'listening') listening.resolve(message.address);
+      if (message.kind === 'listening') listening.resolve(message.listening);
       else if (message.kind === 'failed') failure = errorOf(message.error);
       else this.#questions.get(message.id)?.(message.value);
     });

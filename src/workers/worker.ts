@@ -4,13 +4,13 @@ import type { Config } from '../config/config.ts';
 import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { publicUrl, startOperatorSide } from '../app/operator-side.ts';
-import type { Address } from '../app/operator-side.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { openServing } from '../app/serving.ts';
+import type { Listening } from '../app/serving.ts';
 
 export type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
 
@@ -23,7 +23,7 @@ export interface WorkerPlace {
 
 /** What one worker process runs. */
 export interface Worker {
-  readonly address: Address;
+  readonly listening: Listening;
   readonly log: Log;
   ready(): boolean;
   snapshot(): Promise<MetricsSnapshot>;
@@ -46,9 +46,9 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace):
   try {
     const serving = await openServing(config, output, down);
     const shared = first ? await freePortOf(config.listen.host, port) : port;
-    const address = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
+    const listening = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
     return {
-      address,
+      listening,
       log: output.log,
       ready: () => serving.ready(),
       snapshot: () => serving.metrics.snapshot(),
@@ -75,7 +75,7 @@ export interface Front {
   /** What new workers start with. */
   readonly config: Config;
   /** Says that all is ready. */
-  announce(listen: Address): void;
+  announce(listen: Listening): void;
   /** As `App.reload`; `config` is what to pass on to the workers. */
   reload(next: Config): readonly string[];
   /** A worker has ended. */
@@ -105,7 +105,7 @@ export async function openFront(config: Config, workers: WorkerSource): Promise<
     },
     announce(listen) {
       operator.serverUrl = publicUrl(config, listen);
-      log.info(`lingate is ready on ${operator.serverUrl}, ops on ${operator.url}`);
+      log.info(`lingate is ready on ${operator.serverUrl}, ops on ${operator.url}`, { listener: listen.library });
     },
     reload(next) {
       // Workers are told and not asked: what one of them would throw is thrown here.

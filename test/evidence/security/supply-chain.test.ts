@@ -4,7 +4,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { NATIVE_BINARIES } from './native-binary.ts';
+import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
+import { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string): string => readFileSync(`${root}${path}`, 'utf8');
@@ -24,13 +25,13 @@ const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !
 
 /** All that an image holds besides Node: to be looked at when it changes. */
 const RUNTIME_PACKAGES =
-  '@ioredis/commands @opentelemetry/api @pinojs/redact atomic-sleep bintrees cluster-key-slot debug denque ioredis lru-cache ms ' +
+  '@btc-vision/uwebsockets.js @ioredis/commands @opentelemetry/api @pinojs/redact atomic-sleep bintrees cluster-key-slot debug denque ioredis lru-cache ms ' +
   'on-exit-leak-free pino pino-abstract-transport pino-std-serializers process-warning prom-client quick-format-unescaped real-require ' +
   'redis-errors safe-stable-stringify sonic-boom split2 standard-as-callback tdigest thread-stream typebox uWebSockets.js ulid yaml';
 const DIRECT_MAX = 12;
 const LICENSES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BlueOak-1.0.0']);
-/** Where the HTTP library's binaries lie. */
-const BINARIES = `${root}node_modules/uWebSockets.js/dist/bin/`;
+/** Node's ABI: the others are never loaded. */
+const ABI = process.versions.modules;
 
 describe('runtime packages', () => {
   test('are at most 12 direct ones, each pinned to one version', () => {
@@ -57,29 +58,34 @@ describe('runtime packages', () => {
     expect(runtime.filter(([, { license }]) => !LICENSES.has(license ?? ''))).toEqual([]);
   });
 
-  test('hold no machine code but the HTTP library', () => {
+  test('hold no machine code but the two builds of the HTTP library', () => {
     const native = runtime.flatMap(([path]) =>
       readdirSync(`${root}${path}`, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.node'))
         .map(() => path),
     );
-    expect([...new Set(native)]).toEqual(['node_modules/uWebSockets.js']);
+    expect([...new Set(native)]).toEqual(['node_modules/@btc-vision/uwebsockets.js', 'node_modules/uWebSockets.js']);
   });
 });
 
 describe('the native binary', () => {
-  test('of this platform is the one that was looked at, byte for byte', () => {
-    const platform = `${process.platform}-${process.arch}-${process.versions.modules}`;
-    const known = NATIVE_BINARIES[platform];
-    // Elsewhere `listener: node` needs none; a binary of a further platform is added to the table once it has been looked at.
-    const sha256 =
-      known === undefined
-        ? undefined
-        : createHash('sha256')
-            .update(readFileSync(BINARIES + known.file))
-            .digest('hex');
-    expect(sha256).toBe(known?.sha256);
-    expect(NATIVE_BINARIES['linux-x64-127']!.sha256).toMatch(/^8cabc918/);
+  test.each([NEWER, OLDER])('of $name is pinned for every platform, byte for byte', ({ name, version, installedAs, folder, binaries }) => {
+    const home = `${root}node_modules/${installedAs}/`;
+    const loadable = readdirSync(home + folder).filter((file) => file.endsWith(`_${ABI}.node`));
+    const found = loadable.map((file) => [
+      file,
+      createHash('sha256')
+        .update(readFileSync(`${home}${folder}/${file}`))
+        .digest('hex'),
+    ]);
+    expect(Object.fromEntries(found)).toEqual(binaries);
+    expect(JSON.parse(readFileSync(`${home}package.json`, 'utf8'))).toMatchObject({ name, version });
+  });
+
+  test('is one of the two, whichever this machine can load', () => {
+    const build = loadUws();
+    expect(build.pinned).toBe(true);
+    expect([NEWER, OLDER].map(({ name, version }) => `uWebSockets.js ${version} (${name})`)).toContain(describeUws(build));
   });
 
   test('is the only one that the image keeps', () => {

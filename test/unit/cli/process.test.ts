@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
+import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
 import { lingate, parsed, start, temporaryFolder } from '../../support/lingate-command.ts';
 import type { Folder } from '../../support/lingate-command.ts';
 
@@ -23,7 +24,9 @@ function claiming(release: string): string[] {
 
 describe('the process', () => {
   test('says its version', async () => {
-    expect(await lingate(['--version'])).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' });
+    const { status, stdout, stderr } = await lingate(['--version']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout.split('\n')).toEqual([manifest.version, describeUws(loadUws()), `Node ${process.versions.node}`, '']);
   });
 
   test.each(['22.22.1', '22.9.0', '20.20.2'])('refuses Node %s in one line, before anything else', async (release) => {

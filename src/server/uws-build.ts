@@ -1,0 +1,147 @@
+// Which build of uWebSockets.js this machine loads: tried at start, newest first, and only a binary that was looked at. Its only importer.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { HEAD_BYTES_MAX, ListenError } from './listener.ts';
+import { NEWER, OLDER } from './uws-pins.ts';
+import type { PinnedBuild } from './uws-pins.ts';
+
+/** What the library's binary offers, as far as it is used here; its own types leave some of it out. */
+export interface Library {
+  App(): UwsApp;
+  SSLApp(options: { cert_file_name: string; key_file_name: string }): UwsApp;
+  us_listen_socket_close(socket: us_listen_socket): void;
+  us_socket_local_port(socket: us_listen_socket): number;
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  _cfg(option: 'silent'): void;
+}
+
+export interface UwsApp extends TemplatedApp {
+  /** Seconds until a connection is closed that owes us a head or a body. The newer build only. */
+  setIdleTimeout?(seconds: number): void;
+  /** Seconds until one is closed behind its answer, read or not. The newer build only. */
+  setResponseTimeout?(seconds: number): void;
+}
+
+/** The types that go with it. */
+export type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
+
+export interface UwsBuild {
+  readonly library: Library;
+  /** As its package calls itself. */
+  readonly package: string;
+  readonly version: string;
+  /** `false` for an upstream release that the operator has put in place: nobody here has looked at its binary. */
+  readonly pinned: boolean;
+}
+
+/** Names the package that alone may be loaded, by the name that it calls itself; for going back, and for comparing. */
+export const BUILD_VARIABLE = 'LINGATE_UWS_BUILD';
+
+/** What the upstream project calls its package. It is on no registry; operators install it from its repository. */
+const UPSTREAM = 'uWebSockets.js';
+
+let loaded: UwsBuild | undefined;
+
+/** The same one for the whole process, as it can be loaded only once. Throws a `ListenError` when there is none. */
+export function loadUws(): UwsBuild {
+  return (loaded ??= load(candidates(), process.env[BUILD_VARIABLE]));
+}
+
+/** `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
+export function describeUws({ package: name, version, pinned }: UwsBuild): string {
+  if (name === UPSTREAM) return `${UPSTREAM} ${version}${pinned ? '' : ' (not pinned)'}`;
+  return `${UPSTREAM} ${version} (${name})`;
+}
+
+/** A package that may hold a build: `pin` is absent for an upstream release. */
+export interface Candidate {
+  readonly name: string;
+  readonly version: string;
+  /** Where its binaries lie. */
+  readonly folder: string;
+  readonly pin: PinnedBuild | undefined;
+}
+
+/** What is installed, in the order in which it is tried: what the operator has put in place, then the newer, then the older. */
+function candidates(): Candidate[] {
+  const found = [OLDER, NEWER].flatMap((pin) => candidateOf(pin) ?? []);
+  return found.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function rank({ pin }: Candidate): number {
+  return pin === undefined ? 0 : pin === NEWER ? 1 : 2;
+}
+
+function candidateOf(pin: PinnedBuild): Candidate | undefined {
+  const file = packageFileOf(pin.installedAs);
+  if (file === undefined) return undefined;
+  const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name: string; readonly version: string };
+  if (name === UPSTREAM) return { name, version, folder: dirname(file), pin: undefined };
+  return { name, version, folder: join(dirname(file), pin.folder), pin };
+}
+
+function packageFileOf(name: string): string | undefined {
+  try {
+    return findPackageJSON(name, import.meta.url);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first one that loads; for tests with packages of their own. Throws a `ListenError` that says of each why it does not. */
+export function load(found: readonly Candidate[], only: string | undefined): UwsBuild {
+  const wanted = only === undefined || only === '' ? found : found.filter(({ name }) => name === only);
+  if (wanted.length === 0 && wanted !== found) {
+    const names = found.map(({ name }) => name).join(', ');
+    throw new ListenError('cannot_listen', `${BUILD_VARIABLE}: there is no ${JSON.stringify(only)}; there are ${names}`);
+  }
+  const reasons: string[] = [];
+  for (const candidate of wanted) {
+    const tried = tryOne(candidate);
+    if (typeof tried !== 'string') return tried;
+    reasons.push(`${candidate.name} ${candidate.version}: ${tried}`);
+  }
+  const told = reasons.length === 0 ? 'it is not installed' : reasons.join('; ');
+  throw new ListenError('cannot_listen', `uWebSockets.js has no binary for this platform and Node (${told}): use "listener: node"`);
+}
+
+/** Why it cannot be loaded here, when the next one may be. Throws when its binary is another than the pinned one: that is no matter of the platform. */
+function tryOne({ name, version, folder, pin }: Candidate): UwsBuild | string {
+  const binary = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+  const file = join(folder, binary);
+  if (!existsSync(file)) return `no ${binary}`;
+  if (pin !== undefined) checkPin(pin, name, version, file, binary);
+  // Read once, while the binary is loaded; in the process's own environment, so not in a worker thread.
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
+  try {
+    // The binary itself: what was checked is what is loaded, and the packages' wrappers do not export all of it.
+    const library = createRequire(join(folder, 'package.json'))(file) as Library;
+    // Without it every answer names the library; it has to come before the first app.
+    library['_cfg']('silent');
+    return { library, package: name, version, pinned: pin !== undefined };
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function checkPin(pin: PinnedBuild, name: string, version: string, file: string, binary: string): void {
+  const refuse = (what: string): never => {
+    throw new ListenError('cannot_listen', `${name} ${version}: ${what}; run "npm ci", or use "listener: node"`);
+  };
+  if (name !== pin.name || version !== pin.version) refuse(`the release that was looked at is ${pin.name} ${pin.version}`);
+  const expected = pin.binaries[binary];
+  if (expected === undefined) refuse(`nobody has looked at ${binary}`);
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+  if (sha256 !== expected) refuse(`${binary} is not the file that was looked at (SHA-256 ${sha256}, not ${expected})`);
+}
+
+/** A C library that is too old is the usual reason; the rest of what the loader says names paths. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const needed = /version [`']?(GLIBC(?:XX)?_[\d.]+)'? not found/.exec(text)?.[1];
+  return needed === undefined ? text.split('\n', 1)[0]! : `needs ${needed}`;
+}
