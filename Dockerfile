@@ -17,8 +17,8 @@ COPY --from=modules /app/node_modules ./node_modules
 COPY package.json ./
 COPY config ./config
 COPY src ./src
-RUN ln -s /app/src/main.ts /usr/local/bin/lingate \
- && chmod +x /app/src/main.ts \
+RUN ln -s /app/src/lingate.js /usr/local/bin/lingate \
+ && chmod +x /app/src/lingate.js \
  && install -d -o 65532 -g 65532 -m 0700 /var/lib/lingate
 # Inside a container, loopback would reach nobody. Publish 8080; keep 9090 (metrics, probes) on the inside.
 ENV NODE_ENV=production \

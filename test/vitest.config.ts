@@ -1,13 +1,21 @@
 // How vitest runs the project's tests: what `npm test` runs in minutes.
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Attacks, faults and loads: `npm run test:evidence`, by the configuration beside this one. */
 export const EVIDENCE = ['faults', 'http-table', 'input', 'load', 'security', 'simulation'];
 
+const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
+
 /** What both have in common. */
 export const COMMON = {
   // Two cores: more files at once would only make servers wait for each other.
   maxWorkers: 2,
+  // As the hooks of the plugin loader have it in a process of its own: `lingate` is the code under test.
+  alias: [
+    { find: /^lingate$/, replacement: SOURCES + 'index.ts' },
+    { find: /^lingate\/(.+)$/, replacement: SOURCES + '$1.ts' },
+  ],
   // The one warning about node:sqlite; the product's own entry silences it by itself.
   execArgv: ['--disable-warning=ExperimentalWarning'],
   testTimeout: 20_000,
@@ -18,5 +26,5 @@ export const COMMON = {
 };
 
 export default defineConfig({
-  test: { ...COMMON, include: ['test/**/*.test.ts'], exclude: EVIDENCE.map((folder) => `test/evidence/${folder}/**`) },
+  test: { ...COMMON, include: ['test/**/*.test.ts'], exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)] },
 });

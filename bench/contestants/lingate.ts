@@ -29,7 +29,7 @@ export interface LingateOptions {
   readonly beforeRedis?: (port: number, ground: Ground) => Promise<Program>;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 
 const PLAN: QuotaPlan = {

@@ -122,7 +122,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
     languagesFile,
     languages,
-    plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), options })),
+    plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), from: file, options })),
   };
 }
 

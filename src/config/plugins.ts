@@ -1,5 +1,4 @@
 // Loads the plugins that the configuration lists: imports each module, checks its options, and runs its setup once.
-import { pathToFileURL } from 'node:url';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { reserveSlot } from '../core/exchange.ts';
@@ -7,10 +6,13 @@ import type { PluginDefinition, PluginHost, PluginParts, StepPlacement } from '.
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import { ConfigError } from './config-error.ts';
+import { importPluginModule } from './plugin-modules.ts';
 
 export interface PluginEntry {
   /** An absolute path, or the name of an installed package. */
   readonly module: string;
+  /** Absolute path of the file that names it: where a package is looked for. */
+  readonly from: string;
   readonly options: unknown;
 }
 
@@ -27,7 +29,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
   const loaded: { name: string; parts: PluginParts<EngineProtocol> }[] = [];
   for (const [index, entry] of entries.entries()) {
     const where = `plugins.${index}`;
-    const definition = await importPlugin(entry.module, where);
+    const definition = await importPlugin(entry, where);
     if (loaded.some(({ name }) => name === definition.name))
       throw new ConfigError([`${where}: plugin "${definition.name}" is listed twice`]);
     checkOptions(definition, entry.options, where);
@@ -42,11 +44,10 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
   };
 }
 
-async function importPlugin(module: string, where: string): Promise<Definition> {
-  const specifier = module.startsWith('/') ? pathToFileURL(module).href : module;
+async function importPlugin({ module, from }: PluginEntry, where: string): Promise<Definition> {
   let namespace: { readonly default?: unknown };
   try {
-    namespace = (await import(specifier)) as { readonly default?: unknown };
+    namespace = await importPluginModule(module, from);
   } catch (error) {
     throw new ConfigError([`${where}.module: ${module} cannot be loaded: ${firstLine(error)}`]);
   }

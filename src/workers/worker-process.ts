@@ -1,6 +1,7 @@
 // One worker as the primary sees it: a child process that starts, answers questions, and ends.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/serving.ts';
@@ -10,7 +11,8 @@ import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 import { WORKER_VARIABLE } from './messages.ts';
 import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+/** TypeScript in a checkout, JavaScript in a package. */
+const MAIN = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
 /** A worker that takes longer to answer is taken for hanging; probes give up after a second. */
 const ANSWER_MS = 500;
 

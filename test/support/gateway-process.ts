@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 const READY = /(https?:\/\/[^ ",]+:(\d+)), ops on (http:\/\/[^ ",]+:(\d+))/;
 
 export interface GatewayProcess {

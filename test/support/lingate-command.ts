@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly nodeArgs?: readonly string[];
 }
 
-export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 
 /** Started with a bare environment: no variable of the machine's reaches it. */
 export function start(args: readonly string[], { cwd, env = {}, nodeArgs = [] }: Surroundings = {}) {

@@ -60,7 +60,7 @@ function start() {
   const drop = CAN_BECOME
     ? ['--reuid', String(UID), '--regid', String(UID), '--clear-groups', '--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all']
     : [];
-  const confined = ['setpriv', '--no-new-privs', ...drop, node, join(program, 'src/main.ts'), ...serve];
+  const confined = ['setpriv', '--no-new-privs', ...drop, node, join(program, 'src/lingate.js'), ...serve];
   const [command = '', ...args] = CAN_MOUNT ? ['unshare', '--mount', 'sh', '-c', READ_ONLY, 'sh', ...confined] : confined;
   const child = spawn(command, args, { env: { PATH: process.env['PATH'] ?? '', FOLDER: folder, ROOT }, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';

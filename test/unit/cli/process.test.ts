@@ -33,7 +33,7 @@ describe('the process', () => {
     expect(await lingate(['team', 'list'], { nodeArgs: claiming(release), cwd: folder.path })).toEqual({
       status: 1,
       stdout: '',
-      stderr: `lingate: needs Node 22.22.2 or newer, and this is ${release}; install a newer one.\n`,
+      stderr: `lingate: needs Node 22.22.2 or newer, and this is ${release}; install a newer one, or run "npm install node@22" here, and npx will use it.\n`,
     });
   });
 

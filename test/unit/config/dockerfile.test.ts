@@ -83,9 +83,9 @@ describe('the Dockerfile', () => {
       // Packages inside packages are in the list by themselves.
       cpSync(join(root, path), join(app, path), { recursive: true, filter: (file) => !foreign.test(file) });
     }
-    expect(ofImage('RUN').at(-1)).toContain('ln -s /app/src/main.ts /usr/local/bin/lingate');
-    chmodSync(join(app, 'src/main.ts'), 0o755);
-    symlinkSync(join(app, 'src/main.ts'), join(folder, 'lingate'));
+    expect(ofImage('RUN').at(-1)).toContain('ln -s /app/src/lingate.js /usr/local/bin/lingate');
+    chmodSync(join(app, 'src/lingate.js'), 0o755);
+    symlinkSync(join(app, 'src/lingate.js'), join(folder, 'lingate'));
     const env = { PATH: `${folder}:${dirname(process.execPath)}:/usr/bin:/bin` };
     expect((await run('lingate', ['--version'], { env })).stdout).toMatch(new RegExp(`^${version}\n`));
     const args = ['serve', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', `sqlite:${folder}/image.db`];

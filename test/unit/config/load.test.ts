@@ -102,12 +102,12 @@ describe('precedence', () => {
 
 describe('files that a configuration names', () => {
   test('languages, plugins and certificates stand beside the file, packages do not', () => {
-    const file = written(
+    const from = written(
       'languages: codes.yaml\ntls: { cert_file: tls/c.pem, key_file: /k.pem }\nplugins: [{ module: ./a.ts }, { module: b/c.mjs, options: { x: 1 } }, { module: "@scope/package" }]',
     );
-    const folder = dirname(file);
+    const folder = dirname(from);
     written('sources: [{ code: EN, name: English }]\ntargets: [{ code: DE, name: German }]', 'codes.yaml', folder);
-    const config = loadConfig({ file, env: {} });
+    const config = loadConfig({ file: from, env: {} });
     expect(config.languagesFile).toBe(join(folder, 'codes.yaml'));
     expect(config.languages).toEqual({
       sources: [{ code: 'EN', name: 'English' }],
@@ -115,9 +115,9 @@ describe('files that a configuration names', () => {
     });
     expect(config.tls).toEqual({ certFile: join(folder, 'tls/c.pem'), keyFile: '/k.pem' });
     expect(config.plugins).toEqual([
-      { module: join(folder, 'a.ts'), options: {} },
-      { module: join(folder, 'b/c.mjs'), options: { x: 1 } },
-      { module: '@scope/package', options: {} },
+      { module: join(folder, 'a.ts'), from, options: {} },
+      { module: join(folder, 'b/c.mjs'), from, options: { x: 1 } },
+      { module: '@scope/package', from, options: {} },
     ]);
   });
 

@@ -1,0 +1,17 @@
+// Builds `dist/`: JavaScript and declarations by the compiler, and beside them what is read at run time (Lua, styles, scripts of pages).
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const SOURCES = fileURLToPath(new URL('.', import.meta.url));
+const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
+const COMPILER = fileURLToPath(import.meta.resolve('typescript/package.json')).replace('package.json', 'bin/tsc');
+
+/** What the compiler has read, what configures it, the launcher, and texts for people. */
+const NOT_COPIED = new Set(['.ts', '.json', '.md']);
+
+rmSync(DIST, { recursive: true, force: true });
+execFileSync(process.execPath, [COMPILER, '-p', `${SOURCES}tsconfig.build.json`], { stdio: 'inherit' });
+cpSync(SOURCES, DIST, { recursive: true, filter: (file) => !NOT_COPIED.has(extname(file)) && basename(file) !== 'lingate.js' });

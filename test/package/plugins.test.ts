@@ -1,0 +1,178 @@
+// Plugins wherever they lie: beside the configuration, in packages of their own, in TypeScript and JavaScript, beside a checkout or an installed package.
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { emptyFolder, packAndInstall, ROOT, writeFiles } from './installed.ts';
+import type { Project } from './installed.ts';
+
+const run = promisify(execFile);
+const CHECKOUT = join(ROOT, 'src/lingate.js');
+const KEY = `la_test_${'a'.repeat(40)}`;
+const PLACE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', 'sqlite:lingate.db'];
+
+/** What every plugin below does: marks the answer of `GET /health`. */
+const MARK = (name: string): string => `
+  options: Type.Object({ word: Type.String() }, { additionalProperties: false }),
+  setup: ({ word }) => ({
+    steps: [{ after: 'access-log', routes: ['GET /health'], step: { kind: 'head', name: '${name}', run: (x) => mark(x, word) } }],
+  }),
+});
+`;
+
+const PLUGINS: Readonly<Record<string, string>> = {
+  // TypeScript that keeps a part of itself in another folder.
+  'beside/plugin.ts': `
+import Type from 'typebox';
+import { definePlugin } from 'lingate';
+import { mark } from '../parts/mark.ts';
+
+export default definePlugin({ name: 'in-typescript',${MARK('in-typescript')}`,
+  'parts/mark.ts': `
+import { keyOwnerSlot } from 'lingate';
+import type { Exchange } from 'lingate';
+
+/** Uses a slot of the gateway's own: another copy of it would have none on this exchange. */
+export function mark(x: Exchange, word: string): undefined {
+  x.set(keyOwnerSlot, { teamId: word, keyId: word });
+  x.responseHeaders = [...x.responseHeaders, ['X-Mark', x.need(keyOwnerSlot).teamId]];
+  return undefined;
+}
+`,
+  'beside/plugin.js': `
+import { Type } from 'typebox';
+import { definePlugin } from 'lingate';
+
+const mark = (x, word) => void (x.responseHeaders = [...x.responseHeaders, ['X-Mark', word]]);
+export default definePlugin({ name: 'in-javascript',${MARK('in-javascript')}`,
+  'node_modules/lingate-plugin-typed/package.json': '{"name":"lingate-plugin-typed","type":"module","exports":{"import":"./src/index.ts"}}',
+  'node_modules/lingate-plugin-typed/src/index.ts': `
+import Type from 'typebox';
+import { definePlugin } from 'lingate';
+import { mark } from './mark.ts';
+
+export default definePlugin({ name: 'in-a-package',${MARK('in-a-package')}`,
+  'node_modules/lingate-plugin-typed/src/mark.ts': `
+import type { Exchange } from 'lingate';
+
+export const mark = (x: Exchange, word: string): undefined => void (x.responseHeaders = [...x.responseHeaders, ['X-Mark', word]]);
+`,
+  'node_modules/@scope/common/package.json': '{"name":"@scope/common","main":"index.cjs"}',
+  'node_modules/@scope/common/index.cjs': `
+const { Type } = require('typebox');
+const { definePlugin } = require('lingate');
+
+const mark = (x, word) => void (x.responseHeaders = [...x.responseHeaders, ['X-Mark', word]]);
+module.exports = definePlugin({ name: 'in-common-js',${MARK('in-common-js')}`,
+};
+
+const CONFIGURATION = `plugins:
+  - { module: ./beside/plugin.ts, options: { word: one } }
+  - { module: beside/plugin.js, options: { word: two } }
+  - { module: lingate-plugin-typed, options: { word: three } }
+  - { module: "@scope/common", options: { word: four } }
+`;
+
+/** What an author puts beside a plugin, as the guide has it. */
+const TSCONFIG = JSON.stringify({
+  compilerOptions: {
+    target: 'es2024',
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    types: [],
+  },
+  include: ['beside', 'parts', 'example'],
+});
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await packAndInstall();
+});
+
+afterAll(() => project.remove());
+
+/** The marks on an answer of a gateway that runs by `config.yaml` in the folder. */
+async function marksOf(main: string, folder: string, more: readonly string[] = []): Promise<string | null> {
+  const args = ['serve', '--config', join(folder, 'config.yaml'), ...PLACE, ...more];
+  const gateway = await startGatewayProcess({ args, cwd: folder, main });
+  try {
+    return (await fetch(`${gateway.url}/health`)).headers.get('x-mark');
+  } finally {
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  }
+}
+
+describe.each([
+  ['a checkout', () => CHECKOUT],
+  ['an installed package', () => project.lingate],
+])('beside %s', (_name, mainOf) => {
+  test('TypeScript and JavaScript, files and packages are loaded with the gateway\'s own copies, and work', async () => {
+    const folder = emptyFolder();
+    writeFiles(folder, { ...PLUGINS, 'config.yaml': CONFIGURATION });
+    expect(await marksOf(mainOf(), folder)).toBe('one, two, three, four');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('they work in every worker', async () => {
+    const folder = emptyFolder();
+    writeFiles(folder, { ...PLUGINS, 'config.yaml': CONFIGURATION });
+    expect(await marksOf(mainOf(), folder, ['--workers', '2'])).toBe('one, two, three, four');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('the example of the guide works as it stands, from an empty folder', async () => {
+    const folder = emptyFolder();
+    writeFiles(folder, exampleOfTheGuide());
+    const args = ['serve', '--config', 'config.yaml', ...PLACE];
+    const gateway = await startGatewayProcess({ args, cwd: folder, main: mainOf() });
+    const answer = await fetch(`${gateway.url}/v1/languages`, { headers: { authorization: `Bearer ${KEY}` } });
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status: 503,
+      body: { code: 'service_unavailable', detail: 'Back in an hour.' },
+    });
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    ['lingate-plugin-none', "plugins.0.module: lingate-plugin-none cannot be loaded: Cannot find package 'lingate-plugin-none' imported from "],
+    ['lingate/plugins/none', 'plugins.0.module: lingate/plugins/none cannot be loaded: Cannot find module '],
+    ['./none.ts', 'plugins.0.module: '],
+  ])('%s, which is not there, is one line', async (module, line) => {
+    const folder = emptyFolder();
+    writeFiles(folder, { 'config.yaml': `plugins: [{ module: ${module} }]\n` });
+    const failed = run(process.execPath, [mainOf(), 'routes', '--config', 'config.yaml'], { cwd: folder });
+    const { stderr } = (await failed.then(() => expect.unreachable('it loaded'), (error: unknown) => error)) as { stderr: string };
+    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(line)]);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+test('in a project that has the package, the plugins are type-checked as they stand, and a mistake is found', async () => {
+  writeFiles(project.folder, { ...PLUGINS, 'tsconfig.json': TSCONFIG, 'example/maintenance.ts': exampleOfTheGuide()['maintenance.ts']! });
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const check = () => run(process.execPath, [compiler, '-p', project.folder]);
+  await check();
+  writeFiles(project.folder, { 'parts/wrong.ts': "import { refuse } from 'lingate';\nexport const no = refuse('rate_limited', 'Slower.');\n" });
+  const failed = (await check().then(() => expect.unreachable('it compiled'), (error: unknown) => error)) as { stdout: string };
+  expect(failed.stdout).toMatch(/parts\/wrong\.ts\(2,19\): error TS2554/);
+});
+
+/** The first plugin in the texts for authors, and the configuration behind it. */
+function exampleOfTheGuide(): Readonly<Record<string, string>> {
+  for (const name of ['src/README.md', 'README.md'].filter((file) => existsSync(join(ROOT, file)))) {
+    const text = readFileSync(join(ROOT, name), 'utf8');
+    const match = /```ts\n([^`]*definePlugin\((?:(?!```)[^])*)```\n+```yaml\n(plugins:\n(?:(?!```)[^])*)```/.exec(text);
+    if (match !== null) return { 'maintenance.ts': match[1]!, 'config.yaml': match[2]! };
+  }
+  throw new Error('no plugin with its configuration in the guide');
+}
