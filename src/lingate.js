@@ -21,7 +21,7 @@ if (isOlder(process.versions.node.split('.').map(Number), least.slice(1).map(Num
   process.exitCode = 1;
 } else {
   const sources = new URL('main.ts', import.meta.url);
-  import(existsSync(sources) ? sources.href : new URL('../dist/main.js', import.meta.url).href);
+  void import(existsSync(sources) ? sources.href : new URL('../dist/main.js', import.meta.url).href);
 }
 
 function isOlder(parts, than) {

@@ -26,5 +26,9 @@ export const COMMON = {
 };
 
 export default defineConfig({
-  test: { ...COMMON, include: ['test/**/*.test.ts'], exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)] },
+  test: {
+    ...COMMON,
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)],
+  },
 });

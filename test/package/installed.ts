@@ -6,10 +6,17 @@ import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const LIMIT_MS = 240_000;
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    packed: Awaited<ReturnType<typeof pack>>;
+  }
+}
 
 export interface Project {
   readonly folder: string;
@@ -30,24 +37,35 @@ export function emptyFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'lingate-package-')));
 }
 
-export async function packAndInstall(): Promise<Project> {
+/** Packs this checkout into the folder. */
+export async function pack(folder: string): Promise<Pick<Project, 'packed'> & { readonly tarball: string }> {
+  const printed = await npm(['pack', '--json', '--pack-destination', folder], ROOT);
+  const [packed] = Object.values(JSON.parse(printed.slice(printed.search(/^[[{]/m))) as Record<string, Packed>);
+  return { tarball: join(folder, packed!.filename), packed: packed!.files.map(({ path }) => path) };
+}
+
+/** Installs what was packed for all of these tests into a project of its own. */
+export async function install(): Promise<Project> {
+  const { tarball, packed } = inject('packed');
   const folder = emptyFolder();
-  const pack = await npm(['pack', '--json', '--pack-destination', folder], ROOT);
-  const [packed] = Object.values(JSON.parse(pack.slice(pack.search(/^[[{]/m))) as Record<string, Packed>);
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'a-project', private: true }));
-  await npm(['install', '--no-audit', '--no-fund', '--prefer-offline', `./${packed!.filename}`], folder);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'a-project', private: true, type: 'module' }));
+  await npm(['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], folder);
   return {
     folder,
-    packed: packed!.files.map(({ path }) => path),
+    packed,
     lingate: join(folder, 'node_modules/.bin/lingate'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** With the Node of these tests in front, as in a project that has it. */
-export async function npm(args: readonly string[], cwd: string): Promise<string> {
-  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };
-  return (await run('npm', args, { cwd, env, timeout: LIMIT_MS, maxBuffer: 1 << 24 })).stdout;
+/** With the Node of these tests in front, as in a project that has it; without what npm tells its own scripts. */
+export function npmEnv(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^npm_(?:lifecycle|package|command|execpath|node_execpath)/.test(name));
+  return { ...Object.fromEntries(own), PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };
+}
+
+async function npm(args: readonly string[], cwd: string): Promise<string> {
+  return (await run('npm', args, { cwd, env: npmEnv(), timeout: LIMIT_MS, maxBuffer: 1 << 24 })).stdout;
 }
 
 /** Files by their path below the folder. */

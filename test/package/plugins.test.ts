@@ -6,7 +6,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
-import { emptyFolder, packAndInstall, ROOT, writeFiles } from './installed.ts';
+import { emptyFolder, install, ROOT, writeFiles } from './installed.ts';
 import type { Project } from './installed.ts';
 
 const run = promisify(execFile);
@@ -37,7 +37,7 @@ import type { Exchange } from 'lingate';
 
 /** Uses a slot of the gateway's own: another copy of it would have none on this exchange. */
 export function mark(x: Exchange, word: string): undefined {
-  x.set(keyOwnerSlot, { teamId: word, keyId: word });
+  x.set(keyOwnerSlot, { teamId: word, keyId: word, mode: 'live' });
   x.responseHeaders = [...x.responseHeaders, ['X-Mark', x.need(keyOwnerSlot).teamId]];
   return undefined;
 }
@@ -95,7 +95,7 @@ const TSCONFIG = JSON.stringify({
 let project: Project;
 
 beforeAll(async () => {
-  project = await packAndInstall();
+  project = await install();
 });
 
 afterAll(() => project.remove());
@@ -115,7 +115,7 @@ describe.each([
   ['a checkout', () => CHECKOUT],
   ['an installed package', () => project.lingate],
 ])('beside %s', (_name, mainOf) => {
-  test('TypeScript and JavaScript, files and packages are loaded with the gateway\'s own copies, and work', async () => {
+  test("TypeScript and JavaScript, files and packages are loaded with the gateway's own copies, and work", async () => {
     const folder = emptyFolder();
     writeFiles(folder, { ...PLUGINS, 'config.yaml': CONFIGURATION });
     expect(await marksOf(mainOf(), folder)).toBe('one, two, three, four');
@@ -144,14 +144,20 @@ describe.each([
   });
 
   test.each([
-    ['lingate-plugin-none', "plugins.0.module: lingate-plugin-none cannot be loaded: Cannot find package 'lingate-plugin-none' imported from "],
+    [
+      'lingate-plugin-none',
+      "plugins.0.module: lingate-plugin-none cannot be loaded: Cannot find package 'lingate-plugin-none' imported from ",
+    ],
     ['lingate/plugins/none', 'plugins.0.module: lingate/plugins/none cannot be loaded: Cannot find module '],
     ['./none.ts', 'plugins.0.module: '],
   ])('%s, which is not there, is one line', async (module, line) => {
     const folder = emptyFolder();
     writeFiles(folder, { 'config.yaml': `plugins: [{ module: ${module} }]\n` });
     const failed = run(process.execPath, [mainOf(), 'routes', '--config', 'config.yaml'], { cwd: folder });
-    const { stderr } = (await failed.then(() => expect.unreachable('it loaded'), (error: unknown) => error)) as { stderr: string };
+    const { stderr } = (await failed.then(
+      () => expect.unreachable('it loaded'),
+      (error: unknown) => error,
+    )) as { stderr: string };
     expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(line)]);
     rmSync(folder, { recursive: true });
   });
@@ -160,11 +166,16 @@ describe.each([
 test('in a project that has the package, the plugins are type-checked as they stand, and a mistake is found', async () => {
   writeFiles(project.folder, { ...PLUGINS, 'tsconfig.json': TSCONFIG, 'example/maintenance.ts': exampleOfTheGuide()['maintenance.ts']! });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const check = () => run(process.execPath, [compiler, '-p', project.folder]);
-  await check();
-  writeFiles(project.folder, { 'parts/wrong.ts': "import { refuse } from 'lingate';\nexport const no = refuse('rate_limited', 'Slower.');\n" });
-  const failed = (await check().then(() => expect.unreachable('it compiled'), (error: unknown) => error)) as { stdout: string };
-  expect(failed.stdout).toMatch(/parts\/wrong\.ts\(2,19\): error TS2554/);
+  const check = () =>
+    run(process.execPath, [compiler, '-p', project.folder]).then(
+      () => '',
+      (error: unknown) => (error as { readonly stdout: string }).stdout,
+    );
+  expect(await check()).toBe('');
+  writeFiles(project.folder, {
+    'parts/wrong.ts': "import { refuse } from 'lingate';\nexport const no = refuse('rate_limited', 'Slower.');\n",
+  });
+  expect(await check()).toMatch(/parts\/wrong\.ts\(2,19\): error TS2554/);
 });
 
 /** The first plugin in the texts for authors, and the configuration behind it. */

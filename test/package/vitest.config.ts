@@ -3,5 +3,11 @@ import { defineConfig } from 'vitest/config';
 import { COMMON } from '../vitest.config.ts';
 
 export default defineConfig({
-  test: { ...COMMON, include: ['test/package/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 300_000 },
+  test: {
+    ...COMMON,
+    globalSetup: ['test/package/pack-once.ts'],
+    include: ['test/package/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
+  },
 });

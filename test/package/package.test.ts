@@ -1,0 +1,95 @@
+// The package as a stranger gets it: what is in it, what it says on another Node, and that it translates where it is installed.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { npmEnv, install, ROOT } from './installed.ts';
+import type { Project } from './installed.ts';
+
+const run = promisify(execFile);
+const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await install();
+});
+
+afterAll(() => project.remove());
+
+describe('the tarball', () => {
+  test('holds JavaScript and declarations, what they read, configuration, README and licences, and nothing else', () => {
+    const strange = project.packed.filter(
+      (path) => !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/[\w.-]+|README\.md|package\.json|src\/lingate\.js)$/.test(path),
+    );
+    expect(strange).toEqual([]);
+    expect(project.packed).toEqual(expect.arrayContaining(['config/LICENSE', 'config/THIRD-PARTY.md', 'config/lingate.yaml', 'README.md']));
+  });
+
+  test('has a declaration for every module', () => {
+    const packed = new Set(project.packed);
+    const modules = project.packed.filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
+    // Scripts of pages run in browsers: nobody imports them.
+    const bare = modules.filter((path) => !packed.has(path.replace(/\.js$/, '.d.ts')));
+    expect(modules.length).toBeGreaterThan(200);
+    expect(bare).toEqual(['dist/docs/copy-buttons.js']);
+  });
+});
+
+describe('installed in an empty project', () => {
+  test('npx lingate says its version', async () => {
+    const { stdout } = await run('npx', ['lingate', '--version'], { cwd: project.folder, env: npmEnv() });
+    expect(stdout).toBe(`${manifest.version}\n`);
+  });
+
+  test('npx lingate demo translates, and SIGINT ends it in good order', async () => {
+    const npx = spawn('npx', ['lingate', 'demo', ...FREE], {
+      cwd: project.folder,
+      env: npmEnv(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    });
+    let output = '';
+    npx.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const ended = once(npx, 'close');
+    await expect.poll(() => output, { timeout: 30_000 }).toMatch(/^curl .*\n/m);
+    const [, url = '', key = ''] = /curl .*?(http:\S+) -H 'Authorization: Bearer (\w+)'/.exec(output)!;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: '{"text":["Hello, world!"],"target_lang":"DE"}' });
+    expect(await answer.json()).toEqual({
+      translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }],
+      billed_characters: 13,
+    });
+    // As from a terminal: to the whole group.
+    process.kill(-npx.pid!, 'SIGINT');
+    await ended;
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+
+  test('it serves with several workers', async () => {
+    const args = ['serve', '--workers', '2', ...FREE, '--store', 'sqlite:workers.db'];
+    const gateway = await startGatewayProcess({ args, cwd: project.folder, main: project.lingate });
+    expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
+    expect((await fetch(`${gateway.opsUrl}/docs`)).headers.get('content-type')).toContain('text/html');
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test.each(['20.20.2', '12.22.12', '22.9.0'])('on Node %s it says in one line what it needs, and how to have it', async (release) => {
+    const code = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${release}'}})`;
+    const claim = ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+    const failed = run(process.execPath, [...claim, project.lingate, 'demo'], { cwd: project.folder });
+    const error = (await failed.then(
+      () => expect.unreachable('it ran'),
+      (reason: unknown) => reason,
+    )) as { code: number; stderr: string };
+    expect(error.code).toBe(1);
+    expect(error.stderr).toBe(
+      `lingate: needs Node 22.22.2 or newer, and this is ${release}; install a newer one, or run "npm install node@22" here, and npx will use it.\n`,
+    );
+  });
+});
