@@ -32,5 +32,6 @@ export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/s
 export { chargeSlot, refusedCharge } from './domain/charge.ts';
 export type { Charge, GlossaryReference } from './domain/charge.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
+export type { EngineGlossary, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export type { Attempt, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from './ports/engine.ts';

@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: ['core'],
   ops: ['core', 'domain', 'ports', 'docs'],
   docs: ['core', 'domain', 'ports'],
-  demo: ['engines/protocols/json-answer.ts'],
+  demo: ['engines/protocols/json-response.ts'],
   config: ['core', 'domain', 'ports'],
   app: [
     'core',

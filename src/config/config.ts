@@ -52,7 +52,7 @@ export interface EngineConfig {
 /** What may go to the engine as one call. */
 export interface BatchConfig {
   readonly textsMax: number;
-  /** UTF-16 code units of all texts together. */
+  /** Code points of all texts together. */
   readonly charactersMax: number;
   /** How long the first request waits for others; 0 is to the end of the turn of the event loop. */
   readonly waitMs: number;
@@ -81,7 +81,7 @@ export interface LimitsConfig {
 /** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
-/** What one UTF-16 code unit may take in JSON: a control character is written as six. */
+/** What one code point may take in JSON: a control character is written as six bytes, all others take at most four. */
 const JSON_BYTES_MAX = 6;
 
 /** `file` and `languagesFile` are absolute. */

@@ -7,6 +7,8 @@ import { unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { Languages } from './languages.ts';
 import { NO_SUCH_GLOSSARY } from './refusals.ts';
+import { NOTHING_CHOSEN } from './translation-options.ts';
+import type { TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
 
 export const TEXTS_MAX = 50;
@@ -47,11 +49,8 @@ export const TranslateBody = Type.Object(
 export interface TranslateRequest {
   readonly text: readonly string[];
   readonly characters: number;
-  readonly targetLang: string;
-  readonly sourceLang: string | undefined;
-  /** As the engine is to see it: `default` and what fell back are gone. */
-  readonly formality: string | undefined;
-  readonly context: string | undefined;
+  /** As the engine is to see them, but for the glossary: only its id is known yet. */
+  readonly options: TranslationOptions;
   readonly glossaryId: string | undefined;
 }
 
@@ -105,7 +104,8 @@ function judgeOptions(members: Members, text: readonly string[], characters: num
   if (contextFault !== undefined) return no(contextFault);
   const glossaryId = judgeGlossary(members['glossary_id'], sourceLang);
   if (typeof glossaryId === 'object') return no(glossaryId);
-  return { kind: 'valid', request: { text, characters, targetLang, sourceLang, formality, context, glossaryId } };
+  const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context };
+  return { kind: 'valid', request: { text, characters, options, glossaryId } };
 }
 
 function unknownParameters(members: Members): Refusal | undefined {

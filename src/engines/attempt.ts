@@ -2,7 +2,7 @@
 import type { Cancellation } from '../core/exchange.ts';
 import type { Attempt, AttemptFailure, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork } from '../ports/engine.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
-import type { Connection, ReplicaWire, WireCall } from './http1/pool.ts';
+import type { ConnectionUse, Pool, PoolRequest } from './http1/pool.ts';
 
 export interface AttemptTerms {
   readonly protocol: EngineProtocol;
@@ -13,8 +13,8 @@ export interface AttemptTerms {
 
 /** Runs one attempt to its end. `done` is called once, never before this returns, and never after the deadline, whatever the adapter does. */
 export function attemptOn(
-  replica: ReplicaWire,
-  connection: Connection,
+  replica: Pool,
+  connection: ConnectionUse,
   work: EngineWork,
   cancellation: Cancellation,
   terms: AttemptTerms,
@@ -27,19 +27,19 @@ class RunningAttempt implements EngineWire, Deadlined {
   dueMs = 0;
   earlier: Deadlined | undefined = undefined;
   later: Deadlined | undefined = undefined;
-  readonly #replica: ReplicaWire;
-  readonly #connection: Connection;
+  readonly #replica: Pool;
+  readonly #connection: ConnectionUse;
   readonly #work: EngineWork;
   readonly #cancellation: Cancellation;
   readonly #terms: AttemptTerms;
   readonly #done: (attempt: Attempt) => void;
-  readonly #calls: WireCall[] = [];
+  readonly #calls: PoolRequest[] = [];
   /** Why further calls are refused; set when the attempt has ended. */
   #ended: AttemptFailure | undefined = undefined;
 
   constructor(
-    replica: ReplicaWire,
-    connection: Connection,
+    replica: Pool,
+    connection: ConnectionUse,
     work: EngineWork,
     cancellation: Cancellation,
     terms: AttemptTerms,

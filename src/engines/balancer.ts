@@ -6,10 +6,10 @@ import { attemptOn } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { readEngineUrl } from './http1/url.ts';
-import { ReplicaWire } from './http1/pool.ts';
-import type { Connection, WireLimits } from './http1/pool.ts';
+import { Pool } from './http1/pool.ts';
+import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
 
-export interface PoolOptions extends WireLimits {
+export interface BalancerOptions extends PoolLimits {
   readonly protocol: EngineProtocol;
   /** At least one; the replicas are equal. */
   readonly urls: readonly string[];
@@ -44,26 +44,26 @@ export const NO_FAILURES: readonly AttemptFailure[] = [];
 /** One of the engine's equals. */
 export interface Replica {
   readonly href: string;
-  readonly wire: ReplicaWire;
+  readonly wire: Pool;
   /** Until then it is tried after the others. */
   lastUntilMs: number;
 }
 
 /** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
-export function openPool(options: PoolOptions): AttemptwiseEngine {
-  return new EnginePool(options);
+export function openBalancer(options: BalancerOptions): AttemptwiseEngine {
+  return new Balancer(options);
 }
 
-class EnginePool implements AttemptwiseEngine {
-  readonly #options: PoolOptions;
+class Balancer implements AttemptwiseEngine {
+  readonly #options: BalancerOptions;
   readonly #terms: AttemptTerms;
   readonly #nowMs: () => number;
   /** Closings of replicas that have left; waited for at the end. */
-  readonly #leaving = new Set<ReplicaWire>();
+  readonly #leaving = new Set<Pool>();
   #replicas: readonly Replica[] = [];
   #turn = 0;
 
-  constructor(options: PoolOptions) {
+  constructor(options: BalancerOptions) {
     this.#options = options;
     const { protocol, timeoutMs, onAdapterError } = options;
     this.#terms = { protocol, deadlines: new Deadlines(timeoutMs), onAdapterError };
@@ -76,7 +76,7 @@ class EnginePool implements AttemptwiseEngine {
     // One promise for both attempts: this is hot.
     return new Promise((resolve) => {
       const replica = this.#next(undefined);
-      this.#attempt(replica, 'kept', work, cancellation, (first) => {
+      this.#attempt(replica, 'reused', work, cancellation, (first) => {
         if (first.kind === 'usable') resolve({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
         else this.#second(work, cancellation, first.failure, replica, resolve);
       });
@@ -86,7 +86,7 @@ class EnginePool implements AttemptwiseEngine {
   first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt> {
     const replica = this.#next(undefined);
     return new Promise((resolve) => {
-      this.#attempt(replica, 'kept', work, cancellation, (attempt) => resolve({ attempt, replica }));
+      this.#attempt(replica, 'reused', work, cancellation, (attempt) => resolve({ attempt, replica }));
     });
   }
 
@@ -120,7 +120,7 @@ class EnginePool implements AttemptwiseEngine {
     const before = this.#replicas;
     this.#replicas = [...wanted].map(
       ([href, url]) =>
-        before.find((replica) => replica.href === href) ?? { href, wire: new ReplicaWire(url, this.#options), lastUntilMs: -Infinity },
+        before.find((replica) => replica.href === href) ?? { href, wire: new Pool(url, this.#options), lastUntilMs: -Infinity },
     );
     for (const replica of before) {
       if (!wanted.has(replica.href)) void this.#leave(replica.wire);
@@ -133,7 +133,13 @@ class EnginePool implements AttemptwiseEngine {
     this.#terms.deadlines.close();
   }
 
-  #attempt(replica: Replica, connection: Connection, work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt) => void): void {
+  #attempt(
+    replica: Replica,
+    connection: ConnectionUse,
+    work: EngineWork,
+    cancellation: Cancellation,
+    done: (attempt: Attempt) => void,
+  ): void {
     attemptOn(replica.wire, connection, work, cancellation, this.#terms, (attempt) => {
       if (attempt.kind === 'unusable' && attempt.failure === 'connect') replica.lastUntilMs = this.#nowMs() + LAST_MS;
       done(attempt);
@@ -159,7 +165,7 @@ class EnginePool implements AttemptwiseEngine {
     return last;
   }
 
-  async #leave(wire: ReplicaWire): Promise<void> {
+  async #leave(wire: Pool): Promise<void> {
     this.#leaving.add(wire);
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);

@@ -7,7 +7,7 @@ import type { AttemptwiseEngine } from './balancer.ts';
 /** What one call may hold. */
 export interface BatchLimits {
   readonly textsMax: number;
-  /** UTF-16 code units of all texts together. */
+  /** Code points of all texts together. */
   readonly charactersMax: number;
   /** How long the first request of a batch waits for others; 0 is to the end of this turn of the event loop. */
   readonly waitMs: number;
@@ -44,7 +44,7 @@ export class Batch implements Cancellation {
     if (this.texts + work.text.length > limits.textsMax || this.#characters + characters > limits.charactersMax) return false;
     const first = this.#members[0]?.work;
     // A glossary's id stands in the key; that its entries are the same too is taken from nobody.
-    return first === undefined || first.glossary?.entries === work.glossary?.entries;
+    return first === undefined || first.options.glossary?.entries === work.options.glossary?.entries;
   }
 
   join(work: EngineWork, characters: number, cancellation: Cancellation): Promise<EngineResult> {
@@ -58,14 +58,14 @@ export class Batch implements Cancellation {
   }
 
   /** Sends what has joined; to be called once. A request that stayed alone goes as if there were no batches. */
-  start(pool: AttemptwiseEngine, onBatch: ((requests: number) => void) | undefined): void {
+  start(balancer: AttemptwiseEngine, onBatch: ((requests: number) => void) | undefined): void {
     const members = this.#members;
     if (members.length > 1) {
       onBatch?.(members.length);
-      void this.#share(pool, members);
+      void this.#share(balancer, members);
     } else if (members.length === 1) {
       const { work, cancellation, resolve } = members[0]!;
-      resolve(pool.translate(work, cancellation));
+      resolve(balancer.translate(work, cancellation));
     }
   }
 
@@ -78,15 +78,15 @@ export class Batch implements Cancellation {
     this.#listener = listener;
   }
 
-  async #share(pool: AttemptwiseEngine, members: readonly Member[]): Promise<void> {
+  async #share(balancer: AttemptwiseEngine, members: readonly Member[]): Promise<void> {
     this.#staying = members.length;
-    const { attempt, replica } = await pool.first(joined(members), this);
+    const { attempt, replica } = await balancer.first(joined(members), this);
     let offset = 0;
     for (const member of members) {
       const from = offset;
       offset += member.work.text.length;
       // Who has left has a result already, and starts no second attempt.
-      if (attempt.kind === 'unusable') member.resolve(pool.second(member.work, member.cancellation, attempt.failure, replica));
+      if (attempt.kind === 'unusable') member.resolve(balancer.second(member.work, member.cancellation, attempt.failure, replica));
       else end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES });
     }
   }

@@ -1,19 +1,21 @@
 // Lets requests that ask for the same kind of translation at the same moment go to the engine as one call.
 import type { Cancellation } from '../core/exchange.ts';
+import { countCharacters } from '../domain/characters.ts';
+import { keyOfOptions } from '../domain/translation-options.ts';
 import type { EngineResult, EngineWork } from '../ports/engine.ts';
 import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
 import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
 
 export class BatchingEngine implements ReplicatedEngine {
-  readonly #pool: AttemptwiseEngine;
+  readonly #balancer: AttemptwiseEngine;
   readonly #limits: BatchLimits;
   readonly #onBatch: ((requests: number) => void) | undefined;
   /** Batches that wait for more, by what their requests have in common; never more than there are requests under way. */
   readonly #open = new Map<string, Batch>();
 
-  constructor(pool: AttemptwiseEngine, limits: BatchLimits, onBatch?: (requests: number) => void) {
-    this.#pool = pool;
+  constructor(balancer: AttemptwiseEngine, limits: BatchLimits, onBatch?: (requests: number) => void) {
+    this.#balancer = balancer;
     this.#limits = limits;
     this.#onBatch = onBatch;
   }
@@ -23,9 +25,9 @@ export class BatchingEngine implements ReplicatedEngine {
     const { textsMax, charactersMax } = this.#limits;
     // Nobody could join it.
     if (work.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled) {
-      return this.#pool.translate(work, cancellation);
+      return this.#balancer.translate(work, cancellation);
     }
-    const key = keyOf(work);
+    const key = keyOfOptions(work.options);
     let batch = this.#open.get(key);
     if (batch !== undefined && !batch.takes(work, characters, this.#limits)) {
       this.#send(batch);
@@ -38,7 +40,7 @@ export class BatchingEngine implements ReplicatedEngine {
   }
 
   setUrls(urls: readonly string[]): void {
-    this.#pool.setUrls(urls);
+    this.#balancer.setUrls(urls);
   }
 
   async close(): Promise<void> {
@@ -47,7 +49,7 @@ export class BatchingEngine implements ReplicatedEngine {
       batch.dismiss();
     }
     this.#open.clear();
-    await this.#pool.close();
+    await this.#balancer.close();
   }
 
   #begin(key: string): Batch {
@@ -66,18 +68,12 @@ export class BatchingEngine implements ReplicatedEngine {
   #send(batch: Batch): void {
     this.#open.delete(batch.key);
     clearTimeout(batch.timer);
-    batch.start(this.#pool, this.#onBatch);
+    batch.start(this.#balancer, this.#onBatch);
   }
-}
-
-/** All that the texts of one call share. Only a context may hold the separator, and it comes last. */
-function keyOf({ sourceLang = '', targetLang, formality = '', glossary, context }: EngineWork): string {
-  const key = `${sourceLang}|${targetLang}|${formality}|${glossary === undefined ? '' : glossary.id}`;
-  return context === undefined ? key : `${key}|${context}`;
 }
 
 function charactersOf(text: readonly string[]): number {
   let characters = 0;
-  for (const entry of text) characters += entry.length;
+  for (const entry of text) characters += countCharacters(entry);
   return characters;
 }

@@ -1,10 +1,10 @@
-// Opens the engine that a configuration describes: a pool of replicas, with batches in front of it where they are wanted.
+// Opens the engine that a configuration describes: a balancer over the replicas, with batches in front of it where they are wanted.
 import type { BatchLimits } from './batch.ts';
 import { BatchingEngine } from './batching-engine.ts';
-import { openPool } from './balancer.ts';
-import type { PoolOptions, ReplicatedEngine } from './balancer.ts';
+import { openBalancer } from './balancer.ts';
+import type { BalancerOptions, ReplicatedEngine } from './balancer.ts';
 
-export interface EngineOptions extends PoolOptions {
+export interface EngineOptions extends BalancerOptions {
   /** Without it every request is a call of its own. */
   readonly batch?: BatchLimits | undefined;
   /** Told of every call that more than one request shares. */
@@ -13,6 +13,6 @@ export interface EngineOptions extends PoolOptions {
 
 /** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
 export function openEngine(options: EngineOptions): ReplicatedEngine {
-  const pool = openPool(options);
-  return options.batch === undefined ? pool : new BatchingEngine(pool, options.batch, options.onBatch);
+  const balancer = openBalancer(options);
+  return options.batch === undefined ? balancer : new BatchingEngine(balancer, options.batch, options.onBatch);
 }

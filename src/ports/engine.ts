@@ -1,20 +1,13 @@
 // The translation engine: takes clean work, answers with usable translations or says that none were to be had.
 import type { Cancellation } from '../core/exchange.ts';
+import type { TranslationOptions } from '../domain/translation-options.ts';
 
-export interface EngineGlossary {
-  readonly id: string;
-  readonly entries: Readonly<Record<string, string>>;
-}
-
-/** One piece of work. Codes are canonical; absent options are `undefined` and left out on the wire. */
+/** One piece of work. */
 export interface EngineWork {
   readonly requestId: string;
   readonly text: readonly string[];
-  readonly sourceLang: string | undefined;
-  readonly targetLang: string;
-  readonly formality: string | undefined;
-  readonly context: string | undefined;
-  readonly glossary: EngineGlossary | undefined;
+  /** The same for all texts; absent ones are left out on the wire. */
+  readonly options: TranslationOptions;
   /** The W3C `traceparent` to send along: the caller's trace, our span. */
   readonly traceparent: string | undefined;
 }

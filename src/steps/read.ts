@@ -34,8 +34,8 @@ export function readStep(languages: () => Languages, bodyBytesMax: number): Body
   };
 }
 
-function chargeOf({ characters, glossaryId, sourceLang, targetLang }: TranslateRequest): Charge {
+function chargeOf({ characters, glossaryId, options }: TranslateRequest): Charge {
   // A glossary is never used without a source language: the body's rules saw to it.
-  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang };
+  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: options.sourceLang!, targetLang: options.targetLang };
   return { characters, reserve: true, glossary, refusal: undefined };
 }

@@ -10,7 +10,8 @@ import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
-import type { AttemptFailure, Engine, EngineGlossary, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
+import type { EngineGlossary } from '../domain/translation-options.ts';
+import type { AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
 import type { GlossaryEntries, GlossaryCache } from '../ports/glossary-store.ts';
 
 export interface TranslateOptions {
@@ -72,11 +73,7 @@ function engineWork(x: Exchange, request: TranslateRequest, glossary: EngineGlos
   return {
     requestId: x.id,
     text: request.text,
-    sourceLang: request.sourceLang,
-    targetLang: request.targetLang,
-    formality: request.formality,
-    context: request.context,
-    glossary,
+    options: glossary === undefined ? request.options : { ...request.options, glossary },
     traceparent: traceparentForward(x.head.headers['traceparent']),
   };
 }
@@ -95,7 +92,7 @@ function successBody(request: TranslateRequest, translations: readonly Translati
   for (let i = 0; i < translations.length; i++) {
     const translation = translations[i]!;
     // Only a code of ours is passed on: whatever else an engine puts there is its own affair.
-    const detected = languages.base(translation.detectedSourceLanguage) ?? request.sourceLang;
+    const detected = languages.base(translation.detectedSourceLanguage) ?? request.options.sourceLang;
     if (i > 0) body += ',';
     body += detected === undefined ? '{"text":' : `{"detected_source_language":"${detected}","text":`;
     body += `${JSON.stringify(translation.text)}}`;

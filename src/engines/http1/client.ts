@@ -1,45 +1,45 @@
-// One connection to a replica: exchanges one after the other, each whole or not at all; any doubt ends the connection.
+// One connection to a replica: requests one after the other, each whole or not at all; any doubt ends the connection.
 import type { Socket } from 'node:net';
 import type { AttemptFailure, EngineResponse } from '../../ports/engine.ts';
-import type { EngineOrigin } from './origin.ts';
+import type { Origin } from './origin.ts';
 import { ResponseParser } from './response-parser.ts';
 
 const READ_BYTES = 65_536;
 
-/** Who waits for the end of an exchange; told it once, unless it has destroyed the connection itself. */
-export interface Exchange {
+/** Who waits for the response to a request; told once, unless it has destroyed the connection itself. */
+export interface ResponseHandler {
   onSent(): void;
-  onAnswer(response: EngineResponse): void;
+  onResponse(response: EngineResponse): void;
   onFailure(failure: AttemptFailure): void;
 }
 
 /** Who counts the connections. */
-export interface SocketOwner {
-  /** The exchange is over and the connection is still good; to be left alone until it is given a further one. */
-  onRest(socket: EngineSocket): void;
+export interface ClientOwner {
+  /** The request is over and the connection is still good; to be left alone until it is given a further one. */
+  onRest(client: Client): void;
   /** Told once. */
-  onGone(socket: EngineSocket): void;
+  onGone(client: Client): void;
 }
 
-export class EngineSocket {
+export class Client {
   /** To be used again, if all is well. */
-  readonly kept: boolean;
-  /** The owner's: it is in no exchange and holds nobody's place. */
+  readonly reusable: boolean;
+  /** The owner's: it has no request and holds nobody's place. */
   idle = false;
   /** The owner's: it is not used any more from this moment on. */
-  keptUntilMs = 0;
-  readonly #owner: SocketOwner;
+  idleUntilMs = 0;
+  readonly #owner: ClientOwner;
   readonly #socket: Socket;
   readonly #parser: ResponseParser;
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-  #exchange: Exchange | undefined = undefined;
+  #handler: ResponseHandler | undefined = undefined;
   /** Waits for the connection. */
   #request = '';
   #ready = false;
   #gone = false;
 
-  constructor(origin: EngineOrigin, kept: boolean, responseBytesMax: number, owner: SocketOwner) {
-    this.kept = kept;
+  constructor(origin: Origin, reusable: boolean, responseBytesMax: number, owner: ClientOwner) {
+    this.reusable = reusable;
     this.#owner = owner;
     this.#parser = new ResponseParser(responseBytesMax);
     this.#socket = origin.open({ buffer: this.#buffer, callback: (length) => this.#read(length) });
@@ -50,7 +50,7 @@ export class EngineSocket {
   }
 
   get busy(): boolean {
-    return this.#exchange !== undefined;
+    return this.#handler !== undefined;
   }
 
   get gone(): boolean {
@@ -62,28 +62,28 @@ export class EngineSocket {
     return this.#parser.keepsSeconds;
   }
 
-  start(exchange: Exchange, request: string): void {
-    this.#exchange = exchange;
+  start(handler: ResponseHandler, request: string): void {
+    this.#handler = handler;
     this.#request = request;
     this.#parser.begin();
     if (this.#ready) this.#send();
   }
 
-  /** Without a word to the exchange. */
+  /** Without a word to the handler. */
   destroy(): void {
     if (this.#gone) return;
     this.#gone = true;
-    this.#exchange = undefined;
+    this.#handler = undefined;
     this.#request = '';
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
 
-  /** Ends the exchange and the connection. */
+  /** Ends the request and the connection. */
   #fail(failure: AttemptFailure): void {
-    const exchange = this.#exchange;
-    this.#exchange = undefined;
-    exchange?.onFailure(failure);
+    const handler = this.#handler;
+    this.#handler = undefined;
+    handler?.onFailure(failure);
     this.destroy();
   }
 
@@ -94,7 +94,7 @@ export class EngineSocket {
 
   #connected(): void {
     this.#ready = true;
-    if (this.#exchange !== undefined) this.#send();
+    if (this.#handler !== undefined) this.#send();
   }
 
   #send(): void {
@@ -102,14 +102,14 @@ export class EngineSocket {
     this.#request = '';
     // Head and body in one write: mostly one system call, and one packet.
     this.#socket.write(request);
-    this.#exchange?.onSent();
+    this.#handler?.onSent();
   }
 
   /** False stops the reading. */
   #read(length: number): boolean {
     if (this.#gone) return false;
     // Bytes that nobody asked for, before a request or behind an answer.
-    if (this.#exchange === undefined || !this.#ready) {
+    if (this.#handler === undefined || !this.#ready) {
       this.breakOff();
       return false;
     }
@@ -120,16 +120,16 @@ export class EngineSocket {
   }
 
   #answered(): void {
-    const exchange = this.#exchange!;
-    this.#exchange = undefined;
-    exchange.onAnswer(this.#parser.take());
+    const handler = this.#handler!;
+    this.#handler = undefined;
+    handler.onResponse(this.#parser.take());
     // An engine that answers before it has the whole request may take the rest of it for the next one.
-    if (this.kept && this.#parser.keepsSeconds > 0 && this.#socket.writableLength === 0) this.#owner.onRest(this);
+    if (this.reusable && this.#parser.keepsSeconds > 0 && this.#socket.writableLength === 0) this.#owner.onRest(this);
     else this.destroy();
   }
 
   #ended(): void {
-    if (this.#exchange !== undefined && this.#ready && this.#parser.end() === 'complete') this.#answered();
+    if (this.#handler !== undefined && this.#ready && this.#parser.end() === 'complete') this.#answered();
     else this.breakOff();
   }
 }

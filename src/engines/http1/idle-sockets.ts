@@ -1,22 +1,22 @@
-// The connections to a replica that wait for their next exchange, and when they may have it.
-import type { EngineSocket } from './client.ts';
+// The connections to a replica that wait for their next request, and when they may have it.
+import type { Client } from './client.ts';
 
 /** Shorter than any engine's idle timeout is likely to be, so that a call seldom meets a connection that is about to close. */
-const KEPT_MS_MAX = 4000;
+const IDLE_MS_MAX = 4000;
 /** So much before the time that a server itself named. */
 const MARGIN_MS = 1000;
 /** How exactly idle connections are closed; they are handed out to the millisecond. */
 const SWEEP_MS = 500;
 
-export class KeptSockets {
+export class IdleSockets {
   readonly #nowMs: () => number;
   /** A connection is free. */
   readonly #onFree: () => void;
   /** Latest last. */
-  readonly #idle: EngineSocket[] = [];
+  readonly #idle: Client[] = [];
   /** Their answers came in this turn of the event loop, or in the one before. */
-  #resting: EngineSocket[] = [];
-  #rested: EngineSocket[] = [];
+  #resting: Client[] = [];
+  #rested: Client[] = [];
   /** One timer for all, while there are any. */
   #sweeping: NodeJS.Timeout | undefined = undefined;
 
@@ -38,27 +38,27 @@ export class KeptSockets {
    * Takes a connection behind its answer. It rests until the event loop has looked at all sockets once more: what an engine
    * sends behind its answer, be it a second one or the connection's end, is seen before a further request goes out.
    */
-  rest(socket: EngineSocket): void {
-    const keptMs = Math.min(KEPT_MS_MAX, socket.keepsSeconds * 1000 - MARGIN_MS);
-    if (keptMs <= 0) {
-      socket.destroy();
+  rest(client: Client): void {
+    const idleMs = Math.min(IDLE_MS_MAX, client.keepsSeconds * 1000 - MARGIN_MS);
+    if (idleMs <= 0) {
+      client.destroy();
       return;
     }
-    socket.keptUntilMs = this.#nowMs() + keptMs;
-    this.#resting.push(socket);
+    client.idleUntilMs = this.#nowMs() + idleMs;
+    this.#resting.push(client);
     if (this.#resting.length + this.#rested.length === 1) setImmediate(this.#turn);
   }
 
   /** The latest first: the others get old, and are closed when fewer are needed. */
-  take(): EngineSocket | undefined {
+  take(): Client | undefined {
     if (this.#idle.length === 0) return undefined;
     const nowMs = this.#nowMs();
-    for (let socket = this.#idle.pop(); socket !== undefined; socket = this.#idle.pop()) {
-      if (socket.keptUntilMs > nowMs) {
-        socket.idle = false;
-        return socket;
+    for (let client = this.#idle.pop(); client !== undefined; client = this.#idle.pop()) {
+      if (client.idleUntilMs > nowMs) {
+        client.idle = false;
+        return client;
       }
-      socket.destroy();
+      client.destroy();
     }
     return undefined;
   }
@@ -69,8 +69,8 @@ export class KeptSockets {
   }
 
   /** An idle connection is gone. */
-  forget(socket: EngineSocket): void {
-    const at = this.#idle.indexOf(socket);
+  forget(client: Client): void {
+    const at = this.#idle.indexOf(client);
     if (at !== -1) this.#idle.splice(at, 1);
   }
 
@@ -79,10 +79,10 @@ export class KeptSockets {
     this.#rested = this.#resting;
     this.#resting = [];
     if (this.#rested.length > 0) setImmediate(this.#turn);
-    for (const socket of ready) {
-      if (socket.gone) continue;
-      socket.idle = true;
-      this.#idle.push(socket);
+    for (const client of ready) {
+      if (client.gone) continue;
+      client.idle = true;
+      this.#idle.push(client);
       this.#onFree();
     }
     if (this.#idle.length > 0) this.#sweeping ??= setInterval(this.#sweep, SWEEP_MS).unref();
@@ -90,7 +90,7 @@ export class KeptSockets {
 
   readonly #sweep = (): void => {
     const nowMs = this.#nowMs();
-    for (const socket of this.#idle.filter(({ keptUntilMs }) => keptUntilMs <= nowMs)) socket.destroy();
+    for (const client of this.#idle.filter(({ idleUntilMs }) => idleUntilMs <= nowMs)) client.destroy();
     if (this.#idle.length > 0) return;
     clearInterval(this.#sweeping);
     this.#sweeping = undefined;

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-export class EngineOrigin {
+export class Origin {
   /** As the `Host` field names it. */
   readonly host: string;
   /** What a socket emits once requests can be sent over it. */

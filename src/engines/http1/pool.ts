@@ -1,13 +1,13 @@
 // The way to one replica: bounded connections, and a bounded queue for them.
 import { performance } from 'node:perf_hooks';
 import type { AttemptFailure, EngineCall, EngineResponse } from '../../ports/engine.ts';
-import { EngineOrigin } from './origin.ts';
+import { Origin } from './origin.ts';
 import { fixedLines, requestText } from './request.ts';
-import { EngineSocket } from './client.ts';
-import type { Exchange, SocketOwner } from './client.ts';
-import { KeptSockets } from './idle-sockets.ts';
+import { Client } from './client.ts';
+import type { ResponseHandler, ClientOwner } from './client.ts';
+import { IdleSockets } from './idle-sockets.ts';
 
-export interface WireLimits {
+export interface PoolLimits {
   /** Deadline of one attempt, for all its calls together. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
@@ -25,43 +25,44 @@ export interface WireLimits {
  */
 const WAIT_SHARE = 0.5;
 
-/** `kept` connections are reused; a `fresh` one is opened for the call and closed after it. */
-export type Connection = 'kept' | 'fresh';
+/** A `reused` connection is kept for further calls; a `fresh` one is opened for the call and closed after it. */
+export type ConnectionUse = 'reused' | 'fresh';
 
 type Settle = (result: EngineResponse | AttemptFailure) => void;
 
 /** One replica's connections. A call goes out at once, waits for its turn, or is refused as `busy`. */
-export class ReplicaWire implements SocketOwner {
-  readonly #origin: EngineOrigin;
+export class Pool implements ClientOwner {
+  readonly #origin: Origin;
   readonly #basePath: string;
-  readonly #lines: Readonly<Record<Connection, string>>;
-  readonly #limits: WireLimits;
+  readonly #lines: Readonly<Record<ConnectionUse, string>>;
+  readonly #limits: PoolLimits;
   readonly #nowMs: () => number;
-  readonly #kept: KeptSockets;
+  readonly #idle: IdleSockets;
   /** In whatever state. */
-  readonly #open = new Set<EngineSocket>();
+  readonly #open = new Set<Client>();
   /** Oldest first. */
-  readonly #waiting = new Set<WireCall>();
+  readonly #waiting = new Set<PoolRequest>();
   /** Connections that hold a place: all but the idle ones. */
   #underWay = 0;
   #closing = false;
   #destroyed = false;
-  readonly #onQuiet: (() => void)[] = [];
+  /** Resolved when the last call under way has ended and none may follow. */
+  readonly #quiet = Promise.withResolvers<void>();
 
   /** `url` must have passed `readEngineUrl`. */
-  constructor(url: URL, limits: WireLimits) {
-    this.#origin = new EngineOrigin(url);
+  constructor(url: URL, limits: PoolLimits) {
+    this.#origin = new Origin(url);
     this.#basePath = url.pathname.replace(/\/+$/, '');
     this.#lines = fixedLines(this.#origin.host);
     this.#limits = limits;
     this.#nowMs = limits.nowMs ?? (() => performance.now());
-    this.#kept = new KeptSockets(this.#nowMs, () => this.#free());
+    this.#idle = new IdleSockets(this.#nowMs, () => this.#free());
   }
 
   /** Starts a call; `settle` is called exactly once. */
-  call(call: EngineCall, connection: Connection, settle: Settle): WireCall {
+  call(call: EngineCall, connection: ConnectionUse, settle: Settle): PoolRequest {
     const request = requestText(call, this.#basePath, this.#lines[connection]);
-    const started = new WireCall(this, request ?? '', connection, settle);
+    const started = new PoolRequest(this, request ?? '', connection, settle);
     if (request === undefined) {
       started.stop('internal');
     } else if (this.#destroyed) {
@@ -70,7 +71,7 @@ export class ReplicaWire implements SocketOwner {
       // Only of a call that never waited its turn can it be said that connecting took all its time.
       started.stage = 'connecting';
       this.#start(started);
-    } else if (this.#waiting.size < this.#limits.queueMax + this.#kept.resting) {
+    } else if (this.#waiting.size < this.#limits.queueMax + this.#idle.resting) {
       // A place of a connection that rests is as good as free: to wait for it takes none in the queue.
       started.waitingSinceMs = this.#nowMs();
       this.#waiting.add(started);
@@ -80,27 +81,27 @@ export class ReplicaWire implements SocketOwner {
     return started;
   }
 
-  leaveQueue(call: WireCall): void {
+  leaveQueue(call: PoolRequest): void {
     this.#waiting.delete(call);
   }
 
-  onRest(socket: EngineSocket): void {
-    if (this.#closing) socket.destroy();
-    else this.#kept.rest(socket);
+  onRest(client: Client): void {
+    if (this.#closing) client.destroy();
+    else this.#idle.rest(client);
   }
 
-  onGone(socket: EngineSocket): void {
-    this.#open.delete(socket);
-    if (socket.idle) this.#kept.forget(socket);
+  onGone(client: Client): void {
+    this.#open.delete(client);
+    if (client.idle) this.#idle.forget(client);
     else this.#free();
   }
 
   /** Lets calls under way end. */
   close(): Promise<void> {
     this.#closing = true;
-    for (const socket of this.#open) if (!socket.busy) socket.destroy();
-    if (this.#underWay === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onQuiet.push(resolve));
+    for (const client of this.#open) if (!client.busy) client.destroy();
+    if (this.#underWay === 0) this.#quiet.resolve();
+    return this.#quiet.promise;
   }
 
   /** Breaks off whatever is under way. */
@@ -108,29 +109,29 @@ export class ReplicaWire implements SocketOwner {
     this.#closing = true;
     this.#destroyed = true;
     for (const call of this.#waiting) call.stop('connect');
-    for (const socket of this.#open) socket.breakOff();
+    for (const client of this.#open) client.breakOff();
     return Promise.resolve();
   }
 
-  #start(call: WireCall): void {
+  #start(call: PoolRequest): void {
     this.#underWay++;
-    const kept = call.connection === 'kept';
-    let socket = kept ? this.#kept.take() : undefined;
-    if (socket === undefined) {
+    const reusable = call.connection === 'reused';
+    let client = reusable ? this.#idle.take() : undefined;
+    if (client === undefined) {
       const { connectionsMax, responseBytesMax } = this.#limits;
       // Idle ones count: an engine may have a bound of its own.
-      if (this.#underWay + this.#kept.idle > connectionsMax) this.#kept.dropOldest();
-      socket = new EngineSocket(this.#origin, kept, responseBytesMax, this);
-      this.#open.add(socket);
+      if (this.#underWay + this.#idle.idle > connectionsMax) this.#idle.dropOldest();
+      client = new Client(this.#origin, reusable, responseBytesMax, this);
+      this.#open.add(client);
     }
-    call.startOn(socket);
+    call.startOn(client);
   }
 
   /** A place is free. */
   #free(): void {
     this.#underWay--;
     if (this.#waiting.size > 0) this.#startWaiting();
-    if (this.#closing && this.#underWay === 0) for (const quiet of this.#onQuiet.splice(0)) quiet();
+    if (this.#closing && this.#underWay === 0) this.#quiet.resolve();
   }
 
   #startWaiting(): void {
@@ -144,17 +145,17 @@ export class ReplicaWire implements SocketOwner {
   }
 }
 
-/** One HTTP exchange; itself what its connection reports to, so that a call costs no closures. */
-export class WireCall implements Exchange {
-  readonly connection: Connection;
+/** One call on its way; itself what its connection reports to, so that a call costs no closures. */
+export class PoolRequest implements ResponseHandler {
+  readonly connection: ConnectionUse;
   stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
   waitingSinceMs = 0;
-  readonly #replica: ReplicaWire;
+  readonly #replica: Pool;
   readonly #settle: Settle;
   #request: string;
-  #socket: EngineSocket | undefined = undefined;
+  #client: Client | undefined = undefined;
 
-  constructor(replica: ReplicaWire, request: string, connection: Connection, settle: Settle) {
+  constructor(replica: Pool, request: string, connection: ConnectionUse, settle: Settle) {
     this.#replica = replica;
     this.#request = request;
     this.connection = connection;
@@ -164,15 +165,15 @@ export class WireCall implements Exchange {
   /** Gives the call up for a reason; its connection is not used again. */
   stop(failure: AttemptFailure): void {
     if (this.stage === 'settled') return;
-    const socket = this.#socket;
+    const client = this.#client;
     this.#end(failure);
-    if (socket === undefined) this.#replica.leaveQueue(this);
-    else socket.destroy();
+    if (client === undefined) this.#replica.leaveQueue(this);
+    else client.destroy();
   }
 
-  startOn(socket: EngineSocket): void {
-    this.#socket = socket;
-    socket.start(this, this.#request);
+  startOn(client: Client): void {
+    this.#client = client;
+    client.start(this, this.#request);
     this.#request = '';
   }
 
@@ -180,7 +181,7 @@ export class WireCall implements Exchange {
     this.stage = 'sent';
   }
 
-  onAnswer(response: EngineResponse): void {
+  onResponse(response: EngineResponse): void {
     this.#end(response);
   }
 
@@ -192,7 +193,7 @@ export class WireCall implements Exchange {
     if (this.stage === 'settled') return;
     this.stage = 'settled';
     // It goes on to other exchanges.
-    this.#socket = undefined;
+    this.#client = undefined;
     this.#request = '';
     this.#settle(result);
   }

@@ -9,9 +9,9 @@ const VALUE = /^[\t\x20-\x7e]*$/;
 const PATH = /^\/[\x21-\x7e]*$/;
 
 /** The lines that are the same for every call. */
-export function fixedLines(host: string): { readonly kept: string; readonly fresh: string } {
+export function fixedLines(host: string): { readonly reused: string; readonly fresh: string } {
   const lines = `Host: ${host}\r\nAccept-Encoding: identity\r\nConnection: `;
-  return { kept: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
+  return { reused: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
 }
 
 /** `undefined` when the call is not one that can be sent: the fault is the adapter's. The text is to be sent as UTF-8. */

@@ -9,7 +9,7 @@ export const EXTENSION_BYTES_MAX = 16_384;
 
 const [IN_SIZE, IN_EXTENSION, SIZE_END, IN_CONTENT, CONTENT_END_CR, CONTENT_END_LF] = [0, 1, 2, 3, 4, 5];
 
-export class ChunkReader {
+export class ChunkedBodyParser {
   /** `complete` behind the line of the last chunk; trailer fields follow. */
   reading: Reading = 'open';
   /** Bytes of the chunk's content that are still to come. */

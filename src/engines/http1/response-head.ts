@@ -17,7 +17,7 @@ const [MINOR_AT, STATUS_AT, STATUS_END] = [7, 9, 12];
 /** Where in the head the next byte stands. */
 const [IN_START_LINE, IN_STATUS_TEXT, LINE_BEGIN, IN_NAME, IN_VALUE, LINE_END, HEAD_END] = [0, 1, 2, 3, 4, 5, 6];
 
-export class HeadReader {
+export class ResponseHeadParser {
   readonly framing = new ResponseFraming();
   reading: Reading = 'open';
   status = 0;

@@ -1,7 +1,7 @@
 // From the bytes of a connection to one HTTP/1.x answer, by RFC 9112 and where in doubt against it; knows no sockets.
 import type { EngineResponse } from '../../ports/engine.ts';
-import { ChunkReader } from './response-chunks.ts';
-import { HeadReader } from './response-head.ts';
+import { ChunkedBodyParser } from './response-chunks.ts';
+import { ResponseHeadParser } from './response-head.ts';
 import type { Reading } from './response-head.ts';
 
 export type { Reading } from './response-head.ts';
@@ -19,8 +19,8 @@ const [HEAD, LENGTH, CHUNKS, TRAILERS, UNTIL_END] = [0, 1, 2, 3, 4];
 export class ResponseParser {
   /** More than this is too large. */
   readonly #bodyBytesMax: number;
-  readonly #head = new HeadReader();
-  readonly #chunks = new ChunkReader();
+  readonly #head = new ResponseHeadParser();
+  readonly #chunks = new ChunkedBodyParser();
   #reading: Reading = 'open';
   #phase = HEAD;
   #interims = 0;

@@ -3,7 +3,7 @@
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { cutText, joinText } from './apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
-import { isJsonObject, jsonObjectOf } from './json-answer.ts';
+import { isJsonObject, jsonObjectOf } from './json-response.ts';
 
 /** Texts of one work translated at a time. APY runs one pipeline per pair: more would only queue there. */
 const TEXTS_AT_ONCE = 4;
@@ -12,7 +12,7 @@ const IDENTIFY_UNITS_MAX = 1000;
 
 export const apertiumProtocol: EngineProtocol = {
   async attempt(work, wire): Promise<Attempt> {
-    const target = alpha3Of(work.targetLang);
+    const target = alpha3Of(work.options.targetLang);
     if (target === undefined) return { kind: 'unusable', failure: 'unsupported_pair' };
     const translations: Translation[] = [];
     let next = 0;
@@ -20,7 +20,7 @@ export const apertiumProtocol: EngineProtocol = {
     const worker = async (): Promise<void> => {
       while (next < work.text.length && failure === undefined) {
         const index = next++;
-        const result = await translateText(work.text[index]!, work.sourceLang, target, work, wire);
+        const result = await translateText(work.text[index]!, work.options.sourceLang, target, work, wire);
         if (typeof result === 'string') failure ??= result;
         else translations[index] = result;
       }

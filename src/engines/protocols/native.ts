@@ -1,7 +1,14 @@
 // Lingate's own engine protocol: one POST with all texts, one answer with all translations.
+import { NOTHING_CHOSEN, OPTION_NAMES, TRANSLATION_OPTIONS } from '../../domain/translation-options.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';
-import { isJsonObject, jsonObjectOf } from './json-answer.ts';
-import type { JsonObject } from './json-answer.ts';
+import { isJsonObject, jsonObjectOf } from './json-response.ts';
+import type { JsonObject } from './json-response.ts';
+
+/** Each option, what comes before its value in the body, and the value that is not sent. */
+const MEMBERS = TRANSLATION_OPTIONS.map((option) => {
+  const unsaid: unknown = option === 'targetLang' ? undefined : NOTHING_CHOSEN[option];
+  return { option, opening: `,${JSON.stringify(OPTION_NAMES[option])}:`, unsaid };
+});
 
 export const nativeProtocol: EngineProtocol = {
   // Not async: a request's way through the engine is hot, and that would cost it another promise.
@@ -24,16 +31,13 @@ function headersOf(work: EngineWork): Record<string, string> {
   return headers;
 }
 
-/** Members in the documented order; `JSON.stringify` leaves out those that are `undefined`. */
-function bodyOf(work: EngineWork): string {
-  return JSON.stringify({
-    text: work.text,
-    source_lang: work.sourceLang,
-    target_lang: work.targetLang,
-    formality: work.formality,
-    context: work.context,
-    glossary: work.glossary === undefined ? undefined : { id: work.glossary.id, entries: work.glossary.entries },
-  });
+function bodyOf({ text, options }: EngineWork): string {
+  let body = `{"text":${JSON.stringify(text)}`;
+  for (const { option, opening, unsaid } of MEMBERS) {
+    const value = options[option];
+    if (value !== unsaid) body += opening + JSON.stringify(value);
+  }
+  return `${body}}`;
 }
 
 function judge(answer: JsonObject, texts: number): Attempt {

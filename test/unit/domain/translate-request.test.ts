@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { Languages } from '../../../src/domain/languages.ts';
+import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 
 const languages = new Languages({
@@ -97,10 +98,7 @@ describe('bodies that pass', () => {
     expect(request({ text: ['Hé👍'], target_lang: 'en-gb', source_lang: 'de', context: 'not counted' })).toEqual({
       text: ['Hé👍'],
       characters: 3,
-      targetLang: 'EN-GB',
-      sourceLang: 'DE',
-      formality: undefined,
-      context: 'not counted',
+      options: { ...NOTHING_CHOSEN, targetLang: 'EN-GB', sourceLang: 'DE', context: 'not counted' },
       glossaryId: undefined,
     });
   });
@@ -112,7 +110,7 @@ describe('bodies that pass', () => {
     ['prefer_more', 'EN-GB', undefined],
     ['default', 'EN-GB', undefined],
   ])('formality %s for %s reaches the engine as %s', (formality, target_lang, expected) => {
-    expect(request({ ...good, target_lang, formality }).formality).toBe(expected);
+    expect(request({ ...good, target_lang, formality }).options.formality).toBe(expected);
   });
 
   test('limits are kept to the character: 50 texts, 2,000 of context in code points', () => {

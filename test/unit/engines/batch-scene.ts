@@ -2,6 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
+import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
+import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import type { Attempt, EngineProtocol, EngineWork, Translation } from '../../../src/ports/engine.ts';
 
 /** An engine that cannot stand a text fails every call that it is in. */
@@ -25,17 +27,22 @@ export type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'th
 
 const GLOSSARIES = [undefined, { id: 'G', entries: { a: 'b' } }, { id: 'H', entries: { a: 'b' } }, { id: 'G', entries: { a: 'c' } }];
 
-const options = fc.record({
+/** Whoever adds an option has to say here what it may be, and the properties hold for it too. */
+const VALUES: { readonly [Option in keyof TranslationOptions]: fc.Arbitrary<TranslationOptions[Option]> } = {
   sourceLang: fc.constantFrom(undefined, 'EN', 'FR'),
   targetLang: fc.constantFrom('DE', 'IT'),
   formality: fc.constantFrom(undefined, 'more'),
-  context: fc.constantFrom(undefined, '', 'G', '|', 'G|'),
+  context: fc.constantFrom(undefined, '', 'G', '|', 'G|', 'text', '","'),
   glossary: fc.constantFrom(...GLOSSARIES),
-});
+  format: fc.constantFrom('text', 'html', 'xml'),
+  ignoreTags: fc.constantFrom(undefined, [], ['x'], ['x', 'y'], ['x,y']),
+};
+
+const options: fc.Arbitrary<TranslationOptions> = fc.record(VALUES);
 
 /** Of few kinds, so that there is something to share. */
 const request = fc.record({
-  options: fc.oneof({ weight: 3, arbitrary: fc.constant({ targetLang: 'DE' }) }, { weight: 2, arbitrary: options }),
+  options: fc.oneof({ weight: 3, arbitrary: fc.constant({ ...NOTHING_CHOSEN, targetLang: 'DE' }) }, { weight: 2, arbitrary: options }),
   texts: fc.array(fc.oneof({ weight: 9, arbitrary: fc.string({ maxLength: 8, unit: 'grapheme' }) }, fc.constant(POISON)), {
     minLength: 1,
     maxLength: 5,
@@ -58,11 +65,7 @@ export const scene: fc.Arbitrary<Scene> = fc
       comesAfter,
       leavesAfter,
       work: {
-        sourceLang: undefined,
-        formality: undefined,
-        context: undefined,
-        glossary: undefined,
-        ...asked,
+        options: asked,
         requestId: `request-${index}`,
         traceparent: undefined,
         // No two texts are the same: each tells whose it is.
@@ -79,8 +82,8 @@ export const faults = fc.array(
 );
 
 /** All that may decide a translation is in it. */
-function translationOf(text: string, { sourceLang, targetLang, formality, context, glossary }: EngineWork): string {
-  return JSON.stringify([text, sourceLang, targetLang, formality, context, glossary]);
+function translationOf(text: string, { options: asked }: EngineWork): string {
+  return JSON.stringify([text, asked]);
 }
 
 /** What an engine that is sound answers. */

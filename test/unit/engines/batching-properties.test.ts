@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCharacters } from '../../../src/domain/characters.ts';
 import { openEngine } from '../../../src/engines/open-engine.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
@@ -60,10 +61,6 @@ function membersOf(call: EngineWork): number[] {
   return [...new Set(call.text.map((text) => Number.parseInt(text, 10)))];
 }
 
-function kindOfWork({ sourceLang, targetLang, formality, context, glossary }: EngineWork): readonly unknown[] {
-  return [sourceLang, targetLang, formality, context, glossary];
-}
-
 describe('for random requests', () => {
   test('and an engine that is sound, or cannot stand some texts, every answer is what it is without batches', async () => {
     let shared = 0;
@@ -108,11 +105,11 @@ describe('for random requests', () => {
         const { calls } = await play(drawn, planned, true);
         for (const call of calls) {
           const members = membersOf(call);
-          for (const member of members) expect(kindOfWork(call)).toEqual(kindOfWork(drawn.requests[member]!.work));
+          for (const member of members) expect(call.options).toEqual(drawn.requests[member]!.work.options);
           expect(call.requestId).toBe(`request-${members[0]}`);
           if (members.length === 1) continue;
           expect(call.text.length).toBeLessThanOrEqual(drawn.limits.textsMax);
-          expect(call.text.join('').length).toBeLessThanOrEqual(drawn.limits.charactersMax);
+          expect(countCharacters(call.text.join(''))).toBeLessThanOrEqual(drawn.limits.charactersMax);
         }
       }),
       { numRuns: RUNS },

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { slow, startScriptedEngine } from '../../support/scripted-engine.ts';
 import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import { answersOf, ask, BatchSite, callsOf, textsOf, together, translated } from './batch-site.ts';
 import { Caller, work } from './engine-work.ts';
 
@@ -57,16 +58,22 @@ describe('requests at the same moment', () => {
 
   test('that differ in anything but texts are never in one call', async () => {
     const base = { sourceLang: 'EN', targetLang: 'DE', formality: 'more', context: 'c', glossary: { id: 'G', entries: ENTRIES } };
+    // Each option there is, with another value.
+    const others: TranslationOptions = {
+      sourceLang: undefined,
+      targetLang: 'FR',
+      formality: undefined,
+      context: undefined,
+      glossary: undefined,
+      format: 'html',
+      ignoreTags: ['x'],
+    };
     const works = [
       base,
-      { ...base, sourceLang: undefined },
-      { ...base, targetLang: 'FR' },
-      { ...base, formality: undefined },
+      ...Object.entries(others).map(([option, value]) => ({ ...base, [option]: value as never })),
       { ...base, formality: 'less' },
-      { ...base, context: undefined },
       { ...base, context: '' },
       { ...base, context: 'G|c' },
-      { ...base, glossary: undefined },
       { ...base, glossary: undefined, context: 'G|c' },
       { ...base, glossary: { id: 'H', entries: ENTRIES } },
       // An id says enough for a glossary that never changes; that it really did not is checked all the same.
@@ -100,6 +107,14 @@ describe('a call holds', () => {
       [['1234', '5678'], ['90'], ['a']].map((texts) => textsOf(...texts)),
     );
     expect(callsOf(scripted).toSorted()).toEqual(['1234 5678 90', 'a']);
+  });
+
+  test('characters as callers are charged for them: an emoji is one', async () => {
+    await together(
+      site.engine({ charactersMax: 10 }),
+      [['👍👍👍👍', '👍👍👍👍'], ['👍👍'], ['a']].map((texts) => textsOf(...texts)),
+    );
+    expect(callsOf(scripted).toSorted()).toEqual(['a', '👍👍👍👍 👍👍👍👍 👍👍']);
   });
 
   test('more of either only when one request has it, which goes at once and alone', async () => {

@@ -4,22 +4,18 @@ import { openEngine } from '../../../src/engines/open-engine.ts';
 import type { EngineOptions } from '../../../src/engines/open-engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import type { Cancellation } from '../../../src/core/exchange.ts';
+import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
+import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { startScriptedEngine } from '../../support/scripted-engine.ts';
 import type { ScriptedEngine } from '../../support/scripted-engine.ts';
 
-export function work(parts: Partial<EngineWork> = {}): EngineWork {
-  return {
-    requestId: '01JZZZZZZZZZZZZZZZZZZZZZZZ',
-    text: ['Hello', 'Good night'],
-    sourceLang: undefined,
-    targetLang: 'DE',
-    formality: undefined,
-    context: undefined,
-    glossary: undefined,
-    traceparent: undefined,
-    ...parts,
-  };
+/** What a test says of some work; its options stand beside the rest. */
+export type WorkParts = Partial<Omit<EngineWork, 'options'> & TranslationOptions>;
+
+export function work(parts: WorkParts = {}): EngineWork {
+  const { requestId = '01JZZZZZZZZZZZZZZZZZZZZZZZ', text = ['Hello', 'Good night'], traceparent, ...options } = parts;
+  return { requestId, text, traceparent, options: { ...NOTHING_CHOSEN, targetLang: 'DE', ...options } };
 }
 
 /** A caller that can leave, and shows whether it is still being watched. */

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { ReplicaWire } from '../../../src/engines/http1/pool.ts';
-import type { Connection, WireCall, WireLimits } from '../../../src/engines/http1/pool.ts';
+import { Pool } from '../../../src/engines/http1/pool.ts';
+import type { ConnectionUse, PoolRequest, PoolLimits } from '../../../src/engines/http1/pool.ts';
 import type { AttemptFailure, EngineCall, EngineResponse } from '../../../src/ports/engine.ts';
 
 export interface RawConnection {
@@ -103,13 +103,13 @@ export function lengthAnswer(body: string, fields = ''): string {
 }
 
 export interface Made {
-  readonly call: WireCall;
+  readonly call: PoolRequest;
   /** The body of a 200, or the failure. */
   readonly result: Promise<string>;
 }
 
 /** A call as adapters make them. */
-export function make(wire: ReplicaWire, parts: Partial<EngineCall> = {}, connection: Connection = 'kept'): Made {
+export function make(wire: Pool, parts: Partial<EngineCall> = {}, connection: ConnectionUse = 'reused'): Made {
   const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
   const call = wire.call({ method: 'POST', path: '/translate', headers: {}, body: 'body', ...parts }, connection, resolve);
   return {
@@ -118,8 +118,8 @@ export function make(wire: ReplicaWire, parts: Partial<EngineCall> = {}, connect
   };
 }
 
-export function wireTo(url: string, limits: Partial<WireLimits> = {}): ReplicaWire {
-  return new ReplicaWire(new URL(url), { timeoutMs: 5000, responseBytesMax: 1 << 21, connectionsMax: 8, queueMax: 8, ...limits });
+export function wireTo(url: string, limits: Partial<PoolLimits> = {}): Pool {
+  return new Pool(new URL(url), { timeoutMs: 5000, responseBytesMax: 1 << 21, connectionsMax: 8, queueMax: 8, ...limits });
 }
 
 /** A connection rests behind its answer for two turns of the event loop. */

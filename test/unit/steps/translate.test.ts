@@ -6,6 +6,7 @@ import type { Outcome } from '../../../src/core/outcome.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
+import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import { StoreError } from '../../../src/domain/store-error.ts';
 import type { EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryEntries, GlossaryCache } from '../../../src/ports/glossary-store.ts';
@@ -33,8 +34,8 @@ function translating(glossaryId: string | undefined, entries: GlossaryCache['ent
   const x = new Exchange('01ARZ3NDEKTSV4RRFFQ69G5FAV', { method: 'POST', path: '/x', query: '', headers: {} }, { send() {} }, route, 0);
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
   x.set(requestStatsSlot, newRequestStats());
-  const options = { formality: undefined, context: undefined, glossaryId };
-  x.set(translateRequestSlot, { text: ['Hello'], characters: 5, targetLang: 'DE', sourceLang: 'EN', ...options });
+  const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };
+  x.set(translateRequestSlot, { text: ['Hello'], characters: 5, options, glossaryId });
   return { result: step.run(x), works };
 }
 
@@ -52,20 +53,20 @@ describe('the translate step', () => {
       return undefined;
     });
     expect(result).toEqual(DELIVERED);
-    expect([asked, works[0]?.glossary]).toEqual([[], undefined]);
+    expect([asked, works[0]?.options.glossary]).toEqual([[], undefined]);
   });
 
   test('answers without a promise when the entries are remembered', () => {
     const { result, works } = translating('G', (team, id) => (team === 'T' && id === 'G' ? ENTRIES : undefined));
     expect(result).toEqual(DELIVERED);
-    expect(works[0]?.glossary).toEqual({ id: 'G', entries: ENTRIES });
+    expect(works[0]?.options.glossary).toEqual({ id: 'G', entries: ENTRIES });
   });
 
   test('waits for entries that have to be fetched', async () => {
     const { result, works } = translating('G', async () => ENTRIES);
     expect(result).toBeInstanceOf(Promise);
     expect(await result).toEqual(DELIVERED);
-    expect(works[0]?.glossary).toEqual({ id: 'G', entries: ENTRIES });
+    expect(works[0]?.options.glossary).toEqual({ id: 'G', entries: ENTRIES });
   });
 
   test.each([

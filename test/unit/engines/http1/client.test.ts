@@ -1,14 +1,14 @@
 // One connection to an engine: when it is used again, how it ends, and that no caller gets what was not meant for it.
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
-import type { ReplicaWire, WireLimits } from '../../../../src/engines/http1/pool.ts';
+import type { Pool, PoolLimits } from '../../../../src/engines/http1/pool.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const item of open.splice(0).toReversed()) await item.close();
 });
 
-async function scene(limits: Partial<WireLimits> = {}): Promise<{ engine: RawEngine; wire: ReplicaWire }> {
+async function scene(limits: Partial<PoolLimits> = {}): Promise<{ engine: RawEngine; wire: Pool }> {
   const engine = await new RawEngine().listen();
   const wire = wireTo(`http://127.0.0.1:${engine.port}`, limits);
   open.push(engine, { close: () => wire.destroy() });

@@ -2,21 +2,21 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
 import type { Made, RawConnection } from '../raw-engine.ts';
-import type { ReplicaWire, WireLimits } from '../../../../src/engines/http1/pool.ts';
+import type { Pool, PoolLimits } from '../../../../src/engines/http1/pool.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const item of open.splice(0).toReversed()) await item.close();
 });
 
-async function scene(limits: Partial<WireLimits> = {}): Promise<{ engine: RawEngine; wire: ReplicaWire }> {
+async function scene(limits: Partial<PoolLimits> = {}): Promise<{ engine: RawEngine; wire: Pool }> {
   const engine = await new RawEngine().listen();
   const wire = wireTo(`http://127.0.0.1:${engine.port}`, limits);
   open.push(engine, { close: () => wire.destroy() });
   return { engine, wire };
 }
 
-const makeMany = (wire: ReplicaWire, count: number): Made[] => Array.from({ length: count }, (_, i) => make(wire, { body: String(i) }));
+const makeMany = (wire: Pool, count: number): Made[] => Array.from({ length: count }, (_, i) => make(wire, { body: String(i) }));
 const results = (made: readonly Made[]): Promise<string[]> => Promise.all(made.map(({ result }) => result));
 const hang = (): void => undefined;
 
@@ -126,7 +126,7 @@ test('a hundred callers each get their own answer or a failure, whatever breaks,
   const caller = async (name: number): Promise<void> => {
     for (let i = 0; i < 20; i++) {
       const body = `${name}/${i} ${'x'.repeat(dice(200))}`;
-      const made = make(wire, { body }, dice(5) === 0 ? 'fresh' : 'kept');
+      const made = make(wire, { body }, dice(5) === 0 ? 'fresh' : 'reused');
       if (dice(20) === 0) setImmediate(() => made.call.stop('cancelled'));
       const result = await made.result;
       if (result.startsWith('200')) expect(result).toBe(`200 ${body}`);

@@ -1,14 +1,14 @@
 // What is sent to an engine, to the byte, and what is never sent.
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, wireTo } from '../raw-engine.ts';
-import type { ReplicaWire } from '../../../../src/engines/http1/pool.ts';
+import type { Pool } from '../../../../src/engines/http1/pool.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const item of open.splice(0).toReversed()) await item.close();
 });
 
-async function scene(host = '127.0.0.1'): Promise<{ engine: RawEngine; wire: ReplicaWire }> {
+async function scene(host = '127.0.0.1'): Promise<{ engine: RawEngine; wire: Pool }> {
   const engine = await new RawEngine().listen(host);
   const wire = wireTo(`http://${host.includes(':') ? `[${host}]` : host}:${engine.port}/base/`);
   open.push(engine, { close: () => wire.destroy() });

@@ -7,7 +7,7 @@ import { createServer, getCACertificates, setDefaultCACertificates } from 'node:
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { make, RawEngine, rested, wireTo } from '../raw-engine.ts';
-import type { ReplicaWire } from '../../../../src/engines/http1/pool.ts';
+import type { Pool } from '../../../../src/engines/http1/pool.ts';
 
 const usual = getCACertificates('default');
 const folder = mkdtempSync(join(tmpdir(), 'lingate-engine-tls-'));
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function scene(host: string): Promise<{ engine: RawEngine; wire: ReplicaWire }> {
+async function scene(host: string): Promise<{ engine: RawEngine; wire: Pool }> {
   const server = createServer({ key, cert, ALPNProtocols: ['h2', 'http/1.1'] });
   const engine = await new RawEngine(server).listen('127.0.0.1', 'secureConnection');
   const wire = wireTo(`https://${host}:${engine.port}`);
@@ -50,7 +50,7 @@ describe('an engine behind TLS', () => {
       resumed.push((connection.socket as TLSSocket).isSessionReused());
       respond(connection, got);
     };
-    for (const connection of ['kept', 'kept', 'fresh', 'fresh'] as const) {
+    for (const connection of ['reused', 'reused', 'fresh', 'fresh'] as const) {
       expect((await make(wire, { body }, connection).result) === `200 ${body}`).toBe(true);
       await rested();
     }

@@ -4,12 +4,12 @@ import { apertiumProtocol } from '../../../../src/engines/protocols/apertium.ts'
 import { cutText, joinText } from '../../../../src/engines/protocols/apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from '../../../../src/engines/protocols/iso-639-3.ts';
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
-import type { EngineWork } from '../../../../src/ports/engine.ts';
 import { startApertium } from '../../../support/apertium.ts';
 import type { Apertium } from '../../../support/apertium.ts';
 import { answer, startScriptedEngine, status } from '../../../support/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../support/scripted-engine.ts';
 import { Caller, engineOf, work } from '../engine-work.ts';
+import type { WorkParts } from '../engine-work.ts';
 
 describe('a real Apertium APY', () => {
   let apertium: Apertium;
@@ -25,7 +25,7 @@ describe('a real Apertium APY', () => {
     await apertium.stop();
   });
 
-  async function translated(text: readonly string[], parts: Partial<EngineWork>): Promise<readonly string[]> {
+  async function translated(text: readonly string[], parts: WorkParts): Promise<readonly string[]> {
     const result = await engine.translate(work({ text, ...parts }), new Caller());
     return result.kind === 'usable' ? result.translations.map((translation) => translation.text) : result.failures;
   }

@@ -1,10 +1,12 @@
 // The native protocol to the letter: what is sent, and what of an answer is taken.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { EngineWork } from '../../../../src/ports/engine.ts';
+import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
+import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
 import { answer, startScriptedEngine } from '../../../support/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../../support/scripted-engine.ts';
 import { Caller, engineOf, work } from '../engine-work.ts';
+import type { WorkParts } from '../engine-work.ts';
 
 let scripted: ScriptedEngine;
 let engine: ReplicatedEngine;
@@ -19,24 +21,30 @@ afterAll(async () => {
   await scripted.close();
 });
 
-async function sent(parts: Partial<EngineWork>): Promise<ScriptedRequest> {
+async function sent(parts: WorkParts): Promise<ScriptedRequest> {
   scripted.forget();
   expect((await engine.translate(work(parts), new Caller())).kind).toBe('usable');
   return scripted.requests[0]!;
 }
 
-const OPTIONS: readonly (readonly [keyof EngineWork, unknown, string])[] = [
+const OPTIONS: readonly (readonly [keyof TranslationOptions, unknown, string])[] = [
   ['sourceLang', 'EN', '"source_lang":"EN"'],
   ['formality', 'more', '"formality":"more"'],
   ['context', 'a "context"', '"context":"a \\"context\\""'],
   ['glossary', { id: '01J', entries: { cat: 'Katze' } }, '"glossary":{"id":"01J","entries":{"cat":"Katze"}}'],
+  ['format', 'xml', '"format":"xml"'],
+  ['ignoreTags', ['x', 'y'], '"ignore_tags":["x","y"]'],
 ];
 
-test.each(Array.from({ length: 16 }, (_, bits) => bits))(
-  'the body for option combination %i of 16 is exactly as documented',
+test('every option there is has its place in the body', () => {
+  expect(new Set(OPTIONS.map(([option]) => option)).add('targetLang')).toEqual(new Set(TRANSLATION_OPTIONS));
+});
+
+test.each(Array.from({ length: 64 }, (_, bits) => bits))(
+  'the body for option combination %i of 64 is exactly as documented',
   async (bits) => {
     const chosen = OPTIONS.filter((_, i) => (bits & (1 << i)) !== 0);
-    const request = await sent({ text: ['Hello'], ...(Object.fromEntries(chosen) as Partial<EngineWork>) });
+    const request = await sent({ text: ['Hello'], ...(Object.fromEntries(chosen) as WorkParts) });
     const members = chosen.map(([, , json]) => json);
     const source = members.filter((json) => json.startsWith('"source_lang"'));
     const others = members.filter((json) => !source.includes(json));
@@ -70,6 +78,11 @@ test.each([
   await based.translate(work(), new Caller());
   await based.close();
   expect(scripted.requests.map((request) => request.path)).toEqual([path]);
+});
+
+test('plain text is the format that is not named, and no value is taken for it', async () => {
+  expect((await sent({ text: ['a'], format: 'text', context: 'text' })).body).toBe('{"text":["a"],"target_lang":"DE","context":"text"}');
+  expect((await sent({ text: ['a'], format: 'html' })).body).toBe('{"text":["a"],"target_lang":"DE","format":"html"}');
 });
 
 test.each(['👨‍👩‍👧‍👦é e\u0301 \u{10ffff} \u2028 \u0000 "\\ \r\n\t', '日本語 עברית ไทย', 'ﬀ\u202eabc', ' leading and trailing ', '\ufeff'])(

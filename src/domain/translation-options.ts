@@ -1,0 +1,59 @@
+// What can be chosen about a translation, listed once: the engine's work, its wire and the key of batches are drawn from here.
+
+/** `text` is plain text; in the others markup stays where it is. */
+export type TextFormat = 'text' | 'html' | 'xml';
+
+/** A glossary as engines get it. */
+export interface EngineGlossary {
+  readonly id: string;
+  readonly entries: Readonly<Record<string, string>>;
+}
+
+/** Texts that share an engine call share all of them. Codes are canonical; what was not chosen is `undefined`. */
+export interface TranslationOptions {
+  readonly sourceLang: string | undefined;
+  readonly targetLang: string;
+  /** `default` and what fell back are gone. */
+  readonly formality: string | undefined;
+  /** A hint: an engine may leave it out. */
+  readonly context: string | undefined;
+  readonly glossary: EngineGlossary | undefined;
+  readonly format: TextFormat;
+  /** Elements whose content stays as it is; with `xml` only. */
+  readonly ignoreTags: readonly string[] | undefined;
+}
+
+/** Every option by its name in JSON, in the order in which they are sent. */
+export const OPTION_NAMES: Readonly<Record<keyof TranslationOptions, string>> = {
+  sourceLang: 'source_lang',
+  targetLang: 'target_lang',
+  formality: 'formality',
+  context: 'context',
+  glossary: 'glossary',
+  format: 'format',
+  ignoreTags: 'ignore_tags',
+};
+
+/** Whatever is not chosen; a target always is. */
+export const NOTHING_CHOSEN: Omit<TranslationOptions, 'targetLang'> = {
+  sourceLang: undefined,
+  formality: undefined,
+  context: undefined,
+  glossary: undefined,
+  format: 'text',
+  ignoreTags: undefined,
+};
+
+export const TRANSLATION_OPTIONS = Object.keys(OPTION_NAMES) as readonly (keyof TranslationOptions)[];
+
+/** Equal for equal options, different for different ones; of a glossary it holds the id alone. */
+export function keyOfOptions(options: TranslationOptions): string {
+  let key = '';
+  for (const name of TRANSLATION_OPTIONS) {
+    const value = options[name];
+    if (value === undefined) key += '|';
+    // In quotes no value can look like the end of another.
+    else key += `${JSON.stringify(typeof value === 'object' && 'id' in value ? value.id : value)}|`;
+  }
+  return key;
+}
