@@ -1,49 +1,32 @@
-// THE table: method and path, and the ordered steps that answer them. Reads like the interface's Endpoints table.
-import type { RouteSpec } from './core/route.ts';
-import type { BodyStep, HeadStep } from './core/step.ts';
+// THE table: method and path, and the names of the steps that answer them, in order. Reads like the interface's Endpoints table.
+import type { RouteRow } from './core/route.ts';
 
-export interface Steps {
-  readonly accessLog: HeadStep;
-  readonly shed: HeadStep;
-  readonly identify: HeadStep;
-  readonly authenticate: BodyStep;
-  readonly teamShed: BodyStep;
-  readonly read: BodyStep;
-  readonly admit: BodyStep;
-  readonly translate: BodyStep;
-  readonly health: HeadStep;
-  readonly languages: BodyStep;
-  readonly usage: BodyStep;
-  readonly readGlossary: BodyStep;
-  readonly createGlossary: BodyStep;
-  readonly listGlossaries: BodyStep;
-  readonly showGlossary: BodyStep;
-  readonly showGlossaryEntries: BodyStep;
-  readonly deleteGlossary: BodyStep;
-}
+/** Every request under /v1: logged, turned away under load, told by its key whose it is. */
+const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
 
-export function routeTable(s: Steps): RouteSpec[] {
-  return [
-    get('/health', [s.accessLog, s.health]),
-    post('/v1/translate', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.read, s.admit, s.translate]),
-    get('/v1/languages', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.admit, s.languages]),
-    get('/v1/usage', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.admit, s.usage]),
-    post('/v1/glossaries', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.readGlossary, s.admit, s.createGlossary]),
-    get('/v1/glossaries', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.admit, s.listGlossaries]),
-    get('/v1/glossaries/{id}', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.admit, s.showGlossary]),
-    remove('/v1/glossaries/{id}', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.admit, s.deleteGlossary]),
-    get('/v1/glossaries/{id}/entries', [s.accessLog, s.shed, s.identify, s.authenticate, s.teamShed, s.admit, s.showGlossaryEntries]),
-  ];
-}
+export const ROUTES = [
+  get('/health', ['access-log', 'health']),
+  post('/v1/translate', [...AUTHENTICATED, 'read', 'admit', 'translate']),
+  get('/v1/languages', [...AUTHENTICATED, 'admit', 'languages']),
+  get('/v1/usage', [...AUTHENTICATED, 'admit', 'usage']),
+  post('/v1/glossaries', [...AUTHENTICATED, 'read-glossary', 'admit', 'create-glossary']),
+  get('/v1/glossaries', [...AUTHENTICATED, 'admit', 'list-glossaries']),
+  get('/v1/glossaries/{id}', [...AUTHENTICATED, 'admit', 'show-glossary']),
+  remove('/v1/glossaries/{id}', [...AUTHENTICATED, 'admit', 'delete-glossary']),
+  get('/v1/glossaries/{id}/entries', [...AUTHENTICATED, 'admit', 'show-glossary-entries']),
+] as const;
 
-function get(path: string, steps: RouteSpec['steps']): RouteSpec {
+/** The steps that are ours, by the names that stand in the table; what a plugin names in `after`. */
+export type StepName = (typeof ROUTES)[number]['steps'][number];
+
+function get<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {
   return { method: 'GET', path, takesBody: false, steps };
 }
 
-function remove(path: string, steps: RouteSpec['steps']): RouteSpec {
+function remove<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {
   return { method: 'DELETE', path, takesBody: false, steps };
 }
 
-function post(path: string, steps: RouteSpec['steps']): RouteSpec {
+function post<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {
   return { method: 'POST', path, takesBody: true, steps };
 }

@@ -1,10 +1,9 @@
 // The whole gateway in one process: what serves callers, the operator's side, a way to change it, and the way down again.
-import { buildRoutes } from './chain.ts';
-import type { ChainParts } from './chain.ts';
+import { routeRows } from './chain.ts';
 import type { Config } from '../config/config.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
-import { compileRoute } from '../core/route.ts';
+import { routeName } from '../core/route.ts';
 import { Teardown } from '../core/teardown.ts';
 import { publicUrl, startOperatorSide } from './operator-side.ts';
 import type { Address, AppOptions } from './operator-side.ts';
@@ -90,8 +89,7 @@ export function teardownOf({ log }: JsonLog): Teardown {
 /** The final order of steps of every route, plugins included. Opens neither store nor port. */
 export async function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
   const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);
-  // Only names and order are looked at: no part is ever used.
-  const specs = buildRoutes(config, plugins, { store: {} } as ChainParts);
+  const rows = routeRows(plugins);
   await plugins.close();
-  return specs.map((spec) => ({ route: `${spec.method} ${spec.path}`, steps: compileRoute(spec).steps.map((step) => step.name) }));
+  return rows.map((row) => ({ route: routeName(row), steps: [...row.steps] }));
 }

@@ -3,7 +3,9 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { placeSteps } from '../core/plugin.ts';
-import type { RouteSpec } from '../core/route.ts';
+import { specOf } from '../core/route.ts';
+import type { RouteRow, RouteSpec } from '../core/route.ts';
+import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/credentials.ts';
 import type { Languages } from '../domain/languages.ts';
 import {
@@ -26,8 +28,8 @@ import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
-import { routeTable } from '../routes.ts';
-import type { Steps } from '../routes.ts';
+import { ROUTES } from '../routes.ts';
+import type { StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
 import { authenticateStep } from '../steps/authenticate.ts';
@@ -58,25 +60,38 @@ export interface ChainParts {
   readonly newId: () => string;
 }
 
+/** The routes with their steps, and what also sees the requests that match no route. */
+export interface Chains {
+  readonly routes: readonly RouteSpec[];
+  readonly around: readonly Step[];
+}
+
 /** Throws a `ConfigError` when a plugin's step fits nowhere. */
-export function buildRoutes(config: Config, plugins: LoadedPlugins, parts: ChainParts): RouteSpec[] {
-  const table = routeTable(stepsOf(config, parts));
+export function buildChains(config: Config, plugins: LoadedPlugins, parts: ChainParts): Chains {
+  const own = stepsOf(config, parts);
+  const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
+  const steps = new Map<string, Step>([...Object.entries(own), ...placed]);
+  return { routes: routeRows(plugins).map((row) => specOf(row, steps)), around: [own['access-log']] };
+}
+
+/** The table of routes with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
+export function routeRows(plugins: LoadedPlugins): readonly RouteRow[] {
   try {
-    return placeSteps(table, plugins.placements);
+    return placeSteps(ROUTES, plugins.placements);
   } catch (error) {
     throw new ConfigError([`plugins: ${error instanceof Error ? error.message : 'a step cannot be placed'}`]);
   }
 }
 
-function stepsOf(config: Config, parts: ChainParts): Steps {
+function stepsOf(config: Config, parts: ChainParts): Readonly<Record<StepName, Step>> {
   const { store, keys, metrics, languages, now } = parts;
   const onShed: OnShed = (reason) => metrics.shed(reason);
   return {
-    accessLog: accessLogStep(observed(parts), now),
+    'access-log': accessLogStep(observed(parts), now),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep(keys, now),
-    teamShed: teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
+    'team-shed': teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
     read: readStep(languages, config.limits.bodyBytes),
     admit: admitStep({
       ledger: store.ledger,
@@ -101,12 +116,12 @@ function stepsOf(config: Config, parts: ChainParts): Steps {
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint(languages),
     usage: usageEndpoint(store.teams),
-    readGlossary: readGlossary(languages, config.limits.bodyBytes),
-    createGlossary: createGlossary(store.glossaries, parts.newId),
-    listGlossaries: listGlossaries(store.glossaries),
-    showGlossary: showGlossary(store.glossaries),
-    showGlossaryEntries: showGlossaryEntries(store.glossaries),
-    deleteGlossary: deleteGlossary(store.glossaries),
+    'read-glossary': readGlossary(languages, config.limits.bodyBytes),
+    'create-glossary': createGlossary(store.glossaries, parts.newId),
+    'list-glossaries': listGlossaries(store.glossaries),
+    'show-glossary': showGlossary(store.glossaries),
+    'show-glossary-entries': showGlossaryEntries(store.glossaries),
+    'delete-glossary': deleteGlossary(store.glossaries),
   };
 }
 

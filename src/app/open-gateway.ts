@@ -1,9 +1,9 @@
 // Opens the gateway over its routes: request ids, clocks, and what becomes of a bug.
 import type { Config } from '../config/config.ts';
 import { Gateway } from '../core/gateway.ts';
-import type { RouteSpec } from '../core/route.ts';
 import { Router } from '../core/router.ts';
 import type { Log } from '../ports/log.ts';
+import type { Chains } from './chain.ts';
 
 /** What is not the same in every process and every test. */
 export interface Sources {
@@ -12,9 +12,7 @@ export interface Sources {
   readonly now: () => number;
 }
 
-export function openGateway(config: Config, routes: readonly RouteSpec[], log: Log, { newId, now }: Sources): Gateway {
-  // Whatever else a route does, its first step is the access log.
-  const around = routes[0]!.steps.slice(0, 1);
+export function openGateway(config: Config, { routes, around }: Chains, log: Log, { newId, now }: Sources): Gateway {
   return new Gateway({
     router: new Router(routes, around),
     around,

@@ -1,7 +1,8 @@
 // What serves callers in one process: store, engine, steps and public listener; all of the wiring but the operator's side.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { buildRoutes } from './chain.ts';
+import { buildChains } from './chain.ts';
+import type { ChainParts } from './chain.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { loadPlugins } from '../config/plugins.ts';
@@ -15,6 +16,7 @@ import { openEngine } from '../engines/open-engine.ts';
 import type { ReplicatedEngine } from '../engines/balancer.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import { openGateway } from './open-gateway.ts';
+import type { Sources } from './open-gateway.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { LoopPressure } from '../runtime/loop-pressure.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
@@ -60,7 +62,7 @@ export interface Serving {
    * Begins the end: probes say no at once, and after the drain delay the port is closed. Connections that are open do not
    * notice. What is left to do is `down`'s, which begins with this.
    */
-  refuse(): Promise<void>;
+  drain(): Promise<void>;
   /** Puts the configuration's languages and engine replicas in place for the next request; throws, and changes nothing, if it cannot. */
   replace(config: Config): void;
 }
@@ -71,9 +73,22 @@ const SETTLE_WAIT_MS = 5000;
 /** Entries of some hundred large glossaries, or very many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
+/** What is open before the port is. */
+interface Opened {
+  readonly config: Config;
+  readonly output: JsonLog;
+  readonly down: Teardown;
+  readonly metrics: Metrics;
+  readonly plugins: LoadedPlugins;
+  readonly store: Store;
+  readonly engine: ReplicatedEngine;
+  readonly probe: StoreProbe;
+}
+
 /** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
 export async function openServing(config: Config, output: JsonLog, down: Teardown): Promise<Serving> {
   const { log } = output;
+  const metrics = openMetrics();
   const plugins = await loadPlugins(config.plugins, log);
   down.add('plugins', () => plugins.close());
   const engine = openEngineOf(config, plugins, (requests) => metrics.engineBatch(requests));
@@ -82,55 +97,78 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
   down.add('store', () => store.close());
   const probe = new StoreProbe(store, monotonicMs);
   down.add('store probe', () => probe.close());
-  const state = {
-    draining: false,
-    stopAccepting: (): void => undefined,
-    inFlight: () => 0,
-    openSettlements: () => 0,
-    languages: new Languages(config.languages),
-  };
-  const metrics = openMetrics({
-    inFlight: () => state.inFlight(),
-    openSettlements: () => state.openSettlements(),
-    storeAnswers: () => probe.answers,
-    draining: () => state.draining,
-  });
-  const ready = (): boolean => !state.draining && probe.answers;
-  const refuse = once(async () => {
-    state.draining = true;
-    await delay(config.limits.drainDelayMs);
-    state.stopAccepting();
-  });
-  return {
-    metrics,
-    ready,
-    refuse,
-    async listen(options) {
-      const settlements = openSettlements(config, store, metrics, log);
-      state.openSettlements = () => settlements.open;
-      down.add('settlements', () => settle(settlements, log));
-      const pressure = new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs });
-      const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
-      const served = { languages: () => state.languages, serving: ready, ...sources };
-      const parts = { store, engine, ...memoriesOf(config, store, metrics), settlements, pressure, ...output, metrics, ...served };
-      const gateway = openGateway(config, buildRoutes(config, plugins, parts), log, sources);
-      state.inFlight = () => gateway.inFlight;
-      const listener = await startListener(config, gateway, options);
-      state.stopAccepting = () => listener.stopAccepting();
-      down.add('public listener', async () => {
-        await refuse();
-        const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drainMs });
-        if (cut > 0) log.warn('requests cut at the drain deadline', { count: cut });
-        gateway.close();
-      });
-      return { ...listener.address, library: listener.library };
-    },
-    replace(next) {
-      // First what may throw.
-      engine.setUrls(next.engine.urls);
-      state.languages = new Languages(next.languages);
-    },
-  };
+  metrics.gauge('store_up', () => Number(probe.answers));
+  return new OpenServing({ config, output, down, metrics, plugins, store, engine, probe });
+}
+
+class OpenServing implements Serving {
+  readonly metrics: Metrics;
+  readonly #opened: Opened;
+  #languages: Languages;
+  #listener: Listener | undefined;
+  #draining: Promise<void> | undefined;
+
+  constructor(opened: Opened) {
+    this.#opened = opened;
+    this.metrics = opened.metrics;
+    this.#languages = new Languages(opened.config.languages);
+    this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
+  }
+
+  ready(): boolean {
+    return this.#draining === undefined && this.#opened.probe.answers;
+  }
+
+  async listen(options: ListenOptions): Promise<Listening> {
+    const { config, output, down, metrics, plugins } = this.#opened;
+    const settlements = openSettlements(config, this.#opened.store, metrics, output.log);
+    metrics.gauge('open_settlements', () => settlements.open);
+    down.add('settlements', () => settle(settlements, output.log));
+    const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
+    const gateway = openGateway(config, buildChains(config, plugins, this.#parts(settlements, sources)), output.log, sources);
+    metrics.gauge('in_flight', () => gateway.inFlight);
+    const listener = await startListener(config, gateway, options);
+    this.#listener = listener;
+    down.add('public listener', async () => {
+      await this.drain();
+      const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drainMs });
+      if (cut > 0) output.log.warn('requests cut at the drain deadline', { count: cut });
+      gateway.close();
+    });
+    return { ...listener.address, library: listener.library };
+  }
+
+  drain(): Promise<void> {
+    this.#draining ??= this.#stopAccepting();
+    return this.#draining;
+  }
+
+  replace(next: Config): void {
+    // First what may throw.
+    this.#opened.engine.setUrls(next.engine.urls);
+    this.#languages = new Languages(next.languages);
+  }
+
+  async #stopAccepting(): Promise<void> {
+    await delay(this.#opened.config.limits.drainDelayMs);
+    this.#listener?.stopAccepting();
+  }
+
+  #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
+    const { config, output, metrics, store, engine } = this.#opened;
+    return {
+      store,
+      engine,
+      ...cachesOf(config, store, metrics),
+      settlements,
+      pressure: new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs }),
+      ...output,
+      metrics,
+      languages: () => this.#languages,
+      serving: () => this.ready(),
+      ...sources,
+    };
+  }
 }
 
 function openSettlements(config: Config, store: Store, metrics: Metrics, log: Log): SettlementQueue {
@@ -144,7 +182,7 @@ function openSettlements(config: Config, store: Store, metrics: Metrics, log: Lo
 }
 
 /** What stands in front of the store, so that it is not asked again for what never changes. */
-function memoriesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryCache } {
+function cachesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryCache } {
   const keys = new LruKeyCache({
     directory: store.keys,
     keysMax: config.auth.keyCacheMax,
@@ -197,9 +235,4 @@ async function settle(settlements: SettlementQueue, log: Log): Promise<void> {
   clearTimeout(timer);
   if (settlements.open > 0) log.warn('reservations left to their leases', { count: settlements.open });
   settlements.close();
-}
-
-function once(action: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  return () => (running ??= action());
 }

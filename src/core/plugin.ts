@@ -1,7 +1,8 @@
 // Plugins: a value that adds steps (placed by `after`) and engine protocols; listed in the configuration, never found by scan.
 import type { Static, TSchema } from 'typebox';
 import type { Slot } from './exchange.ts';
-import type { RouteSpec } from './route.ts';
+import { routeName } from './route.ts';
+import type { RouteRow } from './route.ts';
 import type { Step } from './step.ts';
 
 /** What a plugin is given at boot. */
@@ -39,29 +40,35 @@ export interface PluginDefinition<Options extends TSchema, Engine> {
   setup(options: Static<Options>, host: PluginHost): PluginParts<Engine> | Promise<PluginParts<Engine>>;
 }
 
-/** Puts a plugin's steps into the chains. Throws, naming what there is, when a placement fits nowhere. */
-export function placeSteps(specs: readonly RouteSpec[], placements: readonly StepPlacement[]): RouteSpec[] {
-  const chains = specs.map((spec) => ({ spec, name: `${spec.method} ${spec.path}`, steps: [...spec.steps] }));
-  const placedBehind = new Map<Step, string>();
+/**
+ * Puts the names of plugins' steps into the chains. Throws, naming what there is, when a placement fits nowhere or a name
+ * is taken.
+ */
+export function placeSteps(rows: readonly RouteRow[], placements: readonly StepPlacement[]): RouteRow[] {
+  const ours = new Set(rows.flatMap((row) => row.steps));
+  const placed = new Map<string, Step>();
+  const chains = rows.map((row) => ({ row, name: routeName(row), steps: [...row.steps] }));
+  const placedBehind = new Map<string, string>();
   for (const { step, after, routes } of placements) {
+    if (ours.has(step.name) || (placed.get(step.name) ?? step) !== step) {
+      throw new Error(`step "${step.name}": another step has this name; choose one that begins with the plugin's`);
+    }
     const unknown = routes?.find((name) => !chains.some((chain) => chain.name === name));
     if (unknown !== undefined) throw new Error(`step "${step.name}": there is no route "${unknown}"`);
     let places = 0;
     for (const { steps, name } of chains) {
       if (routes !== undefined && !routes.includes(name)) continue;
-      const anchor = steps.findIndex((candidate) => candidate.name === after);
+      const anchor = steps.indexOf(after);
       if (anchor === -1) continue;
       let index = anchor + 1;
       while (index < steps.length && placedBehind.get(steps[index]!) === after) index++;
-      steps.splice(index, 0, step);
-      placedBehind.set(step, after);
+      steps.splice(index, 0, step.name);
       places++;
     }
-    if (places === 0) throw new Error(`step "${step.name}": no route has a step "${after}"; there are ${stepNames(specs)}`);
+    if (places === 0)
+      throw new Error(`step "${step.name}": no route has a step "${after}"; there are ${[...ours, ...placed.keys()].join(', ')}`);
+    placedBehind.set(step.name, after);
+    placed.set(step.name, step);
   }
-  return chains.map(({ spec, steps }) => ({ ...spec, steps }));
-}
-
-function stepNames(specs: readonly RouteSpec[]): string {
-  return [...new Set(specs.flatMap((spec) => spec.steps.map((step) => step.name)))].join(', ');
+  return chains.map(({ row, steps }) => ({ ...row, steps }));
 }

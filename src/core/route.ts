@@ -1,12 +1,20 @@
 // A route: a method, a path and the fixed array of steps that answers it.
 import type { Step } from './step.ts';
 
-export interface RouteSpec {
+interface RouteBase {
   readonly method: string;
   /** Literal segments, at most one of which is a parameter written `{name}`. */
   readonly path: string;
   /** Whether the steps look at the body; a route that does not starts its whole chain at once. */
   readonly takesBody: boolean;
+}
+
+/** A route whose steps are named, not made yet. */
+export interface RouteRow<Name extends string = string> extends RouteBase {
+  readonly steps: readonly Name[];
+}
+
+export interface RouteSpec extends RouteBase {
   readonly steps: readonly Step[];
 }
 
@@ -17,8 +25,23 @@ export interface Route extends RouteSpec {
   readonly headCount: number;
 }
 
+/** `METHOD path`: what logs, metrics and plugins call a route. */
+export function routeName({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path}`;
+}
+
+/** Puts steps where their names stand. Throws when a name is nobody's. */
+export function specOf(row: RouteRow, steps: ReadonlyMap<string, Step>): RouteSpec {
+  const found = row.steps.map((name) => {
+    const step = steps.get(name);
+    if (step === undefined) throw new Error(`route ${routeName(row)}: there is no step "${name}"`);
+    return step;
+  });
+  return { ...row, steps: found };
+}
+
 /** Checks the order of a chain once, at boot. Throws with the route's name when it is wrong. */
-export function compileRoute(spec: RouteSpec, name = `${spec.method} ${spec.path}`): Route {
+export function compileRoute(spec: RouteSpec, name = routeName(spec)): Route {
   const firstBody = spec.steps.findIndex((step) => step.kind === 'body');
   const headCount = firstBody === -1 ? spec.steps.length : firstBody;
   const seen = new Set<string>();

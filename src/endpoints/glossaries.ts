@@ -26,7 +26,7 @@ const draftSlot = reserveSlot<GlossaryDraft>('glossary draft');
 export function readGlossary(languages: () => Languages, bodyBytesMax: number): BodyStep {
   return {
     kind: 'body',
-    name: 'read',
+    name: 'read-glossary',
     headers: JSON_BODY_HEADERS,
     run(x) {
       const body = readJsonBody(x.head.headers, x.body, bodyBytesMax);

@@ -3,8 +3,8 @@ import type { Config } from '../config/config.ts';
 import type { Listening } from '../app/serving.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
-/** `refuse` is answered when it is done. */
-export type Question = 'ready' | 'metrics' | 'refuse';
+/** `drain` is answered when it is done. */
+export type Question = 'ready' | 'metrics' | 'drain';
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }

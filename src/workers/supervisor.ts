@@ -4,8 +4,8 @@ import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Listening } from '../app/serving.ts';
 import type { Config } from '../config/config.ts';
-import { openFront } from './worker.ts';
-import type { Front, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
+import { openPrimary } from './worker.ts';
+import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
 import type { Reloadable } from '../app/reload.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
 import { WorkerProcess } from './worker-process.ts';
@@ -16,33 +16,33 @@ const RESTART_MS_MAX = 10_000;
 /** A worker that has lived so long did not die of its start. */
 const SETTLED_MS = 60_000;
 /** A worker that closes its port so much later than the drain delay allows is not waited for. */
-const REFUSE_MARGIN_MS = 1000;
+const DRAIN_MARGIN_MS = 1000;
 /** What a worker may take to stop beyond its drain: acknowledgements of settlements, mostly. */
 const STOP_MARGIN_MS = 10_000;
 
 /** Resolves when all of them listen; rejects with the first one's error when they cannot. */
 export async function startWorkers(config: Config, count: number): Promise<Stoppable & Reloadable> {
   const workers = new Workers();
-  const front = await openFront(config, workers);
+  const primary = await openPrimary(config, workers);
   try {
-    const listen = await workers.start(front, count);
-    front.announce(listen);
+    const listen = await workers.start(primary, count);
+    primary.announce(listen);
   } catch (error) {
     await workers.stop();
-    await front.close();
+    await primary.close();
     throw error;
   }
   return {
-    log: front.log,
+    log: primary.log,
     reload(next) {
-      const waiting = front.reload(next);
-      workers.replace(front.config);
+      const waiting = primary.reload(next);
+      workers.replace(primary.config);
       return waiting;
     },
     async stop() {
       await workers.stop();
-      front.log.info('lingate has stopped');
-      await front.close();
+      primary.log.info('lingate has stopped');
+      await primary.close();
     },
   };
 }
@@ -52,22 +52,22 @@ class Workers implements WorkerSource {
   readonly #places = new Map<number, WorkerProcess>();
   readonly #stopping = new AbortController();
   #count = 0;
-  #refuseMs = 0;
+  #drainMs = 0;
   #stopMs = 0;
 
-  async start(front: Front, count: number): Promise<Listening> {
-    const { listen, limits } = front.config;
+  async start(primary: Primary, count: number): Promise<Listening> {
+    const { listen, limits } = primary.config;
     this.#count = count;
-    this.#refuseMs = limits.drainDelayMs + REFUSE_MARGIN_MS;
+    this.#drainMs = limits.drainDelayMs + DRAIN_MARGIN_MS;
     this.#stopMs = limits.drainDelayMs + limits.drainMs + STOP_MARGIN_MS;
     // Whoever ends this process in a hurry must not leave workers behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // The first one alone finds out whether the gateway can start at all, and on which port.
-    const listening = await this.#open(1, front, { port: listen.port, first: true }).listening;
+    const listening = await this.#open(1, primary, { port: listen.port, first: true }).listening;
     const place = { port: listening.port, first: false };
-    for (let number = 2; number <= count; number++) this.#open(number, front, place);
+    for (let number = 2; number <= count; number++) this.#open(number, primary, place);
     await Promise.all(this.#each((worker) => worker.listening));
-    for (const number of this.#places.keys()) void this.#keep(number, front, place);
+    for (const number of this.#places.keys()) void this.#keep(number, primary, place);
     return listening;
   }
 
@@ -94,34 +94,34 @@ class Workers implements WorkerSource {
     this.#stopping.abort();
     // First all ports, then the last answers: whoever is told by one worker to go must not come back to the port of another
     // that is just about to be closed, and be reset there.
-    await Promise.all(this.#each((worker) => worker.refuse(this.#refuseMs)));
+    await Promise.all(this.#each((worker) => worker.drain(this.#drainMs)));
     await Promise.all(this.#each((worker) => this.#end(worker)));
   }
 
-  #open(number: number, front: Front, place: WorkerPlace): WorkerProcess {
-    const worker = new WorkerProcess(front.config, place);
+  #open(number: number, primary: Primary, place: WorkerPlace): WorkerProcess {
+    const worker = new WorkerProcess(primary.config, place);
     this.#places.set(number, worker);
     return worker;
   }
 
   /** Replaces the worker of a place whenever it dies, later each time that it dies soon: a crash loop must not spin. */
-  async #keep(number: number, front: Front, place: WorkerPlace): Promise<void> {
+  async #keep(number: number, primary: Primary, place: WorkerPlace): Promise<void> {
     const { signal } = this.#stopping;
     for (let soon = 0; ;) {
       const startedAtMs = performance.now();
       const worker = this.#places.get(number)!;
       const ended = await worker.ended;
-      if (worker.pid !== undefined) front.forget(worker.pid);
+      if (worker.pid !== undefined) primary.forget(worker.pid);
       if (signal.aborted) return;
       this.#places.delete(number);
       soon = performance.now() - startedAtMs > SETTLED_MS ? 0 : soon + 1;
       const waitMs = Math.min(RESTART_MS * 2 ** (soon - 1), RESTART_MS_MAX);
-      front.log.error('a worker has ended and is replaced', { worker: number, pid: worker.pid, ended, in_ms: waitMs });
+      primary.log.error('a worker has ended and is replaced', { worker: number, pid: worker.pid, ended, in_ms: waitMs });
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      this.#open(number, front, place).listening.then(
-        () => front.log.info('a worker was replaced', { worker: number }),
-        (error: Error) => front.log.error('a worker did not start', { worker: number, reason: error.message }),
+      this.#open(number, primary, place).listening.then(
+        () => primary.log.info('a worker was replaced', { worker: number }),
+        (error: Error) => primary.log.error('a worker did not start', { worker: number, reason: error.message }),
       );
     }
   }

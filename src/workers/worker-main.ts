@@ -74,8 +74,8 @@ async function answerTo(worker: Worker, what: Question): Promise<boolean | Metri
       return worker.ready();
     case 'metrics':
       return worker.snapshot();
-    case 'refuse':
-      await worker.refuse();
+    case 'drain':
+      await worker.drain();
       return true;
   }
 }

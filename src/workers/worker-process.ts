@@ -74,8 +74,8 @@ export class WorkerProcess {
   }
 
   /** Resolves when it accepts no connection any more, or does not say so in time. */
-  async refuse(withinMs: number): Promise<void> {
-    await this.#ask('refuse', withinMs);
+  async drain(withinMs: number): Promise<void> {
+    await this.#ask('drain', withinMs);
   }
 
   /** SIGTERM lets it drain, or ends it at once while it does not serve yet. */

@@ -1,4 +1,4 @@
-// A gateway on several processes, in its two halves: a worker, which serves callers, and the front, which serves the operator.
+// A gateway on several processes, in its two halves: a worker, which serves callers, and the primary, which serves the operator.
 import { teardownOf } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
 import { reloadOf } from '../config/changes.ts';
@@ -27,8 +27,8 @@ export interface Worker {
   readonly log: Log;
   ready(): boolean;
   snapshot(): Promise<MetricsSnapshot>;
-  /** As `Serving.refuse`. */
-  refuse(): Promise<void>;
+  /** As `Serving.drain`. */
+  drain(): Promise<void>;
   /** As `reloadOf` has it. */
   replace(config: Config): void;
   /** As `App.stop`. */
@@ -52,7 +52,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace):
       log: output.log,
       ready: () => serving.ready(),
       snapshot: () => serving.metrics.snapshot(),
-      refuse: () => serving.refuse(),
+      drain: () => serving.drain(),
       replace: (next) => serving.replace(next),
       stop,
     };
@@ -62,7 +62,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace):
   }
 }
 
-/** The workers as their front sees them. */
+/** The workers as their primary sees them. */
 export interface WorkerSource {
   /** Whether every worker is ready. */
   ready(): Promise<boolean>;
@@ -70,7 +70,7 @@ export interface WorkerSource {
   snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
 }
 
-export interface Front {
+export interface Primary {
   readonly log: Log;
   /** What new workers start with. */
   readonly config: Config;
@@ -85,7 +85,7 @@ export interface Front {
 }
 
 /** Rejects with a `ListenError`. */
-export async function openFront(config: Config, workers: WorkerSource): Promise<Front> {
+export async function openPrimary(config: Config, workers: WorkerSource): Promise<Primary> {
   const output = openSharedJsonLog();
   const { log } = output;
   const merged = new MergedMetrics();

@@ -10,13 +10,17 @@ import type { CounterSeries } from './fast-counter.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
 import { RequestSeries } from './request-series.ts';
 
-/** What is read when someone scrapes, rather than counted as it happens. */
-export interface MetricSources {
-  readonly inFlight: () => number;
-  readonly openSettlements: () => number;
-  readonly storeAnswers: () => boolean;
-  readonly draining: () => boolean;
-}
+/** What is read when someone scrapes, rather than counted as it happens; how the values of several processes become one. */
+const GAUGES = {
+  in_flight: { name: 'lingate_requests_in_flight', help: 'Requests that have begun and not ended.', aggregator: 'sum' },
+  open_settlements: {
+    name: 'lingate_open_settlements',
+    help: 'Verdicts on reservations that the store has not acknowledged yet.',
+    aggregator: 'sum',
+  },
+  store_up: { name: 'lingate_store_up', help: '1 while the store answers the background probe.', aggregator: 'min' },
+  draining: { name: 'lingate_draining', help: '1 while the process lets its last requests end.', aggregator: 'max' },
+} as const;
 
 export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
 export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
@@ -29,6 +33,8 @@ export interface Metrics {
   shed(reason: ShedReason): void;
   settlement(verdict: Verdict, result: SettlementResult): void;
   engineAttempts(failures: readonly AttemptFailure[], usable: boolean): void;
+  /** Registers where a gauge is read, when its source exists; to be called once for each. */
+  gauge(which: keyof typeof GAUGES, read: () => number): void;
   /** A call to the engine that several requests shared. */
   engineBatch(members: number): void;
   /** The text that `/metrics` answers. */
@@ -38,7 +44,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-export function openMetrics(sources: MetricSources): Metrics {
+export function openMetrics(): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
   const requests = new RequestSeries(registry);
@@ -49,9 +55,10 @@ export function openMetrics(sources: MetricSources): Metrics {
   const sheds = shedSeries(registry);
   const settlements = settlementSeries(registry);
   let openReservations = 0;
-  registerGauges(registry, sources, () => openReservations);
+  registerGauge(registry, OPEN_RESERVATIONS, () => openReservations);
   return {
     contentType: registry.contentType,
+    gauge: (which, read) => registerGauge(registry, GAUGES[which], read),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
     request: (entry) => requests.record(entry),
@@ -171,16 +178,20 @@ function settlementSeries(registry: Registry): Readonly<Record<Verdict, Readonly
   return { commit: of('commit'), release: of('release') };
 }
 
-function registerGauges(registry: Registry, sources: MetricSources, openReservations: () => number): void {
-  gauge('lingate_requests_in_flight', 'Requests that have begun and not ended.', sources.inFlight);
-  gauge('lingate_open_reservations', 'Reservations that this process holds, or may hold, and has not settled.', openReservations);
-  gauge('lingate_open_settlements', 'Verdicts on reservations that the store has not acknowledged yet.', sources.openSettlements);
-  gauge('lingate_store_up', '1 while the store answers the background probe.', () => Number(sources.storeAnswers()), 'min');
-  gauge('lingate_draining', '1 while the process lets its last requests end.', () => Number(sources.draining()), 'max');
+const OPEN_RESERVATIONS = {
+  name: 'lingate_open_reservations',
+  help: 'Reservations that this process holds, or may hold, and has not settled.',
+  aggregator: 'sum',
+} as const;
 
-  function gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'min' | 'max' = 'sum'): void {
-    const collected: Gauge = new Gauge({ name, help, registers: [registry], aggregator, collect: () => collected.set(read()) });
-  }
+interface GaugeText {
+  readonly name: string;
+  readonly help: string;
+  readonly aggregator: 'sum' | 'min' | 'max';
+}
+
+function registerGauge(registry: Registry, text: GaugeText, read: () => number): void {
+  const gauge: Gauge = new Gauge({ ...text, registers: [registry], collect: () => gauge.set(read()) });
 }
 
 /** CPU, memory, collections of garbage, file descriptors: the names that dashboards for Node know, behind our prefix. */

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { json } from '../../../src/core/outcome.ts';
 import { placeSteps } from '../../../src/core/plugin.ts';
-import { compileRoute } from '../../../src/core/route.ts';
-import type { RouteSpec } from '../../../src/core/route.ts';
+import { compileRoute, specOf } from '../../../src/core/route.ts';
+import type { RouteRow, RouteSpec } from '../../../src/core/route.ts';
 import { Router } from '../../../src/core/router.ts';
 import type { BodyStep, HeadStep } from '../../../src/core/step.ts';
 
@@ -61,14 +61,14 @@ describe('the router', () => {
 
 describe('placing steps', () => {
   const step = (name: string): BodyStep => ({ kind: 'body', name, run: () => undefined });
-  const specs: RouteSpec[] = [
-    { method: 'POST', path: '/t', takesBody: true, steps: [answer, step('read'), step('admit')] },
-    { method: 'GET', path: '/u', takesBody: false, steps: [answer, step('admit')] },
+  const rows: RouteRow[] = [
+    { method: 'POST', path: '/t', takesBody: true, steps: ['answer', 'read', 'admit'] },
+    { method: 'GET', path: '/u', takesBody: false, steps: ['answer', 'admit'] },
   ];
-  const names = (placed: readonly RouteSpec[]) => placed.map((spec) => spec.steps.map(({ name }) => name).join(' '));
+  const names = (placed: readonly RouteRow[]) => placed.map(({ steps }) => steps.join(' '));
 
   test('a step comes behind the one it names, in every route that has it; several keep their order', () => {
-    const placed = placeSteps(specs, [
+    const placed = placeSteps(rows, [
       { step: step('p'), after: 'admit' },
       { step: step('q'), after: 'admit' },
       { step: step('r'), after: 'p' },
@@ -77,21 +77,43 @@ describe('placing steps', () => {
   });
 
   test('a step can be for one route only', () => {
-    expect(names(placeSteps(specs, [{ step: step('p'), after: 'admit', routes: ['GET /u'] }]))).toEqual([
+    expect(names(placeSteps(rows, [{ step: step('p'), after: 'admit', routes: ['GET /u'] }]))).toEqual([
       'answer read admit',
       'answer admit p',
     ]);
   });
 
   test('a placement that fits nowhere says what there is', () => {
-    expect(() => placeSteps(specs, [{ step: step('p'), after: 'nope' }])).toThrow(
+    expect(() => placeSteps(rows, [{ step: step('p'), after: 'nope' }])).toThrow(
       'step "p": no route has a step "nope"; there are answer, read, admit',
     );
-    expect(() => placeSteps(specs, [{ step: step('p'), after: 'read', routes: ['GET /x'] }])).toThrow('there is no route "GET /x"');
+    expect(() => placeSteps(rows, [{ step: step('p'), after: 'read', routes: ['GET /x'] }])).toThrow('there is no route "GET /x"');
+  });
+
+  test('a step that is placed twice is one step; another one of its name, or of one of ours, is refused', () => {
+    const p = step('p');
+    const twice = [
+      { step: p, after: 'admit', routes: ['GET /u'] },
+      { step: p, after: 'read', routes: ['POST /t'] },
+    ];
+    expect(names(placeSteps(rows, twice))).toEqual(['answer read p admit', 'answer admit p']);
+    expect(() =>
+      placeSteps(rows, [
+        { step: p, after: 'read' },
+        { step: step('p'), after: 'admit' },
+      ]),
+    ).toThrow('step "p": another step has this name');
+    expect(() => placeSteps(rows, [{ step: step('admit'), after: 'read' }])).toThrow('step "admit": another step has this name');
+  });
+
+  test("names become steps, and one that is nobody's is named", () => {
+    const steps = new Map([['answer', answer]]);
+    expect(specOf({ ...rows[1]!, steps: ['answer'] }, steps).steps).toEqual([answer]);
+    expect(() => specOf(rows[1]!, steps)).toThrow('route GET /u: there is no step "admit"');
   });
 
   test('head steps come first and names are unique, or the chain is refused at boot', () => {
-    expect(() => compileRoute({ ...specs[0]!, steps: [step('read'), answer] })).toThrow('head step "answer" stands behind a body step');
-    expect(() => compileRoute({ ...specs[0]!, steps: [step('read'), step('read')] })).toThrow('two steps are called "read"');
+    expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), answer] })).toThrow('head step "answer" stands behind a body step');
+    expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), step('read')] })).toThrow('two steps are called "read"');
   });
 });
