@@ -43,6 +43,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['app', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core'],
   'main.ts': ['cli'],
+  'build.ts': [],
+  'testing.ts': ['testing'],
+  testing: ['core', 'domain', 'ports'],
   'index.ts': ['core', 'domain', 'ports'],
 };
 

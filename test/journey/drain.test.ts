@@ -13,7 +13,7 @@ import type { TestTeam } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
-import { scriptedTranslation } from '../support/scripted-engine.ts';
+import { scriptedTranslation } from '../../src/testing/scripted-engine.ts';
 import { startRedis } from '../support/redis.ts';
 import { logged, openSite, opsPage, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';

@@ -13,8 +13,8 @@ import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { startRedis } from '../support/redis.ts';
 import type { RedisServer } from '../support/redis.ts';
-import { CANARY, startScriptedEngine, status } from '../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../support/scripted-engine.ts';
+import { CANARY, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
 const DOCS = 'https://docs.example/lingate';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

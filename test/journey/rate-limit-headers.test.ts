@@ -4,7 +4,7 @@ import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts'
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
-import { status } from '../support/scripted-engine.ts';
+import { status } from '../../src/testing/scripted-engine.ts';
 
 const TRANSLATE: Ask = { method: 'POST', path: '/v1/translate', body: { text: ['Hello'], target_lang: 'DE' } };
 

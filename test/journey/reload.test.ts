@@ -7,8 +7,8 @@ import { ConfigFile } from '../../src/config/schema.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { request } from '../support/raw-http.ts';
-import { startScriptedEngine } from '../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { logged, openSite, translate, workersOf } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 

@@ -7,7 +7,7 @@ import { report } from '../evidence/scorecard/report.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import { request } from '../support/raw-http.ts';
-import { CANARY } from '../support/scripted-behaviours.ts';
+import { CANARY } from '../../src/testing/scripted-behaviours.ts';
 import { formsOf, hitsIn } from '../evidence/security/canaries.ts';
 import type { Canary, Hit } from '../evidence/security/canaries.ts';
 import { leakyEngine } from '../evidence/security/leaky-engine.ts';

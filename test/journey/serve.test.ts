@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lingate, parsed } from '../support/lingate-command.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
-import { startScriptedEngine } from '../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
 const sh = promisify(execFile);
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];

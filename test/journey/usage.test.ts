@@ -8,7 +8,7 @@ import type { KeyMode } from '../../src/domain/api-key.ts';
 import { ask, expectAnswer, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
-import { status } from '../support/scripted-engine.ts';
+import { status } from '../../src/testing/scripted-engine.ts';
 
 /** Two minor units per character beyond ten, forty of them at most. */
 const OVERAGE_PLAN = {

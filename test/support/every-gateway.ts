@@ -13,8 +13,8 @@ import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
-import { startScriptedEngine } from './scripted-engine.ts';
-import type { ScriptedEngine } from './scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
 /** Filled before the first test. */
 export interface Setting {

@@ -11,8 +11,8 @@ import { startGatewayProcess } from './gateway-process.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
-import { startScriptedEngine } from './scripted-engine.ts';
-import type { ScriptedEngine } from './scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
 export interface Site {
   readonly folder: string;

@@ -1,8 +1,8 @@
 // An engine that does to each request what the request's own text asks for, attempt by attempt, so that loads can run side by side.
-import { scriptedTranslation, slow, startScriptedEngine, status } from '../../support/scripted-engine.ts';
-import { act } from '../../support/scripted-behaviours.ts';
-import type { Act } from '../../support/scripted-behaviours.ts';
-import type { Behaviour, NamedBehaviour, ScriptedEngine } from '../../support/scripted-engine.ts';
+import { scriptedTranslation, slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
+import { act } from '../../../src/testing/scripted-behaviours.ts';
+import type { Act } from '../../../src/testing/scripted-behaviours.ts';
+import type { Behaviour, NamedBehaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
 /** What the engine is to do: a behaviour by name, an answer with a status, or to translate after so many milliseconds. */
 export type Mark = NamedBehaviour | `status${number}` | number;

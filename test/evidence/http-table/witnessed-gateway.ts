@@ -8,8 +8,8 @@ import { digestOf, displayOf } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { startScriptedEngine } from '../../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { BODY_BYTES_MAX, TEXT_CHARACTERS_MAX } from './cases-limits.ts';
 import { KEY } from './notation.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Random } from '../simulation/random.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { request } from '../../support/raw-http.ts';
-import { startScriptedEngine } from '../../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startFuzzedGateway } from './fuzz-gateway.ts';
 import { outcomeOf } from './fuzz-outcome.ts';
 import { Wire } from './fuzz-wire.ts';

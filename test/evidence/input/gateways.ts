@@ -6,8 +6,8 @@ import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { startScriptedEngine } from '../../support/scripted-engine.ts';
-import type { ScriptedEngine, ScriptedRequest } from '../../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine, ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
 
 export const LISTENERS = ['uws', 'node'] as const;
 

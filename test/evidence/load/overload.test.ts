@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { report } from '../scorecard/report.ts';
 import type { TestTeam } from '../../support/gateway.ts';
-import { slow } from '../../support/scripted-engine.ts';
+import { slow } from '../../../src/testing/scripted-engine.ts';
 import { startLoadedGateway } from './loaded-gateway.ts';
 import type { LoadedGateway } from './loaded-gateway.ts';
 import { countBy, goodput, openLoop, quantile } from './open-loop.ts';

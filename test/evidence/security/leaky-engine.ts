@@ -1,6 +1,6 @@
 // An engine that says what nobody may hear, in every way in which an answer can be wrong, and in some that are right.
-import { act, answer, CANARY, status } from '../../support/scripted-behaviours.ts';
-import type { Act, Behaviour, NamedBehaviour } from '../../support/scripted-behaviours.ts';
+import { act, answer, CANARY, status } from '../../../src/testing/scripted-behaviours.ts';
+import type { Act, Behaviour, NamedBehaviour } from '../../../src/testing/scripted-behaviours.ts';
 
 const NAMED: readonly NamedBehaviour[] = [
   ...(['not_json', 'bad_utf8', 'empty', 'not_an_object', 'no_translations', 'one_too_few', 'one_too_many', 'text_not_string'] as const),

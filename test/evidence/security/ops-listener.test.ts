@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../src/app/app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { isLoopback } from '../../../src/config/network-address.ts';
-import { startScriptedEngine } from '../../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

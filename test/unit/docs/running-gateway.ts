@@ -6,8 +6,8 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { startScriptedEngine } from '../../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
 export interface RunningGateway {
   readonly gateway: TestGateway;

@@ -1,6 +1,6 @@
 // Two attempts over replicas: their order, fresh connections, and callers that leave.
 import { afterEach, describe, expect, test } from 'vitest';
-import { slow, startScriptedEngine, status } from '../../support/scripted-engine.ts';
+import { slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import { Caller, callsAtOnce, engineOf, Opened, work } from './engine-work.ts';
 
 const opened = new Opened();

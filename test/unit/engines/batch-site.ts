@@ -3,8 +3,8 @@ import type { BatchLimits } from '../../../src/engines/batch.ts';
 import type { EngineOptions } from '../../../src/engines/open-engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
-import { scriptedTranslation } from '../../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+import { scriptedTranslation } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { Caller, Opened, work } from './engine-work.ts';
 
 const BATCH: BatchLimits = { textsMax: 50, charactersMax: 1000, waitMs: 0 };

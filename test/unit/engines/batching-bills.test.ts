@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
-import { scriptedTranslation, slow, startScriptedEngine, status } from '../../support/scripted-engine.ts';
-import type { Behaviour, ScriptedEngine } from '../../support/scripted-engine.ts';
+import { scriptedTranslation, slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
+import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
 const RUNS = 15;
 /** One gateway serves all runs: the requests of each find the limits as they are. */

@@ -1,8 +1,8 @@
 // No caller suffers for another with whom it shares a call: not when that fails, and not when the other leaves.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CANARY, slow, startScriptedEngine, status } from '../../support/scripted-engine.ts';
-import type { Behaviour, ScriptedEngine } from '../../support/scripted-engine.ts';
+import { CANARY, slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
+import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { answersOf, ask, BatchSite, callsOf, textsOf, together, translated } from './batch-site.ts';
 import { Caller, work } from './engine-work.ts';
 

@@ -1,8 +1,8 @@
 // Requests that share a call to the engine: who may share, what a call holds, and what stands behind it.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { slow, startScriptedEngine } from '../../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+import { slow, startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import { answersOf, ask, BatchSite, callsOf, textsOf, together, translated } from './batch-site.ts';
 import { Caller, work } from './engine-work.ts';

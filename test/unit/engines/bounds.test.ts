@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Attempt, AttemptFailure, EngineProtocol } from '../../../src/ports/engine.ts';
-import { slow } from '../../support/scripted-engine.ts';
+import { slow } from '../../../src/testing/scripted-engine.ts';
 import { Caller, callsAtOnce, Opened, work } from './engine-work.ts';
 
 const opened = new Opened();

@@ -7,8 +7,8 @@ import type { Cancellation } from '../../../src/core/exchange.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
-import { startScriptedEngine } from '../../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../../support/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
 /** What a test says of some work; its options stand beside the rest. */
 export type WorkParts = Partial<Omit<EngineWork, 'options'> & TranslationOptions>;

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AttemptFailure } from '../../../src/ports/engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
-import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../support/scripted-engine.ts';
-import type { Behaviour, ScriptedEngine } from '../../support/scripted-engine.ts';
+import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
+import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { Caller, engineOf, work } from './engine-work.ts';
 
 const FAULTS: readonly (readonly [name: string, behaviour: Behaviour, failure: AttemptFailure])[] = [

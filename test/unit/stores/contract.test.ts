@@ -1,7 +1,7 @@
 // The store contract, kept by the model, the SQLite store and the Redis store.
-import { afterAll } from 'vitest';
-import { modelBacking, redisBacking, sqliteBacking } from '../../contracts/backings.ts';
-import { storeContract } from '../../contracts/store-contract.ts';
+import { storeContract } from 'lingate/testing';
+import { afterAll, describe, test } from 'vitest';
+import { modelBacking, redisBacking, sqliteBacking } from '../../support/backings.ts';
 
 const BACKINGS = [
   { name: 'the reference model', backing: await modelBacking() },
@@ -9,7 +9,11 @@ const BACKINGS = [
   { name: 'the Redis store, two instances on one server', backing: await redisBacking() },
 ];
 
-for (const { name, backing } of BACKINGS) storeContract(name, backing.open, backing.open);
+describe.each(BACKINGS)('the store contract, kept by $name', ({ backing }) => {
+  const contract = storeContract(backing.open);
+  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  afterAll(() => contract.close());
+});
 
 afterAll(async () => {
   for (const { backing } of BACKINGS) await backing.remove();

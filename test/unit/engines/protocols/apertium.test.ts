@@ -6,8 +6,8 @@ import { alpha3Of, baseCodeOf } from '../../../../src/engines/protocols/iso-639-
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
 import { startApertium } from '../../../support/apertium.ts';
 import type { Apertium } from '../../../support/apertium.ts';
-import { answer, startScriptedEngine, status } from '../../../support/scripted-engine.ts';
-import type { ScriptedEngine } from '../../../support/scripted-engine.ts';
+import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import { Caller, engineOf, work } from '../engine-work.ts';
 import type { WorkParts } from '../engine-work.ts';
 

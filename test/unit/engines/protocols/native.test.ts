@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
-import { answer, startScriptedEngine } from '../../../support/scripted-engine.ts';
-import type { ScriptedEngine, ScriptedRequest } from '../../../support/scripted-engine.ts';
+import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
 import { Caller, engineOf, work } from '../engine-work.ts';
 import type { WorkParts } from '../engine-work.ts';
 

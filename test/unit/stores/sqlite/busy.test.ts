@@ -2,7 +2,7 @@
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-error.ts';
-import { freshKey, teamUnderTest } from '../../../contracts/team-under-test.ts';
+import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import type { Cause } from '../../../../src/stores/sqlite/store-fault.ts';
-import { freshKey, teamUnderTest } from '../../../contracts/team-under-test.ts';
+import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { commitsInWal, SILENT, sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 

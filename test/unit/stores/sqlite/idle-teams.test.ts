@@ -8,8 +8,8 @@ import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { IdleSweep } from '../../../../src/stores/sqlite/idle-sweep.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import { Remembrance } from '../../../../src/stores/sqlite/remembrance.ts';
-import { MovableClock } from '../../../contracts/movable-clock.ts';
-import { LEASE_MS, teamUnderTest } from '../../../contracts/team-under-test.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { LEASE_MS, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { SILENT, sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 

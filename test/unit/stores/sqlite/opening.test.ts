@@ -8,7 +8,7 @@ import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import type { Durability } from '../../../../src/stores/sqlite/open-database.ts';
 import { MIGRATIONS } from '../../../../src/stores/sqlite/schema.ts';
-import { teamUnderTest } from '../../../contracts/team-under-test.ts';
+import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 

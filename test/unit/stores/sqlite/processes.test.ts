@@ -1,8 +1,8 @@
 // Several processes share one file: limits hold over all of them, all of them get on, and a killed one loses nothing it said.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
-import { teamUnderTest } from '../../../contracts/team-under-test.ts';
-import type { TeamUnderTest } from '../../../contracts/team-under-test.ts';
+import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { Child, SqliteFile } from './sqlite-file.ts';
 

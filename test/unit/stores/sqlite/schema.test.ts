@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-error.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../contracts/team-under-test.ts';
-import type { TeamUnderTest } from '../../../contracts/team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 
 const file = sqliteFile();

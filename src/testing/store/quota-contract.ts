@@ -1,12 +1,13 @@
 // Part of the store contract: used, held and asked-for characters never pass the limit and its overage.
-import { expect, it } from 'vitest';
-import type { Subject } from './store-contract.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
 import { LEASE_MS, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 const CREATED_MONTH_END_MS = Date.UTC(2040, 1, 15, 12, 0, 0);
 
-export function quotaContract(subject: Subject): void {
+export function quotaContract(it: AddCase, subject: Subject): void {
   it('500 characters admit exactly 50 requests of 10', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 500 });
     expect(await committedOf(team, 53, 10)).toBe(50);

@@ -1,9 +1,10 @@
 // Part of the store contract: prepaid credit, exact to the millionth of a minor unit and never below zero.
-import { expect, it } from 'vitest';
-import type { Subject } from './store-contract.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
 import { PREPAID, teamUnderTest } from './team-under-test.ts';
 
-export function creditContract(subject: Subject): void {
+export function creditContract(it: AddCase, subject: Subject): void {
   it('a balance covers a request exactly, and not with one millionth less', async () => {
     const short = await teamUnderTest(subject.store, PREPAID, 24_999);
     expect((await short.admit({ characters: 10 })).kind).toBe('credit_exhausted');

@@ -1,11 +1,11 @@
 // Part of the store contract: of any instant's last 1,000 ms, exactly the plan's number of requests is admitted.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import type { Subject } from './store-contract.ts';
-import { freshKey, teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-export function rateContract(subject: Subject): void {
+export function rateContract(it: AddCase, subject: Subject): void {
   it.each([1, 5, 50])('a limit of %i admits exactly as many at once, and again when 1,000 ms have passed', async (limit) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     expect(await admittedOf(team, limit + 3)).toBe(limit);
@@ -51,7 +51,7 @@ export function rateContract(subject: Subject): void {
   it('a rate_limited id is not remembered: it may come again', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
-    const requestId = ulid();
+    const requestId = newId();
     expect((await team.admit({ requestId })).kind).toBe('rate_limited');
     subject.clock.step(1000);
     expect((await team.admit({ requestId })).kind).toBe('admitted');
@@ -59,7 +59,7 @@ export function rateContract(subject: Subject): void {
 
   it('requests that break a later rule, a limit of length or the quota take a place each', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 4, maxCharactersPerRequest: 50, characterLimit: 40 });
-    const glossary = { glossaryId: ulid(), sourceLang: 'EN', targetLang: 'DE' };
+    const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
     expect((await team.admit({ reserve: false })).kind).toBe('admitted');
     expect((await team.admit({ characters: 51 })).kind).toBe('text_too_long');
     expect((await team.admit({ glossary })).kind).toBe('glossary_missing');
@@ -77,8 +77,8 @@ export function rateContract(subject: Subject): void {
     await team.commit(requestId);
     await team.admit({ requestId });
     await team.admit({ keyId: revoked.keyId });
-    await team.admit({ keyId: ulid() });
-    await team.release(ulid());
+    await team.admit({ keyId: newId() });
+    await team.release(newId());
     expect(await admittedOf(team, 2)).toBe(1);
   });
 

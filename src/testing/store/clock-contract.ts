@@ -1,12 +1,13 @@
 // Part of the store contract: a clock that steps back neither locks a team out nor lets it through twice.
-import { expect, it } from 'vitest';
-import type { Subject } from './store-contract.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
 import { teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
 
-export function clockContract(subject: Subject): void {
+export function clockContract(it: AddCase, subject: Subject): void {
   it('an hour back, a full window stays full for one second more, and no longer', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     await kinds(team, 2);
@@ -61,8 +62,8 @@ export function clockContract(subject: Subject): void {
       for (const kind of await kinds(team, limit + 1)) if (kind === 'admitted') admittedAt.push(elapsedMs);
     }
     const spans = admittedAt.slice(limit).map((atMs, i) => atMs - (admittedAt[i] ?? Number.NaN));
-    expect(spans.length).toBeGreaterThan(0);
-    expect(Math.min(...spans)).toBeGreaterThanOrEqual(1000);
+    expect(spans.length).toBeAtLeast(1);
+    expect(Math.min(...spans)).toBeAtLeast(1000);
   });
 
   it('the last use never goes back, not even by a request that is refused', async () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Log } from '../../src/ports/log.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { emptyBooks, referenceStore } from '../support/model/reference-store.ts';
-import { startRedis } from '../support/redis.ts';
-import type { OpenStore } from './store-contract.ts';
+import { emptyBooks, referenceStore } from './model/reference-store.ts';
+import { startRedis } from './redis.ts';
+import type { OpenStore } from '../../src/testing/store-contract.ts';
 
 /** Every call of `open` gives another instance on the same backing; `remove` comes after all of them are closed. */
 export interface Backing {

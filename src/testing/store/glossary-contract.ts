@@ -1,10 +1,10 @@
 // Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions see them.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import type { GlossaryRecord, NewGlossary } from '../../src/ports/glossary-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import type { Subject } from './store-contract.ts';
-import { teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { GlossaryRecord, NewGlossary } from '../../ports/glossary-store.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Subject } from './subject.ts';
+import { newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 /** Some that a store might trip over. */
@@ -13,7 +13,7 @@ const ENTRIES = JSON.parse(
 ) as Readonly<Record<string, string>>;
 
 function glossary(teamId: string, change: Partial<NewGlossary> = {}): NewGlossary {
-  return { glossaryId: ulid(), teamId, name: 'Terms', sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' }, ...change };
+  return { glossaryId: newId(), teamId, name: 'Terms', sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' }, ...change };
 }
 
 async function created(store: Store, wanted: NewGlossary): Promise<GlossaryRecord> {
@@ -26,7 +26,7 @@ function used({ glossaryId, sourceLang, targetLang }: GlossaryRecord, change: Pa
   return { glossaryId, sourceLang, targetLang, ...change };
 }
 
-export function glossaryContract(subject: Subject): void {
+export function glossaryContract(it: AddCase, subject: Subject): void {
   it('a glossary is created by the store clock and given back as it was made, with its entries to themselves', async () => {
     const { store, again, clock } = subject;
     const { teamId } = await teamUnderTest(store);
@@ -52,14 +52,14 @@ export function glossaryContract(subject: Subject): void {
 
   it('a team without glossaries has an empty list, and so has one that does not exist', async () => {
     const { teamId } = await teamUnderTest(subject.store);
-    for (const id of [teamId, ulid()]) expect(await subject.store.glossaries.list(id)).toEqual([]);
-    expect(await subject.store.glossaries.create(glossary(ulid()))).toEqual({ kind: 'team_unknown' });
+    for (const id of [teamId, newId()]) expect(await subject.store.glossaries.list(id)).toEqual([]);
+    expect(await subject.store.glossaries.create(glossary(newId()))).toEqual({ kind: 'team_unknown' });
   });
 
   it('the list is in order of creation, also when ids and clock run otherwise, and after a deletion', async () => {
     const { store, clock } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 4 });
-    const ids = Array.from({ length: 5 }, () => ulid()).toReversed();
+    const ids = Array.from({ length: 5 }, () => newId()).toReversed();
     for (const glossaryId of ids.slice(0, 3)) {
       await created(store, glossary(teamId, { glossaryId }));
       clock.step(-60_000);
@@ -91,7 +91,7 @@ export function glossaryContract(subject: Subject): void {
     for (const change of [{ targetLang: 'FR' }, { sourceLang: 'FR' }, { sourceLang: 'DE', targetLang: 'EN' }]) {
       expect(await team.admit({ glossary: used(record, change) }, subject.again)).toEqual({ kind: 'glossary_mismatch' });
     }
-    expect(await team.admit({ glossary: used(record, { glossaryId: ulid() }) })).toEqual({ kind: 'glossary_missing' });
+    expect(await team.admit({ glossary: used(record, { glossaryId: newId() }) })).toEqual({ kind: 'glossary_missing' });
     expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
   });
 

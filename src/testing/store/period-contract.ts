@@ -1,9 +1,10 @@
 // Part of the store contract: periods counted from the team's creation, and reservations that stay in theirs.
-import { expect, it } from 'vitest';
-import type { Subject } from './store-contract.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
 import { freshKey, teamUnderTest } from './team-under-test.ts';
 
-export function periodContract(subject: Subject): void {
+export function periodContract(it: AddCase, subject: Subject): void {
   it('the first period starts at the team’s creation and ends one duration later', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { period: 'PT2S' });

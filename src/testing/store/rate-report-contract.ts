@@ -1,12 +1,12 @@
 // Part of the store contract: the limit and the places left, as an admission reports them to whoever asks.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import type { Admission } from '../../src/ports/ledger.ts';
-import type { Subject } from './store-contract.ts';
-import { freshKey, teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Admission } from '../../ports/ledger.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-export function rateReportContract(subject: Subject): void {
+export function rateReportContract(it: AddCase, subject: Subject): void {
   it('who does not ask is told nothing', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 5 });
     expect(await team.touch()).toEqual({ kind: 'admitted', reservation: undefined });
@@ -38,14 +38,14 @@ export function rateReportContract(subject: Subject): void {
 
   it('whatever the judgement: too long, a missing glossary, no quota, nothing reserved', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 9, maxCharactersPerRequest: 50, characterLimit: 40 });
-    const glossary = { glossaryId: ulid(), sourceLang: 'EN', targetLang: 'DE' };
+    const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
     const asked = { reportRate: true } as const;
     const rate = (remaining: number) => ({ rate: { limit: 9, remaining } });
     expect(await team.admit({ ...asked, characters: 51 })).toMatchObject({ kind: 'text_too_long', maxCharacters: 50, ...rate(8) });
     expect(await team.admit({ ...asked, glossary })).toEqual({ kind: 'glossary_missing', ...rate(7) });
     expect(await team.admit({ ...asked, characters: 41 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 40, ...rate(6) });
     expect(await team.admit({ ...asked, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined, ...rate(5) });
-    const requestId = ulid();
+    const requestId = newId();
     const reservation = { requestId, teamId: team.teamId, characters: 10, leaseUntilMs: subject.clock.nowMs() + 60_000 };
     expect(await team.admit({ ...asked, requestId })).toEqual({ kind: 'admitted', reservation, ...rate(4) });
   });
@@ -66,7 +66,7 @@ export function rateReportContract(subject: Subject): void {
     await team.commit(requestId);
     expect(await team.admit({ requestId, reportRate: true })).toEqual({ kind: 'repeated' });
     expect(await team.admit({ keyId: revoked.keyId, reportRate: true })).toEqual({ kind: 'key_revoked' });
-    expect(await team.admit({ keyId: ulid(), reportRate: true })).toEqual({ kind: 'key_unknown' });
+    expect(await team.admit({ keyId: newId(), reportRate: true })).toEqual({ kind: 'key_unknown' });
     expect(await reported(team)).toEqual({ limit: 5, remaining: 3 });
   });
 

@@ -1,11 +1,17 @@
 // A fresh team with one key in the store under test, and short words for what a request does to it.
 import { randomBytes } from 'node:crypto';
-import { ulid } from 'ulid';
-import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
-import type { TeamLimits } from '../../src/domain/plan.ts';
-import type { Admission, AdmissionRequest, Reservation, Resolution } from '../../src/ports/ledger.ts';
-import type { Store } from '../../src/ports/store.ts';
-import type { NewKey, Standing, Usage } from '../../src/ports/team-registry.ts';
+import { ulidSource } from '../../domain/ulid.ts';
+import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
+import type { Admission, AdmissionRequest, Reservation, Resolution } from '../../ports/ledger.ts';
+import type { Store } from '../../ports/store.ts';
+import type { NewKey, Standing, Usage } from '../../ports/team-registry.ts';
+
+/** Draws ids of requests and records. */
+export const newId = ulidSource(() => Date.now());
+
+/** An id that sorts by this time. */
+export const idAt = (nowMs: number): string => ulidSource(() => nowMs)();
 
 export const LEASE_MS = 60_000;
 
@@ -53,11 +59,11 @@ export interface TeamUnderTest {
 
 export function freshKey(teamId: string, label = 'backend', mode: 'live' | 'test' = 'live'): NewKey {
   const key = newKey(mode, randomBytes);
-  return { keyId: ulid(), teamId, digest: digestOf(key), display: displayOf(key), label, mode };
+  return { keyId: newId(), teamId, digest: digestOf(key), display: displayOf(key), label, mode };
 }
 
 export async function teamUnderTest(home: Store, limits: Partial<TeamLimits> = {}, balanceMicro = 0): Promise<TeamUnderTest> {
-  const teamId = ulid();
+  const teamId = newId();
   let held = { ...GENEROUS_QUOTA, ...limits };
   await home.teams.createTeam({ teamId, name: 'Team under test', plan: 'test', limits: held, balanceMicro });
   const key = freshKey(teamId);
@@ -65,7 +71,7 @@ export async function teamUnderTest(home: Store, limits: Partial<TeamLimits> = {
 
   const admit = async (options: AdmitOptions = {}, store = home): Promise<Admission> =>
     store.ledger.admit({
-      requestId: ulid(),
+      requestId: newId(),
       teamId,
       keyId: key.keyId,
       characters: 10,

@@ -1,13 +1,14 @@
 // Part of the store contract: operations that come at once, and over several instances on the same backing.
-import { expect, it } from 'vitest';
-import type { Admission } from '../../src/ports/ledger.ts';
-import type { Store } from '../../src/ports/store.ts';
-import type { Subject } from './store-contract.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Admission } from '../../ports/ledger.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, freshKey, teamUnderTest } from './team-under-test.ts';
 
 const REQUESTS = 200;
 
-export function concurrencyContract(subject: Subject): void {
+export function concurrencyContract(it: AddCase, subject: Subject): void {
   /** 200 at once, every other one on the second instance. */
   const atOnce = <T>(run: (store: Store, index: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => run(index % 2 === 0 ? subject.store : subject.again, index)));

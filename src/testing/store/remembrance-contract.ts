@@ -1,9 +1,9 @@
 // Part of the store contract: duplicates of an admission, and how long an id is remembered.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import { REMEMBER_MS } from '../../src/domain/reservation.ts';
-import type { Subject } from './store-contract.ts';
-import { LEASE_MS, teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import { REMEMBER_MS } from '../../domain/reservation.ts';
+import type { Subject } from './subject.ts';
+import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 /** Every way by which an id comes to a terminal state, and how it stands then. */
@@ -20,7 +20,7 @@ const ENDS: readonly { end: string; kind: string; come: (team: TeamUnderTest, re
   { end: 'a quota_exceeded', kind: 'released', come: (team, requestId) => team.admit({ requestId, characters: 41 }) },
 ];
 
-export function remembranceContract(subject: Subject): void {
+export function remembranceContract(it: AddCase, subject: Subject): void {
   const newTeam = () => teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
 
   it('a duplicate of an open admission gets the same reservation again, unchanged and not lengthened', async () => {
@@ -44,7 +44,7 @@ export function remembranceContract(subject: Subject): void {
 
   it.each(ENDS)('$end is remembered as $kind for its time, and from that millisecond on never seen', async ({ kind, come }) => {
     const team = await newTeam();
-    const requestId = ulid();
+    const requestId = newId();
     await come(team, requestId);
     subject.clock.step(REMEMBER_MS - 1);
     expect(await team.admit({ requestId })).toEqual({ kind: 'repeated' });
@@ -104,8 +104,8 @@ export function remembranceContract(subject: Subject): void {
 
   it('refusals for the key and the rate are not remembered', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
-    const [unknown, revoked] = [ulid(), ulid()];
-    await team.admit({ requestId: unknown, keyId: ulid() });
+    const [unknown, revoked] = [newId(), newId()];
+    await team.admit({ requestId: unknown, keyId: newId() });
     expect(await team.commit(unknown)).toEqual({ kind: 'absent' });
     expect((await team.admit({ requestId: unknown })).kind).toBe('admitted');
     await subject.store.teams.revokeKey(team.keyId);

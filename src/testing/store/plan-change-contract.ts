@@ -1,9 +1,10 @@
 // Part of the store contract: a team's new numbers hold from the next admission on, and reservations keep theirs.
-import { expect, it } from 'vitest';
-import type { Subject } from './store-contract.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
 
-export function planChangeContract(subject: Subject): void {
+export function planChangeContract(it: AddCase, subject: Subject): void {
   it('the record names the new plan and its numbers at once, and keeps what was not changed', async () => {
     const team = await teamUnderTest(subject.store);
     const before = await subject.store.teams.findTeam(team.teamId);

@@ -1,15 +1,15 @@
 // Part of the store contract: the order in which an admission is checked, and what each answer leaves behind.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import type { Subject } from './store-contract.ts';
-import { LEASE_MS, freshKey, teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 
-const GLOSSARY = { glossaryId: ulid(), sourceLang: 'EN', targetLang: 'DE' };
+const GLOSSARY = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
 
-export function admissionContract(subject: Subject): void {
+export function admissionContract(it: AddCase, subject: Subject): void {
   it('an admission names its reservation: id, team, characters, and the end of the lease by the store clock', async () => {
     const team = await teamUnderTest(subject.store);
-    const requestId = ulid();
+    const requestId = newId();
     expect(await team.admit({ requestId, characters: 42 })).toEqual({
       kind: 'admitted',
       reservation: { requestId, teamId: team.teamId, characters: 42, leaseUntilMs: subject.clock.nowMs() + LEASE_MS },
@@ -26,9 +26,9 @@ export function admissionContract(subject: Subject): void {
   it('an unknown team, an unknown key and the key of another team are key_unknown', async () => {
     const team = await teamUnderTest(subject.store);
     const other = await teamUnderTest(subject.store);
-    const toNobody = { requestId: ulid(), teamId: ulid(), keyId: team.keyId, characters: 10, reserve: true, leaseMs: LEASE_MS };
+    const toNobody = { requestId: newId(), teamId: newId(), keyId: team.keyId, characters: 10, reserve: true, leaseMs: LEASE_MS };
     expect(await subject.store.ledger.admit({ ...toNobody, glossary: undefined })).toEqual({ kind: 'key_unknown' });
-    expect(await team.admit({ keyId: ulid() })).toEqual({ kind: 'key_unknown' });
+    expect(await team.admit({ keyId: newId() })).toEqual({ kind: 'key_unknown' });
     expect(await team.admit({ keyId: other.keyId })).toEqual({ kind: 'key_unknown' });
   });
 
@@ -38,7 +38,7 @@ export function admissionContract(subject: Subject): void {
     const { requestId: done } = await team.reserve(10);
     await team.commit(done);
     await subject.store.teams.revokeKey(team.keyId);
-    for (const options of [{}, { keyId: ulid() }, { characters: 10_001 }, { reserve: false }]) {
+    for (const options of [{}, { keyId: newId() }, { characters: 10_001 }, { reserve: false }]) {
       expect(await team.admit({ requestId: done, ...options })).toEqual({ kind: 'repeated' });
       expect(await team.admit({ requestId: open.requestId, ...options })).toEqual({ kind: 'admitted', reservation: open });
     }

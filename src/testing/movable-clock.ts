@@ -1,5 +1,5 @@
 // A clock that tests move by hand, forwards and backwards.
-import type { Clock } from '../../src/ports/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 
 // Later than any real clock that runs these tests: a store that also sets expiry times by its server's clock never meets them.
 export const START_MS = Date.UTC(2040, 0, 15, 12, 0, 0);

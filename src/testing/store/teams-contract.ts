@@ -1,20 +1,20 @@
 // Part of the store contract: teams as they are created, found, listed and given credit.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import type { NewTeam } from '../../src/ports/team-registry.ts';
-import type { Subject } from './store-contract.ts';
-import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { NewTeam } from '../../ports/team-registry.ts';
+import type { Subject } from './subject.ts';
+import { GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 
-export function teamsContract(subject: Subject): void {
+export function teamsContract(it: AddCase, subject: Subject): void {
   it('a created team carries what it was made with and when, and is found so', async () => {
-    const team: NewTeam = { teamId: ulid(), name: 'Übersetzer & “Söhne”', plan: 'prepaid', limits: PREPAID, balanceMicro: 5_000_000 };
+    const team: NewTeam = { teamId: newId(), name: 'Übersetzer & “Söhne”', plan: 'prepaid', limits: PREPAID, balanceMicro: 5_000_000 };
     const created = { ...team, createdAtMs: subject.clock.nowMs() };
     expect(await subject.store.teams.createTeam(team)).toEqual(created);
     expect(await subject.store.teams.findTeam(team.teamId)).toEqual(created);
   });
 
   it('teams are listed in order of creation, whatever their ids and the clock say', async () => {
-    const ids = [ulid(9), ulid(8), ulid(10)];
+    const ids = [idAt(9), idAt(8), idAt(10)];
     for (const teamId of ids) {
       await subject.store.teams.createTeam({ teamId, name: 'One of many', plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 });
       if (teamId === ids[1]) subject.clock.step(-5000);
@@ -48,7 +48,7 @@ export function teamsContract(subject: Subject): void {
 
   it('an id that is no team’s is undefined everywhere', async () => {
     const { teams } = subject.store;
-    const teamId = ulid();
+    const teamId = newId();
     expect(await teams.findTeam(teamId)).toBeUndefined();
     expect(await teams.updateTeam(teamId, { addMicro: 1 })).toBeUndefined();
     expect(await teams.usage(teamId)).toBeUndefined();
@@ -57,6 +57,6 @@ export function teamsContract(subject: Subject): void {
   });
 
   it('an open store answers a ping', async () => {
-    await expect(subject.store.ping()).resolves.toBeUndefined();
+    expect(await subject.store.ping()).toBeUndefined();
   });
 }

@@ -1,16 +1,16 @@
 // Part of the store contract: every reservation is resolved exactly once, whatever is repeated or comes late.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import type { Verdict } from '../../src/ports/ledger.ts';
-import type { Subject } from './store-contract.ts';
-import { PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Verdict } from '../../ports/ledger.ts';
+import type { Subject } from './subject.ts';
+import { newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 const VERDICTS: readonly Verdict[] = ['commit', 'release'];
 const PAIRS = VERDICTS.flatMap((first) => VERDICTS.map((second) => [first, second] as const));
 const STATE = { commit: 'committed', release: 'released' } as const;
 
-export function resolutionContract(subject: Subject): void {
+export function resolutionContract(it: AddCase, subject: Subject): void {
   it('a commit charges the characters and one request to the key that the reservation was made with', async () => {
     const team = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);
@@ -77,7 +77,7 @@ export function resolutionContract(subject: Subject): void {
 
   it('a commit that overtakes everything it knows of is absent, and does not bar the admission', async () => {
     const team = await teamUnderTest(subject.store);
-    const requestId = ulid();
+    const requestId = newId();
     expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
     expect(await team.standing()).toMatchObject({ usedCharacters: 0 });
     expect((await team.admit({ requestId })).kind).toBe('admitted');
@@ -86,7 +86,7 @@ export function resolutionContract(subject: Subject): void {
 
   it('a release that overtakes its admission bars it', async () => {
     const team = await teamUnderTest(subject.store);
-    const requestId = ulid();
+    const requestId = newId();
     expect(await team.release(requestId)).toEqual({ kind: 'released' });
     expect(await team.admit({ requestId })).toEqual({ kind: 'repeated' });
     expect(await team.commit(requestId)).toEqual({ kind: 'released' });
@@ -95,9 +95,9 @@ export function resolutionContract(subject: Subject): void {
 
   it('an id that was admitted without a reservation, or refused, stands released and cannot be charged', async () => {
     const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
-    const glossary = { glossaryId: ulid(), sourceLang: 'EN', targetLang: 'DE' };
+    const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
     for (const options of [{ reserve: false }, { characters: 51 }, { characters: 41 }, { glossary }]) {
-      const requestId = ulid();
+      const requestId = newId();
       await team.admit({ requestId, ...options });
       expect(await team.commit(requestId)).toEqual({ kind: 'released' });
       expect(await team.release(requestId)).toEqual({ kind: 'released' });

@@ -1,17 +1,17 @@
 // Part of the store contract: keys as they are created, found, listed, revoked and reported.
-import { ulid } from 'ulid';
-import { expect, it } from 'vitest';
-import { digestOf, newKey } from '../../src/domain/api-key.ts';
-import type { Subject } from './store-contract.ts';
-import { freshKey, teamUnderTest } from './team-under-test.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import { digestOf, newKey } from '../../domain/api-key.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, idAt, newId, teamUnderTest } from './team-under-test.ts';
 
-export function keysContract(subject: Subject): void {
+export function keysContract(it: AddCase, subject: Subject): void {
   it('a created key is active, unused, and carries what it was made with but never its digest', async () => {
     const team = await teamUnderTest(subject.store);
     const { digest, ...shown } = freshKey(team.teamId, 'nächtlicher Lauf “7”', 'test');
     const record = await subject.store.teams.createKey({ digest, ...shown });
     expect(record).toEqual({ ...shown, status: 'active', createdAtMs: subject.clock.nowMs(), lastUsedAtMs: undefined });
-    expect(JSON.stringify(await subject.store.teams.listKeys(team.teamId))).not.toContain(digest);
+    expect(JSON.stringify(await subject.store.teams.listKeys(team.teamId))).notToContain(digest);
   });
 
   it('a key is found by its digest, with its team and mode, and works at once', async () => {
@@ -28,7 +28,7 @@ export function keysContract(subject: Subject): void {
   });
 
   it('a key for a team that does not exist is not created', async () => {
-    const key = freshKey(ulid());
+    const key = freshKey(newId());
     expect(await subject.store.teams.createKey(key)).toBeUndefined();
     expect(await subject.store.keys.find(key.digest)).toBeUndefined();
   });
@@ -61,13 +61,13 @@ export function keysContract(subject: Subject): void {
     subject.clock.step(1);
     expect(await subject.store.teams.revokeKey(team.keyId)).toEqual(first);
     expect(first?.lastUsedAtMs).toBe(subject.clock.nowMs() - 1);
-    expect(await subject.store.teams.revokeKey(ulid())).toBeUndefined();
+    expect(await subject.store.teams.revokeKey(newId())).toBeUndefined();
   });
 
   it('keys are listed in order of creation, whatever their ids and the clock say', async () => {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);
-    const ids = [ulid(9), ulid(8), ulid(7), ulid(10)];
+    const ids = [idAt(9), idAt(8), idAt(7), idAt(10)];
     for (const [i, keyId] of ids.entries()) {
       await store.teams.createKey({ ...freshKey(team.teamId, `key ${i}`), keyId });
       if (i === 1) clock.step(-5000);
@@ -78,7 +78,7 @@ export function keysContract(subject: Subject): void {
   });
 
   it('the keys of an unknown team are undefined, those of a new team an empty list', async () => {
-    const teamId = ulid();
+    const teamId = newId();
     expect(await subject.store.teams.listKeys(teamId)).toBeUndefined();
     const { team } = await (await teamUnderTest(subject.store)).usage();
     await subject.store.teams.createTeam({ ...team, teamId });

@@ -1,0 +1,7 @@
+// What authors of engine protocols and stores import in their tests: the contracts that ours keep, and an engine that misbehaves on command.
+export { MovableClock } from './testing/movable-clock.ts';
+export { storeContract } from './testing/store-contract.ts';
+export type { OpenStore, StoreContract } from './testing/store-contract.ts';
+export type { ContractCase } from './testing/cases.ts';
+export { answer, CANARY, scriptedTranslation, slow, startScriptedEngine, status } from './testing/scripted-engine.ts';
+export type { Behaviour, NamedBehaviour, ScriptedEngine, ScriptedRequest } from './testing/scripted-engine.ts';

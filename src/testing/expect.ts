@@ -1,0 +1,43 @@
+// The few assertions that the contract suites make, over `node:assert`: whoever runs them needs no library for it.
+import assert from 'node:assert/strict';
+
+interface Expectation {
+  toBe(expected: unknown): void;
+  /** Members that are `undefined` count as absent, on both sides. */
+  toEqual(expected: unknown): void;
+  /** Of objects only the members that are expected; arrays are as long as expected. */
+  toMatchObject(expected: unknown): void;
+  toHaveLength(expected: number): void;
+  toBeUndefined(): void;
+  toBeAtLeast(expected: number): void;
+  notToContain(word: string): void;
+}
+
+export function expect(actual: unknown): Expectation {
+  return {
+    toBe: (expected) => assert.strictEqual(actual, expected),
+    toEqual: (expected) => assert.deepStrictEqual(plain(actual), plain(expected)),
+    toMatchObject: (expected) => assert.deepStrictEqual(asFarAs(plain(expected), plain(actual)), plain(expected)),
+    toHaveLength: (expected) => assert.strictEqual((actual as ArrayLike<unknown>).length, expected),
+    toBeUndefined: () => assert.strictEqual(actual, undefined),
+    toBeAtLeast: (expected) => assert.ok((actual as number) >= expected, `${String(actual)} is less than ${expected}`),
+    notToContain: (word) => assert.ok(!(actual as string).includes(word), `${JSON.stringify(actual)} holds ${JSON.stringify(word)}`),
+  };
+}
+
+/** Without prototypes and members that are `undefined`: stores may make their answers as they like. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((entry) => plain(entry));
+  if (typeof value !== 'object' || value === null || value instanceof Map || value instanceof Set || value instanceof Date) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]));
+}
+
+/** What `actual` has of the members of `wanted`, all the way down. */
+function asFarAs(wanted: unknown, actual: unknown): unknown {
+  if (typeof wanted !== 'object' || wanted === null || typeof actual !== 'object' || actual === null) return actual;
+  if (Array.isArray(wanted)) return Array.isArray(actual) ? actual.map((entry, index) => asFarAs(wanted[index], entry)) : actual;
+  const members = actual as Readonly<Record<string, unknown>>;
+  const names = Object.keys(wanted).filter((name) => Object.hasOwn(members, name));
+  return Object.fromEntries(names.map((name) => [name, asFarAs((wanted as Record<string, unknown>)[name], members[name])]));
+}

@@ -1,0 +1,82 @@
+// What every store guarantees, as cases for any test runner: run them against a store of your own by saying how it is opened.
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
+import { collector } from './cases.ts';
+import type { AddCase, ContractCase } from './cases.ts';
+import { MovableClock, START_MS } from './movable-clock.ts';
+import { admissionContract } from './store/admission-contract.ts';
+import { clockContract } from './store/clock-contract.ts';
+import { concurrencyContract } from './store/concurrency-contract.ts';
+import { creditContract } from './store/credit-contract.ts';
+import { glossaryContract } from './store/glossary-contract.ts';
+import { keysContract } from './store/keys-contract.ts';
+import { periodContract } from './store/period-contract.ts';
+import { planChangeContract } from './store/plan-change-contract.ts';
+import { quotaContract } from './store/quota-contract.ts';
+import { rateContract } from './store/rate-contract.ts';
+import { rateReportContract } from './store/rate-report-contract.ts';
+import { remembranceContract } from './store/remembrance-contract.ts';
+import { resolutionContract } from './store/resolution-contract.ts';
+import { teamsContract } from './store/teams-contract.ts';
+import type { Subject } from './store/subject.ts';
+
+/** Opens the store under test with the given clock as its own. */
+export type OpenStore = (clock: Clock) => Promise<Store>;
+
+export interface StoreContract {
+  /** To be run one after the other: they move one clock. Every case makes a team of its own. */
+  readonly cases: readonly ContractCase[];
+  /** Closes what the cases have opened. */
+  close(): Promise<void>;
+}
+
+const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, subject: Subject) => void }[] = [
+  { title: 'admission: order of checks', part: admissionContract },
+  { title: 'request rate', part: rateContract },
+  { title: 'the request rate as it is reported', part: rateReportContract },
+  { title: 'a clock that steps back', part: clockContract },
+  { title: 'quota', part: quotaContract },
+  { title: 'credit', part: creditContract },
+  { title: 'resolution of reservations', part: resolutionContract },
+  { title: 'remembrance of ids', part: remembranceContract },
+  { title: 'periods', part: periodContract },
+  { title: 'plan changes', part: planChangeContract },
+  { title: 'keys', part: keysContract },
+  { title: 'teams', part: teamsContract },
+  { title: 'glossaries', part: glossaryContract },
+  { title: 'concurrency and further instances', part: concurrencyContract },
+];
+
+/**
+ * `openAgain` opens a second instance on the backing of the first; by default it is opened the same way. Nothing is opened
+ * before the first case runs.
+ *
+ * @example
+ * const contract = storeContract((clock) => openMyStore(file, clock));
+ * for (const { name, run } of contract.cases) test(name, run);
+ * after(() => contract.close());
+ */
+export function storeContract(open: OpenStore, openAgain: OpenStore = open): StoreContract {
+  const cases: ContractCase[] = [];
+  // The parts read it only inside their cases, when both instances are open.
+  const subject = { clock: new MovableClock() } as Subject;
+  let opening: Promise<void> | undefined;
+  const openBoth = async (): Promise<void> => {
+    subject.store = await open(subject.clock);
+    subject.again = await openAgain(subject.clock);
+  };
+  const before = async (): Promise<void> => {
+    await (opening ??= openBoth());
+    subject.clock.set(START_MS);
+  };
+  for (const { title, part } of PARTS) part(collector(cases, title, before), subject);
+  return {
+    cases,
+    async close() {
+      if (opening === undefined) return;
+      await opening;
+      await subject.again.close();
+      await subject.store.close();
+    },
+  };
+}
