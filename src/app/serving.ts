@@ -209,6 +209,7 @@ async function startListener(config: Config, gateway: Gateway, { docsUrl, port, 
     port,
     exclusive,
     bodyBytesMax: config.limits.bodyBytes,
+    idleSeconds: config.limits.idleSeconds,
     ...(config.tls === undefined ? {} : { tls: config.tls }),
   };
   // Imported when chosen: the library's binary must not be needed where the other listener is used.

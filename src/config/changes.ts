@@ -42,6 +42,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'limits.body_bytes': (c) => c.limits.bodyBytes,
   'limits.reservation_seconds': (c) => c.limits.leaseMs,
   'limits.request_seconds': (c) => c.limits.requestMs,
+  'limits.idle_seconds': (c) => c.limits.idleSeconds,
   'limits.drain_seconds': (c) => c.limits.drainMs,
   'limits.drain_delay_seconds': (c) => c.limits.drainDelayMs,
   'limits.concurrency': (c) => c.limits.concurrency,

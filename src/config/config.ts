@@ -64,6 +64,8 @@ export interface LimitsConfig {
   readonly leaseMs: number;
   /** From a request's first byte to its answer. */
   readonly requestMs: number;
+  /** How long a connection is kept, at least, on which nothing happens. */
+  readonly idleSeconds: number;
   /** How long requests in flight may go on after a signal to stop. */
   readonly drainMs: number;
   /** How long everything is still served after a signal to stop, while probes already say that it is not. */
@@ -112,6 +114,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
       bodyBytes: limits.body_bytes,
       leaseMs: limits.reservation_seconds * SECOND_MS,
       requestMs: requestMs ?? ENGINE_ATTEMPTS * engine.timeout_ms + BESIDES_ATTEMPTS_MS,
+      idleSeconds: limits.idle_seconds,
       drainMs: limits.drain_seconds * SECOND_MS,
       drainDelayMs: limits.drain_delay_seconds * SECOND_MS,
       concurrency: limits.concurrency,

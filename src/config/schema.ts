@@ -12,6 +12,8 @@ import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
 const PRICE_MAX = 100_000_000;
 const CHARACTERS_MAX = 1_000_000_000_000;
 const LEASE_SECONDS_MAX = 600;
+/** uWebSockets.js counts up to 960. */
+const IDLE_SECONDS_MAX = 900;
 
 const closed = { additionalProperties: false } as const;
 /** A section that may be left out: its members have defaults of their own. */
@@ -152,6 +154,7 @@ export const ConfigFile = Type.Object(
         body_bytes: whole(1024, 67_108_864, 1_048_576),
         reservation_seconds: whole(1, LEASE_SECONDS_MAX, 60),
         request_seconds: Type.Optional(whole(1, LEASE_SECONDS_MAX)),
+        idle_seconds: whole(1, IDLE_SECONDS_MAX, 8),
         drain_seconds: whole(0, LEASE_SECONDS_MAX, 30),
         drain_delay_seconds: whole(0, LEASE_SECONDS_MAX, 0),
         concurrency: whole(1, 1_000_000, 10_000),

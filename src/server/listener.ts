@@ -17,6 +17,8 @@ export interface ListenerOptions {
   readonly exclusive?: boolean;
   /** Longer bodies are read and dropped, and refused. */
   readonly bodyBytesMax: number;
+  /** A connection on which nothing happens is kept for so long at least. Default 8, which every library keeps. */
+  readonly idleSeconds?: number;
   readonly tls?: TlsFiles;
 }
 
@@ -35,6 +37,9 @@ export interface Listener {
   /** Cuts whatever is left. */
   close(): void;
 }
+
+/** Of `ListenerOptions.idleSeconds`. */
+export const IDLE_SECONDS = 8;
 
 /** What a listener and all its calls share. */
 export interface Desk {

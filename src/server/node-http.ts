@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { Duplex } from 'node:stream';
 import { HeadReader } from './head-reader.ts';
-import { HEAD_BYTES_MAX, listenError, listenerOf, openDesk } from './listener.ts';
+import { HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openDesk } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -16,7 +16,6 @@ const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEAD_BYTES_MAX,
   headersTimeout: 10_000,
   requestTimeout: 60_000,
-  keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
   // Missing ones are refused by the framing guard, with a problem document.
   requireHostHeader: false,
@@ -61,8 +60,10 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   });
 }
 
-function openServer({ tls }: ListenerOptions): Server {
-  const server = tls === undefined ? createHttpServer(SERVER_OPTIONS) : createHttpsServer({ ...SERVER_OPTIONS, ...readTlsFiles(tls) });
+function openServer({ tls, idleSeconds = IDLE_SECONDS }: ListenerOptions): Server {
+  // Said in every answer that keeps its connection; the library itself waits a second longer.
+  const options = { ...SERVER_OPTIONS, keepAliveTimeout: idleSeconds * 1000 };
+  const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...readTlsFiles(tls) });
   // Bounded by their bytes; a bound in number would silently hide the fields behind it.
   server.maxHeadersCount = 0;
   return server;

@@ -36,6 +36,8 @@ export interface UwsBuild {
   readonly version: string;
   /** `false` for an upstream release that the operator has put in place: nobody here has looked at its binary. */
   readonly pinned: boolean;
+  /** `endWithoutBody` takes a length and closes, as it says. */
+  readonly endsHeads: boolean;
 }
 
 /** Names the package that alone may be loaded, by the name that it calls itself; for going back, and for comparing. */
@@ -122,7 +124,7 @@ function tryOne({ name, version, folder, pin }: Candidate): UwsBuild | string {
     const library = createRequire(join(folder, 'package.json'))(file) as Library;
     // Without it every answer names the library; it has to come before the first app.
     library['_cfg']('silent');
-    return { library, package: name, version, pinned: pin !== undefined };
+    return { library, package: name, version, pinned: pin !== undefined, endsHeads: pin !== OLDER };
   } catch (error) {
     return reasonOf(error);
   }

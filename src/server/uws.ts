@@ -1,12 +1,13 @@
 // The listener on uWebSockets.js.
 import { Call } from './call.ts';
 import { HeadReader } from './head-reader.ts';
-import { listenError, listenerOf, openDesk } from './listener.ts';
+import { IDLE_SECONDS, listenError, listenerOf, openDesk } from './listener.ts';
 import type { Desk, Listener, ListenerOptions, TlsFiles } from './listener.ts';
 import { freePortOf } from './port-check.ts';
 import { readTlsFiles } from './tls-files.ts';
 import { describeUws, loadUws } from './uws-build.ts';
 import type { HttpRequest, HttpResponse, Library, UwsApp, us_listen_socket } from './uws-build.ts';
+import { setTimers } from './uws-timers.ts';
 import { statusLine } from './write.ts';
 import type { Answer } from './write.ts';
 
@@ -18,9 +19,12 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   const { library } = build;
   const desk = openDesk(options);
   const app = openApp(library, options.tls);
+  const { idleSeconds = IDLE_SECONDS } = options;
+  setTimers(build, app, idleSeconds);
+  const wire: Wire = { endsHeads: build.endsHeads, kept: `no-store\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}` };
   const reader = new HeadReader(options.gateway.headersWanted);
   app.any('/*', (res, req) => {
-    const call = new UwsCall(desk, res);
+    const call = new UwsCall(desk, wire, res);
     // First of all: without it, a throw or a missing answer ends the process from inside the library.
     res.onAborted(() => call.gone());
     call.start(req, reader);
@@ -57,15 +61,27 @@ async function listen(app: UwsApp, host: string, port: number, options: number):
   throw listenError(host, port, undefined);
 }
 
+/** How answers are written; the same for all of a listener. */
+interface Wire {
+  /**
+   * `Cache-Control` of an answer that keeps its connection, and what says so and for how long: one call into the library
+   * instead of three, as it writes a value as it stands.
+   */
+  readonly kept: string;
+  readonly endsHeads: boolean;
+}
+
 class UwsCall extends Call {
+  readonly #wire: Wire;
   readonly #res: HttpResponse;
   /** The library is calling us, and has corked the connection. */
   #corked = true;
   /** It says `Connection: close` in the answer by itself, unless the request already did. */
   #closeUnsaid = false;
 
-  constructor(desk: Desk, res: HttpResponse) {
+  constructor(desk: Desk, wire: Wire, res: HttpResponse) {
     super(desk);
+    this.#wire = wire;
     this.#res = res;
   }
 
@@ -121,7 +137,7 @@ class UwsCall extends Call {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
     res.writeHeader('X-Request-Id', answer.requestId);
-    res.writeHeader('Cache-Control', 'no-store');
+    res.writeHeader('Cache-Control', closes ? 'no-store' : this.#wire.kept);
     if (answer.contentType !== undefined) res.writeHeader('Content-Type', answer.contentType);
     for (const [name, value] of answer.headers) res.writeHeader(name, value);
     if (closes && this.#closeUnsaid) res.writeHeader('Connection', 'close');
@@ -129,14 +145,19 @@ class UwsCall extends Call {
     else res.end(answer.body, closes);
   }
 
-  /** `endWithoutBody` takes no arguments that work in this build, so an answer that closes has to say `Content-Length: 0`. */
+  /**
+   * In the older build `endWithoutBody` takes no arguments that work, in the newer one none that leaves the length out: an
+   * answer that closes may have to say `Content-Length: 0`.
+   */
   #endEmpty(answer: Answer, closes: boolean): void {
     const res = this.#res;
+    const bytes = answer.contentType === undefined ? undefined : Buffer.byteLength(answer.body);
     if (closes) {
-      res.end('', true);
+      if (bytes !== undefined && this.#wire.endsHeads) res.endWithoutBody(bytes, true);
+      else res.end('', true);
       return;
     }
-    if (answer.contentType !== undefined) res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
+    if (bytes !== undefined) res.writeHeader('Content-Length', String(bytes));
     res.endWithoutBody();
   }
 

@@ -3,6 +3,9 @@ import { AUTH, BODY, KEY, TAIL, bare, get, row, sized } from './notation.ts';
 import type { Deviating, HttpCase } from './notation.ts';
 
 const UNREADABLE: Deviating = ['late close', 6];
+const NOTICED: Deviating = ['html:400 close', 6];
+/** The older build waits for more; the newer one says at once what it thinks of it. */
+const MENDED = { uws: UNREADABLE, newer: NOTICED } as const;
 
 const NAMES: readonly (readonly [what: string, field: string])[] = [
   ['name of a blank', ' : b'],
@@ -59,13 +62,11 @@ const blocks: readonly HttpCase[] = [
     uws: ['200', 7],
   }),
   row('400 close', 'field: empty name behind which the key stands', '9112 5.1', get('/v1/usage', ': b', AUTH), { uws: ['401', 7] }),
-  row('400 close', 'field: folded at the very first', '9112 2.2', bare('GET /health HTTP/1.1', ' Host: a', 'X-Case: {case}'), {
-    uws: UNREADABLE,
-  }),
+  row('400 close', 'field: folded at the very first', '9112 2.2', bare('GET /health HTTP/1.1', ' Host: a', 'X-Case: {case}'), MENDED),
   row('400 close', 'field: every line ends in a bare LF', '9112 2.2', 'GET /health HTTP/1.1\nHost: a\nX-Case: {case}\n\n', {
     uws: ['html:505 close', 1],
   }),
-  row('400 close', 'field: the block ends in a bare LF', '9112 2.2', `GET /health HTTP/1.1\r\nHost: a\r\n\n${TAIL}`, { uws: UNREADABLE }),
+  row('400 close', 'field: the block ends in a bare LF', '9112 2.2', `GET /health HTTP/1.1\r\nHost: a\r\n\n${TAIL}`, MENDED),
   row('late 400 close', 'field: a block that does not come to its end', 'decisions 11', 'GET /health HTTP/1.1\r\nHost: a\r\nX-Ca', {
     uws: UNREADABLE,
   }),
@@ -107,8 +108,11 @@ const keys: readonly HttpCase[] = [
 ];
 
 export const fieldCases: readonly HttpCase[] = [
-  ...NAMES.map(([what, field]) => row('400 close', `field: ${what}`, '9112 5.1', get('/health', field), { uws: UNREADABLE })),
-  ...VALUES.map(([what, field]) => row('400 close', `field: ${what}`, '9110 5.5', get('/health', field), { uws: UNREADABLE })),
+  ...NAMES.map(([what, field]) => row('400 close', `field: ${what}`, '9112 5.1', get('/health', field), MENDED)),
+  ...VALUES.map(([what, field]) => {
+    const waits = /\r(?!\n)/.test(field);
+    return row('400 close', `field: ${what}`, '9110 5.5', get('/health', field), waits ? { uws: UNREADABLE } : MENDED);
+  }),
   ...TAKEN.map(([what, rule, field]) => row('200', `field: ${what}`, rule, get('/health', field))),
   ...blocks,
   ...keys,

@@ -97,9 +97,11 @@ const oddCodings: readonly HttpCase[] = [
   }),
   row('400 close', 'TE behind a vertical tab', '9112 6.1', `${translate('Transfer-Encoding: \x0bchunked')}${CHUNKS}`, {
     uws: ['late close', 6],
+    newer: ['html:400 close', 6],
   }),
   row('400 close', 'TE before a form feed', '9112 6.1', `${translate('Transfer-Encoding: chunked\x0c')}${CHUNKS}`, {
     uws: ['late close', 6],
+    newer: ['html:400 close', 6],
   }),
 ];
 

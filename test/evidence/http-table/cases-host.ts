@@ -20,9 +20,6 @@ const GOOD = [
 const BAD: readonly (readonly [what: string, ...hosts: string[]])[] = [
   ['empty', 'Host:'],
   ['of blanks', 'Host:  \t'],
-  ['twice, equal', 'Host: a', 'Host: a'],
-  ['twice, different', 'Host: a', 'Host: b'],
-  ['twice, in two cases', 'Host: a', 'HOST: b'],
   ['with a user', 'Host: u@a'],
   ['with a path', 'Host: a/b'],
   ['with a query', 'Host: a?b'],
@@ -39,9 +36,18 @@ const BAD: readonly (readonly [what: string, ...hosts: string[]])[] = [
   ['with markup', 'Host: <a>'],
 ];
 
+const TWICE: typeof BAD = [
+  ['twice, equal', 'Host: a', 'Host: a'],
+  ['twice, different', 'Host: a', 'Host: b'],
+  ['twice, in two cases', 'Host: a', 'HOST: b'],
+];
+/** The newer build counts them itself. */
+const COUNTED: Partial<HttpCase> = { newer: ['html:400 close', 5] };
+
 export const hostCases: readonly HttpCase[] = [
   ...GOOD.map((host) => row('200', `host: ${host}`, '9110 7.2', withHost(`Host: ${host}`))),
   ...BAD.flatMap(([what, ...hosts]) => withTail(row('400 close', `host: ${what}`, '9112 3.2', withHost(...hosts)))),
+  ...TWICE.flatMap(([what, ...hosts]) => withTail(row('400 close', `host: ${what}`, '9112 3.2', withHost(...hosts), COUNTED))),
   row('400 close', 'host: missing', '9112 3.2', withHost(), { uws: ['html:400 close', 5] }),
   row('400 close', 'host: missing, with a key', '9112 3.2', bare('GET /v1/usage HTTP/1.1', 'X-Case: {case}', AUTH), {
     uws: ['html:400 close', 5],

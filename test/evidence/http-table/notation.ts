@@ -1,5 +1,8 @@
 // How the cases of the HTTP table are written down: bytes as text, and what each listener makes of them.
 
+import { UWS_COLUMN } from '../../support/uws-build.ts';
+import type { UwsColumn } from '../../support/uws-build.ts';
+
 /**
  * What happens to a case, in words that stand in the order in which they are seen:
  * - `late`: nothing came before one of the server's own timers ran out;
@@ -24,6 +27,8 @@ export interface HttpCase {
   readonly expect: Outcome;
   /** What a listener does instead, and the number of the deviation that explains it. */
   readonly uws?: Deviating;
+  /** What the newer build of uWebSockets.js does where that is not `uws`. */
+  readonly newer?: Deviating | 'as expected';
   readonly node?: Deviating;
   /** How many of its requests reach a chain of ours; by default one for each 200 and 401 that is expected. */
   readonly handled?: number;
@@ -60,9 +65,15 @@ export function handledBy({ expect, handled }: HttpCase): number {
   return handled ?? expect.split(' ').filter((word) => word === '200' || word === '401').length;
 }
 
-/** What is to happen on a listener. */
+/** What a listener does instead of what is expected, over this build. */
+export function deviatingOn(listener: 'uws' | 'node', whole: HttpCase, column: UwsColumn): Deviating | undefined {
+  if (listener === 'node' || column === 'older' || whole.newer === undefined) return whole[listener];
+  return whole.newer === 'as expected' ? undefined : whole.newer;
+}
+
+/** What is to happen on a listener, over the build that is loaded here. */
 export function expectedOn(listener: 'uws' | 'node', whole: HttpCase): { readonly outcome: Outcome; readonly handled: number } {
-  const deviating = whole[listener];
+  const deviating = deviatingOn(listener, whole, UWS_COLUMN);
   if (deviating === undefined) return { outcome: whole.expect, handled: handledBy(whole) };
   const [outcome, , handled] = deviating;
   const { handled: own, ...rest } = whole;

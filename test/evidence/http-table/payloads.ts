@@ -5,7 +5,7 @@ export interface Payload {
   readonly name: string;
   /** One character is one byte; pieces are sent apart from each other. */
   readonly pieces: readonly string[];
-  /** This build of uWS finds the hidden request when it is spoken to directly (deviation 7); a front has to stop it. */
+  /** Either build of uWS finds the hidden request when it is spoken to directly (deviation 7); a front has to stop it. */
   readonly residual?: true;
   /** To us nothing is hidden here: the second request stands by itself. Only a front might see it otherwise. */
   readonly plain?: true;

@@ -33,6 +33,7 @@ describe('the default file', () => {
       bodyBytes: 1_048_576,
       leaseMs: 60_000,
       requestMs: 30_000,
+      idleSeconds: 8,
       drainMs: 30_000,
       drainDelayMs: 0,
       concurrency: 10_000,

@@ -1,0 +1,89 @@
+// What callers are told of an idle connection, and what a library is told; how long it is really kept is shown by the evidence.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { IDLE_SECONDS } from '../../../src/server/listener.ts';
+import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
+import type { UwsApp } from '../../../src/server/uws-build.ts';
+import { setTimers } from '../../../src/server/uws-timers.ts';
+import { startUwsListener } from '../../../src/server/uws.ts';
+import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
+import { UWS_COLUMN } from '../../support/uws-build.ts';
+import { LISTENERS, startTestServer } from './test-gateway.ts';
+import type { TestServer } from './test-gateway.ts';
+
+const SHORT_SECONDS = 5;
+
+describe.each(LISTENERS)('the %s listener', (_name, start) => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await startTestServer(start, { idleSeconds: SHORT_SECONDS });
+  });
+
+  afterAll(() => server.close());
+
+  test.each([
+    ['GET', '/sync'],
+    ['GET', '/async'],
+    ['GET', '/nowhere'],
+    ['HEAD', '/sync'],
+    ['DELETE', '/thing'],
+  ])('%s %s: an answer that keeps its connection says for how long', async (method, path) => {
+    const connection = await RawConnection.open(server);
+    for (let i = 0; i < 2; i++) {
+      connection.send(requestBytes({ method, path }));
+      const { headers } = await connection.response({ head: method === 'HEAD' });
+      // Named in Connection, as RFC 9110 section 7.6.1 asks.
+      expect([headers['connection'], headers['keep-alive']]).toEqual(['keep-alive', `timeout=${SHORT_SECONDS}`]);
+      expect(headers['cache-control']).toBe('no-store');
+    }
+    connection.destroy();
+  });
+
+  test('one that does not keep it says nothing of that', async () => {
+    const { headers } = await request({ port: server.port, path: '/sync', headers: { Connection: 'close' } });
+    expect([headers['connection'], headers['keep-alive'], headers['cache-control']]).toEqual(['close', undefined, 'no-store']);
+  });
+});
+
+describe('the timers of uWebSockets.js', () => {
+  const build = loadUws();
+
+  function told(idleSeconds: number): { readonly pending: number; readonly idle: number } {
+    const said = { pending: 0, idle: 0 };
+    const app: Partial<UwsApp> = {
+      setIdleTimeout: (seconds) => void (said.pending = seconds),
+      setResponseTimeout: (seconds) => void (said.idle = seconds),
+    };
+    setTimers(build, app as UwsApp, idleSeconds);
+    return said;
+  }
+
+  test('that can be told never end an idle connection early, and callers who owe something have the same time as ever', () => {
+    for (let seconds = 1; seconds <= 900; seconds++) {
+      const { pending, idle } = told(seconds);
+      // Steps of four seconds, the first of which may be nearly over; the library counts up to 960.
+      expect((Math.ceil(idle / 4) - 1) * 4).toBeGreaterThanOrEqual(seconds);
+      expect(idle).toBeLessThanOrEqual(960);
+      expect(pending).toBe(10);
+    }
+  });
+
+  test('that cannot be told keep what every listener keeps by default, and refuse more in one line', () => {
+    const app = {} as UwsApp;
+    expect(() => setTimers(build, app, IDLE_SECONDS)).not.toThrow();
+    expect(() => setTimers(build, app, IDLE_SECONDS + 1)).toThrow(
+      `limits.idle_seconds: ${describeUws(build)} keeps idle connections for 8 seconds and cannot be told to for 9; lower it, use "listener: node", or a system with glibc 2.38 (Debian 13, Ubuntu 24.04)`,
+    );
+  });
+
+  test('more than the default is kept by the newer build, and keeps the older one from starting', async () => {
+    const start = startTestServer(startUwsListener, { idleSeconds: 60 });
+    if (UWS_COLUMN === 'older') {
+      await expect(start).rejects.toMatchObject({ name: 'ListenError', reason: 'cannot_listen' });
+      return;
+    }
+    const server = await start;
+    expect((await request({ port: server.port, path: '/sync' })).headers['keep-alive']).toBe('timeout=60');
+    server.close();
+  });
+});
