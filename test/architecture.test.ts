@@ -142,6 +142,21 @@ describe('the architecture', () => {
     expect([...names].filter((name) => dependencies[name] === undefined)).toEqual([]);
   });
 
+  test('every room has its line in src/README.md, and no line is of a room that is not there', () => {
+    const rows = [...readFileSync(join(source, 'README.md'), 'utf8').matchAll(/^\| `([\w-]+)\/` \| (.+) \|$/gm)].map((match) => match[1]!);
+    const rooms = [...new Set(files.map((file) => roomOf(file)))].filter((room) => !room.endsWith('.ts'));
+    expect(rows.toSorted()).toEqual(rooms.toSorted());
+    expect(rooms.filter((room) => MAY_IMPORT[room] === undefined)).toEqual([]);
+  });
+
+  test('rooms do not import each other in circles, whatever is imported', () => {
+    const between = own
+      .filter(({ from, to }) => roomOf(from) !== roomOf(to))
+      .map((edge) => ({ ...edge, from: roomOf(edge.from), to: roomOf(edge.to) }));
+    const rooms = [...new Set(between.map(({ from }) => from))];
+    expect(rooms.filter((room) => reaches(between, room, room))).toEqual([]);
+  });
+
   test('there are no cycles', () => {
     const values = own.filter((entry) => !entry.typeOnly);
     expect(files.filter((file) => reaches(values, file, file))).toEqual([]);
