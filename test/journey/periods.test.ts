@@ -53,7 +53,9 @@ async function countsByPeriod({ store, url }: Setting, { teamId }: TestTeam): Pr
   if (store === 'sqlite') {
     const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
     try {
-      const query = `SELECT sum(characters) AS characters FROM usage WHERE team = (SELECT no FROM teams WHERE team_id = ?)
+      const counts =
+        'SELECT team, period_no, characters FROM usage UNION ALL SELECT team, period_no, characters FROM key_books WHERE requests > 0';
+      const query = `SELECT sum(characters) AS characters FROM (${counts}) WHERE team = (SELECT no FROM teams WHERE team_id = ?)
         GROUP BY period_no ORDER BY period_no`;
       return database
         .prepare(query)

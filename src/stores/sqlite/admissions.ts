@@ -1,81 +1,104 @@
-// The admission: judged in the order of the port from one reading of the account, and only then written.
+// The admission: judged in the order of the port, and only then written.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { Admission, AdmissionRequest, GlossaryReference, Placed } from '../../ports/ledger.ts';
-import { AdmissionAccounts } from './admission-account.ts';
-import type { AdmissionAccount } from './admission-account.ts';
-import type { CatchUp } from './catch-up.ts';
-import { RateWindow } from './rate-window.ts';
-import type { Remembrance } from './remembrance.ts';
+import type { Books } from './books.ts';
+import type { Expiry } from './expiry.ts';
+import type { RequestIds } from './request-ids.ts';
 import { OPEN } from './schema.ts';
+import type { KeyBooks, TeamBooks } from './team-books.ts';
 
 export class Admissions {
-  readonly #accounts: AdmissionAccounts;
-  readonly #window: RateWindow;
-  readonly #stampKey: StatementSync;
-  readonly #updateTeam: StatementSync;
-  readonly #remembrance: Remembrance;
-  readonly #open: StatementSync;
+  readonly #books: Books;
+  readonly #expiry: Expiry;
+  readonly #ids: RequestIds;
   readonly #glossary: StatementSync;
 
-  constructor(database: DatabaseSync, catchUp: CatchUp, remembrance: Remembrance) {
-    this.#remembrance = remembrance;
-    this.#accounts = new AdmissionAccounts(database, catchUp);
-    this.#window = new RateWindow(database);
-    this.#stampKey = database.prepare('UPDATE keys SET last_used_at_ms = ? WHERE no = ?');
-    this.#updateTeam = database.prepare(`UPDATE teams SET place_next = place_next + 1, place_newest_ms = ?,
-      held_characters = held_characters + ?, held_micro = held_micro + ? WHERE no = ?`);
-    // An id that is past its time, but not cleared away yet, makes room for the new one.
-    this.#open = database.prepare(`INSERT OR REPLACE INTO operations
-      (request_id, team, state, until_ms, key, characters, price_micro, period_no) VALUES (?, ?, ${OPEN}, ?, ?, ?, ?, ?)`);
+  constructor(database: DatabaseSync, books: Books, expiry: Expiry, ids: RequestIds) {
+    this.#books = books;
+    this.#expiry = expiry;
+    this.#ids = ids;
     this.#glossary = database.prepare('SELECT source_lang, target_lang FROM glossaries WHERE glossary_id = ? AND team = ?');
     this.#glossary.setReturnArrays(true);
   }
 
   /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
   admit(request: AdmissionRequest, nowMs: number): Admission {
-    const account = this.#accounts.of(request, nowMs);
-    if (account === undefined) return { kind: 'key_unknown' };
-    const { state, untilMs, reservedCharacters, key, lastUsedAtMs } = account;
+    const team = this.#books.team(request.teamId, request.keyId);
+    if (team === undefined) return { kind: 'key_unknown' };
+    this.#expiry.run(team, nowMs);
+    const key = this.#books.key(team, request.keyId);
+    if (key !== undefined && !key.isRevoked && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
+      // Nothing stands against it but an id that is known: the id's own row tells, and then nothing has been written.
+      const answer = this.#judge(request, team, nowMs);
+      if (this.#note(request, team, key, answer, nowMs, false)) return this.#place(request, team, key, answer, nowMs);
+    }
+    return this.#admitInOrder(request, team, key, nowMs);
+  }
+
+  #admitInOrder(request: AdmissionRequest, team: TeamBooks, key: KeyBooks | undefined, nowMs: number): Admission {
     const { requestId, teamId } = request;
-    if (state !== null && nowMs < untilMs) {
-      if (state !== OPEN) return { kind: 'repeated' };
-      return { kind: 'admitted', reservation: { requestId, teamId, characters: reservedCharacters, leaseUntilMs: untilMs } };
+    const known = this.#ids.find(team.no, requestId, nowMs);
+    if (known !== undefined) {
+      if (known.state !== OPEN) return { kind: 'repeated' };
+      return { kind: 'admitted', reservation: { requestId, teamId, characters: known.characters, leaseUntilMs: known.untilMs } };
     }
-    if (key === null) return { kind: 'key_unknown' };
-    if (account.revokedAtMs !== null) return { kind: 'key_revoked' };
-    if (lastUsedAtMs === null || lastUsedAtMs < nowMs) this.#stampKey.run(nowMs, key);
-    const retryAfterMs = this.#window.waitMs(account, nowMs);
-    if (retryAfterMs > 0) return { kind: 'rate_limited', limit: account.requestsPerSecond, retryAfterMs };
-    const remaining = request.reportRate === true ? this.#window.left(account, nowMs) : undefined;
-    this.#window.take(account, nowMs);
-    this.#remembrance.tick(nowMs);
-    const answer = this.#reserve(request, account, key, nowMs);
-    return remaining === undefined ? answer : { ...answer, rate: { limit: account.requestsPerSecond, remaining } };
+    if (key === undefined) return { kind: 'key_unknown' };
+    if (key.isRevoked) return { kind: 'key_revoked' };
+    this.#stamp(key, nowMs);
+    // Places that are found to have ended, or were moved, stay so whatever the clock does next.
+    this.#books.touch(team);
+    const limit = team.limits.requestsPerSecond;
+    const retryAfterMs = team.window.waitMs(limit, nowMs);
+    if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs };
+    const answer = this.#judge(request, team, nowMs);
+    this.#note(request, team, key, answer, nowMs, true);
+    return this.#place(request, team, key, answer, nowMs);
   }
 
-  /** For a request that has its place in the window: the other checks, and what they leave in the books. */
-  #reserve(request: AdmissionRequest, account: AdmissionAccount, key: number, nowMs: number): Placed {
-    const { team, maxCharacters, billing, minorPerMillion, periodNo } = account;
-    const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
-    if (characters !== undefined && characters > maxCharacters) {
-      return this.#close(team, requestId, nowMs, { kind: 'text_too_long', maxCharacters });
-    }
-    if (!reserve || characters === undefined) return this.#close(team, requestId, nowMs, { kind: 'admitted', reservation: undefined });
-    const priceMicro = billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
-    const refusal = this.#glossaryRefusal(team, glossary) ?? booksRefusal(account, characters, priceMicro);
-    if (refusal !== undefined) return this.#close(team, requestId, nowMs, refusal);
-    const leaseUntilMs = nowMs + leaseMs;
-    this.#open.run(requestId, team, leaseUntilMs, key, characters, priceMicro, periodNo);
-    this.#updateTeam.run(nowMs, characters, priceMicro, team);
-    return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs } };
+  /** What a request that has a place is answered. Changes nothing. */
+  #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, team: TeamBooks, nowMs: number): Placed {
+    const maxCharacters = team.limits.maxCharactersPerRequest;
+    if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
+    if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
+    const refusal = this.#glossaryRefusal(team.no, glossary) ?? booksRefusal(team, characters);
+    return refusal ?? { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs } };
   }
 
-  /** Ends an admission that reserves nothing: its id stands as released. */
-  #close(team: number, requestId: string, nowMs: number, answer: Placed): Placed {
-    this.#remembrance.addReleased(team, requestId, nowMs);
-    this.#updateTeam.run(nowMs, 0, 0, team);
-    return answer;
+  /** Writes the id down as this answer leaves it; without `over` only if the file has none of it. */
+  #note({ requestId }: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number, over: boolean): boolean {
+    const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
+    if (reservation === undefined) return this.#ids.addReleased(team.no, requestId, nowMs, over);
+    const { characters, leaseUntilMs } = reservation;
+    return this.#ids.addOpen(
+      team,
+      key.no,
+      { requestId, untilMs: leaseUntilMs, characters, priceMicro: priceOf(team, characters) },
+      nowMs,
+      over,
+    );
+  }
+
+  /** Takes the place and holds what is reserved. */
+  #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number): Placed {
+    this.#stamp(key, nowMs);
+    team.window.take(nowMs);
+    this.#books.touch(team);
+    if (answer.kind === 'admitted' && answer.reservation !== undefined) {
+      const { characters, leaseUntilMs } = answer.reservation;
+      team.counts.heldCharacters += characters;
+      team.counts.heldMicro += priceOf(team, characters);
+      team.leaseDueMs = Math.min(team.leaseDueMs, leaseUntilMs);
+    }
+    if (request.reportRate !== true) return answer;
+    const limit = team.limits.requestsPerSecond;
+    return { ...answer, rate: { limit, remaining: limit - team.window.total } };
+  }
+
+  #stamp(key: KeyBooks, nowMs: number): void {
+    if (key.counts.lastUsedAtMs >= nowMs) return;
+    key.counts.lastUsedAtMs = nowMs;
+    this.#books.touchKey(key);
   }
 
   #glossaryRefusal(team: number, glossary: GlossaryReference | undefined): Placed | undefined {
@@ -86,14 +109,21 @@ export class Admissions {
   }
 }
 
-function booksRefusal(account: AdmissionAccount, characters: number, priceMicro: number): Placed | undefined {
-  const { characterLimit, overageCapMinor, periodEndMs, currency } = account;
-  if (account.billing === 'quota') {
-    const total = account.usedCharacters + account.heldCharacters + characters;
-    if (total <= characterLimit + account.overageCharacters) return undefined;
-    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs };
+function priceOf({ limits }: TeamBooks, characters: number): number {
+  return limits.billing === 'credit' ? costMicro(characters, limits.minorPerMillion) : 0;
+}
+
+function booksRefusal(team: TeamBooks, characters: number): Placed | undefined {
+  const { limits, counts } = team;
+  if (limits.billing === 'quota') {
+    const total = counts.usedCharacters + counts.heldCharacters + characters;
+    const { characterLimit, overageCapMinor } = limits;
+    if (total <= characterLimit + limits.overageCharacters) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: counts.periodEndMs };
   }
-  const freeMicro = account.balanceMicro - account.heldMicro;
+  const freeMicro = counts.balanceMicro - counts.heldMicro;
+  const priceMicro = priceOf(team, characters);
   if (freeMicro >= priceMicro) return undefined;
+  const { currency } = limits;
   return { kind: 'credit_exhausted', balanceMinor: minorRoundedDown(freeMicro), requiredMinor: minorRoundedUp(priceMicro), currency };
 }

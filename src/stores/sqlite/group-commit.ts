@@ -3,8 +3,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { RIDE_MS } from '../../domain/reservation.ts';
 import type { Log } from '../../ports/log.ts';
 import { faultOf } from './faults.ts';
-import { GroupedWork } from './grouped-work.ts';
-import type { Grouped } from './grouped-work.ts';
+import { QueuedOperation } from './queued-operation.ts';
+import type { AnyOperation } from './queued-operation.ts';
 import type { Cause } from './store-fault.ts';
 
 /** About 10 microseconds an operation: the longest that a group may keep the event loop. */
@@ -13,13 +13,26 @@ const QUEUE_MAX = 10_000;
 const RETRY_MS_MIN = 1;
 const RETRY_MS_SPREAD = 2;
 
+/** What operations keep in memory between their reading and the COMMIT. */
+export interface WriteBehind {
+  /** A transaction has begun. */
+  begin(): void;
+  /** Writes what is still to be written; what that throws is the transaction's failure. */
+  flush(): void;
+  /** The transaction, or a part of it, was rolled back. */
+  forget(): void;
+}
+
+const NOTHING_BEHIND: WriteBehind = { begin: () => undefined, flush: () => undefined, forget: () => undefined };
+
 export class GroupCommit {
   readonly #database: DatabaseSync;
+  readonly #behind: WriteBehind;
   readonly #log: Log;
   readonly #busyTimeoutMs: number;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  readonly #queue: Grouped[] = [];
+  readonly #queue: AnyOperation[] = [];
   #scheduled = false;
   /** Set while only what can wait is waiting. */
   #ride: NodeJS.Timeout | undefined;
@@ -28,8 +41,9 @@ export class GroupCommit {
   #reported: Cause | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(database: DatabaseSync, log: Log, busyTimeoutMs: number) {
+  constructor(database: DatabaseSync, log: Log, busyTimeoutMs: number, behind: WriteBehind = NOTHING_BEHIND) {
     this.#database = database;
+    this.#behind = behind;
     this.#log = log;
     this.#busyTimeoutMs = busyTimeoutMs;
     // A transaction that reads first and writes later could fail half-way, when another process has committed between.
@@ -44,15 +58,16 @@ export class GroupCommit {
    * wait for others to share a transaction with, but keeps its place in front of them.
    */
   run<T>(work: () => T, onFailure: (cause: Cause) => T, hurried = true): Promise<T> {
-    return new Promise((resolve, reject) => {
-      // Real time, also where a test moves the clock: it bounds how long a caller waits.
-      const entry = new GroupedWork(work, onFailure, resolve, reject, performance.now() + this.#busyTimeoutMs);
-      if (this.#closed) return entry.fail('closed');
-      if (this.#queue.length >= QUEUE_MAX) return entry.fail('queue_full');
+    // Real time, also where a test moves the clock: it bounds how long a caller waits.
+    const entry = new QueuedOperation(work, onFailure, performance.now() + this.#busyTimeoutMs);
+    if (this.#closed) entry.fail('closed');
+    else if (this.#queue.length >= QUEUE_MAX) entry.fail('queue_full');
+    else {
       this.#queue.push(entry);
       if (hurried) this.#schedule(0);
       else this.#scheduleRide();
-    });
+    }
+    return entry.promise;
   }
 
   /** Takes no more, and resolves when all that was taken has been run. */
@@ -107,6 +122,7 @@ export class GroupCommit {
   #tryBegin(): Cause | undefined {
     try {
       this.#begin.run();
+      this.#behind.begin();
       return undefined;
     } catch (error) {
       this.#rollback();
@@ -114,9 +130,10 @@ export class GroupCommit {
     }
   }
 
-  #runAll(group: readonly Grouped[]): Cause | undefined {
+  #runAll(group: readonly AnyOperation[]): Cause | undefined {
     try {
       for (const entry of group) entry.run();
+      this.#behind.flush();
       this.#commit.run();
       return undefined;
     } catch (error) {
@@ -128,7 +145,7 @@ export class GroupCommit {
   }
 
   /** Savepoints cost about a microsecond an operation: only a group in which one threw pays for them, in a second run. */
-  #runGuarded(group: readonly Grouped[]): Cause | undefined {
+  #runGuarded(group: readonly AnyOperation[]): Cause | undefined {
     const fault = this.#tryBegin();
     if (fault !== undefined) return fault;
     try {
@@ -136,9 +153,11 @@ export class GroupCommit {
         this.#database.exec('SAVEPOINT operation');
         try {
           entry.run();
+          this.#behind.flush();
         } catch (error) {
           if (faultOf(error) !== undefined) throw error;
           entry.blame(error);
+          this.#behind.forget();
           this.#database.exec('ROLLBACK TO operation');
         }
         this.#database.exec('RELEASE operation');
@@ -152,6 +171,7 @@ export class GroupCommit {
   }
 
   #rollback(): void {
+    this.#behind.forget();
     try {
       // A full disk or a read error may have ended the transaction already.
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
@@ -160,7 +180,7 @@ export class GroupCommit {
     }
   }
 
-  #conclude(group: readonly Grouped[], cause: Cause | undefined): void {
+  #conclude(group: readonly AnyOperation[], cause: Cause | undefined): void {
     if (cause !== this.#reported) {
       if (cause === undefined) this.#log.info('the SQLite store answers again');
       else this.#log.error('the SQLite store does not answer', { cause });

@@ -5,33 +5,33 @@ import type { KeyRecord, KeyUsage, NewKey } from '../../ports/team-registry.ts';
 
 type Columns = Record<string, SQLOutputValue>;
 
-const SELECT = 'SELECT k.*, t.team_id FROM keys k JOIN teams t ON t.no = k.team';
+const SELECT = `SELECT k.*, t.team_id, u.last_used_at_ms, iif(u.period_no = b.period_no, u.characters, 0) AS characters,
+    iif(u.period_no = b.period_no, u.requests, 0) AS requests
+  FROM keys k JOIN teams t ON t.no = k.team JOIN books b ON b.team = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
 
 export class KeyRows {
   readonly #insert: StatementSync;
+  readonly #insertBooks: StatementSync;
   readonly #owner: StatementSync;
   readonly #one: StatementSync;
   readonly #ofTeam: StatementSync;
   readonly #revoke: StatementSync;
-  readonly #usage: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#insert = database.prepare(`INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms)
-      VALUES (?, ?, ?, ?, ?, ?, ?)`);
+      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`);
+    this.#insertBooks = database.prepare('INSERT INTO key_books (team, key) VALUES (?, ?)');
     this.#owner = database.prepare('SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team WHERE k.digest = ?');
     this.#owner.setReturnArrays(true);
     this.#one = database.prepare(`${SELECT} WHERE k.key_id = ?`);
     this.#ofTeam = database.prepare(`${SELECT} WHERE k.team = ? ORDER BY k.no`);
     // The first revocation's moment stays.
     this.#revoke = database.prepare('UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL');
-    this.#usage = database.prepare(`SELECT k.*, t.team_id, coalesce(u.characters, 0) AS characters, coalesce(u.requests, 0) AS requests
-      FROM keys k JOIN teams t ON t.no = k.team
-      LEFT JOIN usage u ON u.team = k.team AND u.period_no = t.period_no AND u.key = k.no
-      WHERE k.team = ? ORDER BY k.no`);
   }
 
   insert(team: number, { keyId, digest, display, label, mode }: NewKey, createdAtMs: number): void {
-    this.#insert.run(keyId, team, digest, display, label, mode, createdAtMs);
+    const row = this.#insert.get(keyId, team, digest, display, label, mode, createdAtMs);
+    this.#insertBooks.run(team, Number(row?.['no']));
   }
 
   owner(digest: KeyDigest): KeyOwner | undefined {
@@ -54,7 +54,7 @@ export class KeyRows {
 
   /** Of the team's current period. */
   usage(team: number): KeyUsage[] {
-    return this.#usage.all(team).map((columns) => ({
+    return this.#ofTeam.all(team).map((columns) => ({
       ...keyOf(columns),
       characters: Number(columns['characters']),
       requests: Number(columns['requests']),
@@ -63,7 +63,7 @@ export class KeyRows {
 }
 
 function keyOf(columns: Columns): KeyRecord {
-  const lastUsedAtMs = columns['last_used_at_ms'];
+  const lastUsedAtMs = Number(columns['last_used_at_ms']);
   return {
     keyId: String(columns['key_id']),
     teamId: String(columns['team_id']),
@@ -72,6 +72,6 @@ function keyOf(columns: Columns): KeyRecord {
     mode: columns['mode'] === 'test' ? 'test' : 'live',
     status: columns['revoked_at_ms'] === null ? 'active' : 'revoked',
     createdAtMs: Number(columns['created_at_ms']),
-    lastUsedAtMs: typeof lastUsedAtMs === 'number' ? lastUsedAtMs : undefined,
+    lastUsedAtMs: lastUsedAtMs === 0 ? undefined : lastUsedAtMs,
   };
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../domain/store-error.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+import type { Step } from './schema.ts';
 
 /** Throws a `StoreError` for a database of another program or of a newer Lingate. Writes nothing. */
 export function assertOurs(database: DatabaseSync, storeName: string): void {
@@ -13,14 +14,18 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
 }
 
 /** Safe to run in several processes at once: the version is read again under the lock. */
-export function migrate(database: DatabaseSync, storeName: string, steps: readonly string[] = MIGRATIONS): void {
+export function migrate(database: DatabaseSync, storeName: string, steps: readonly Step[] = MIGRATIONS): void {
   while (versionOf(database) < steps.length) {
     database.exec('BEGIN IMMEDIATE');
     try {
       const version = versionOf(database);
       const step = steps[version];
       if (step === undefined) assertKnown(version, storeName, steps.length);
-      else database.exec(`${step} PRAGMA user_version = ${version + 1};`);
+      else {
+        if (typeof step === 'string') database.exec(step);
+        else step(database);
+        database.exec(`PRAGMA user_version = ${version + 1}`);
+      }
       database.exec('COMMIT');
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');

@@ -1,81 +1,168 @@
-// The places of the last second: numbered rows, of which the one that decides is a single look-up whatever the limit.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+// The places of the last second as counts per millisecond, packed oldest first: exact at any limit, and at most 1,000 entries.
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 
-/** A team's window as an admission has read it. */
-export interface WindowState {
-  readonly team: number;
-  /** The number of the next place. */
-  readonly placeNext: number;
-  readonly placeNewestMs: number | null;
-  /** When the place was taken that must be free again, the one a full limit before the next; null when there is none. */
-  readonly placeDecisiveMs: number | null;
-  /** The limit. */
-  readonly requestsPerSecond: number;
+/** A number below 2^53 takes at most eight bytes of seven bits; an entry is two of them. */
+const ENTRY_BYTES_MAX = 16;
+const BYTES_AT_FIRST = 32;
+
+/**
+ * Each entry is the milliseconds since the entry before it and the number of places taken then, both as varints; the
+ * first entry's distance means nothing. When the newest was taken stands beside the bytes.
+ */
+export class RateWindow {
+  #bytes: Uint8Array;
+  #start = 0;
+  #end: number;
+  /** Where the newest entry's count begins, and that count. */
+  #newestAt = 0;
+  #newestCount = 0;
+  #total = 0;
+  #oldestMs = 0;
+  #newestMs: number;
+  #read = 0;
+
+  constructor(packed: Uint8Array, newestMs: number) {
+    this.#bytes = new Uint8Array(Math.max(BYTES_AT_FIRST, packed.length + ENTRY_BYTES_MAX));
+    this.#bytes.set(packed);
+    this.#end = packed.length;
+    this.#newestMs = newestMs;
+    let sinceOldestMs = 0;
+    for (let at = 0; at < this.#end; at = this.#read) {
+      const gapMs = this.#varint(at);
+      if (at > 0) sinceOldestMs += gapMs;
+      this.#newestAt = this.#read;
+      this.#newestCount = this.#varint(this.#newestAt);
+      this.#total += this.#newestCount;
+    }
+    this.#oldestMs = newestMs - sinceOldestMs;
+  }
+
+  get newestMs(): number {
+    return this.#newestMs;
+  }
+
+  /** Places that are kept; after `waitMs` or `take` those that count. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** What is stored; valid until the next change. */
+  packed(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Whether one more certainly fits. Changes nothing; whoever is told no asks `waitMs`. */
+  hasRoom(limit: number, nowMs: number): boolean {
+    return this.#total < limit && this.#newestMs <= nowMs;
+  }
+
+  /** How long until one more fits, 0 when it does now. Places that have ended are gone after it, for good. */
+  waitMs(limit: number, nowMs: number): number {
+    this.#settle(nowMs);
+    let over = this.#total - limit;
+    if (over < 0) return 0;
+    // The place that must end is the oldest, unless the limit was lowered meanwhile.
+    let at = this.#start;
+    let atMs = this.#oldestMs;
+    for (;;) {
+      this.#varint(at);
+      over -= this.#varint(this.#read);
+      if (over < 0) return atMs + RATE_WINDOW_MS - nowMs;
+      at = this.#read;
+      atMs += this.#varint(at);
+    }
+  }
+
+  take(nowMs: number): void {
+    this.#settle(nowMs);
+    this.#total++;
+    if (this.#total > 1 && this.#newestMs === nowMs) {
+      this.#newestCount++;
+      this.#end = this.#newestAt;
+    } else {
+      const gapMs = this.#total > 1 ? nowMs - this.#newestMs : 0;
+      if (this.#total === 1) this.#oldestMs = nowMs;
+      this.#newestMs = nowMs;
+      this.#newestCount = 1;
+      this.#append(gapMs);
+      this.#newestAt = this.#end;
+    }
+    this.#append(this.#newestCount);
+  }
+
+  /** A clock that has stepped back takes the places along; what has ended is dropped. */
+  #settle(nowMs: number): void {
+    if (this.#total > 0 && this.#newestMs > nowMs) {
+      this.#oldestMs -= this.#newestMs - nowMs;
+      this.#newestMs = nowMs;
+    }
+    while (this.#total > 0 && nowMs - this.#oldestMs >= RATE_WINDOW_MS) {
+      this.#varint(this.#start);
+      this.#total -= this.#varint(this.#read);
+      this.#start = this.#read;
+      if (this.#total > 0) this.#oldestMs += this.#varint(this.#start);
+      else this.#start = this.#end = 0;
+    }
+  }
+
+  #append(value: number): void {
+    if (this.#end + ENTRY_BYTES_MAX > this.#bytes.length) this.#makeRoom();
+    let rest = value;
+    while (rest > 127) {
+      this.#bytes[this.#end++] = (rest % 128) + 128;
+      rest = Math.floor(rest / 128);
+    }
+    this.#bytes[this.#end++] = rest;
+  }
+
+  /** To the front, and into twice the space unless that already frees half of it. */
+  #makeRoom(): void {
+    const kept = this.packed();
+    const bytes = kept.length * 2 > this.#bytes.length ? new Uint8Array(this.#bytes.length * 2) : this.#bytes;
+    bytes.set(kept);
+    this.#newestAt -= this.#start;
+    this.#end -= this.#start;
+    this.#start = 0;
+    this.#bytes = bytes;
+  }
+
+  /** The number at `at`; `#read` is where the next one begins. */
+  #varint(at: number): number {
+    let value = 0;
+    let factor = 1;
+    let next = at;
+    for (;;) {
+      const byte = this.#bytes[next++]!;
+      if (byte < 128) {
+        this.#read = next;
+        return value + byte * factor;
+      }
+      value += (byte - 128) * factor;
+      factor *= 128;
+    }
+  }
 }
 
-/** Old places are cleared away every so many new ones, twice as many at a time, so that they cannot pile up. */
-const TRIM_EVERY = 32;
-const TRIM_MAX = 64;
-
-export class RateWindow {
-  readonly #shift: StatementSync;
-  readonly #shiftNewest: StatementSync;
-  readonly #take: StatementSync;
-  readonly #oldest: StatementSync;
-  readonly #place: StatementSync;
-  readonly #trim: StatementSync;
-
-  constructor(database: DatabaseSync) {
-    this.#shift = database.prepare('UPDATE places SET at_ms = at_ms - ? WHERE team = ?');
-    this.#shiftNewest = database.prepare('UPDATE teams SET place_newest_ms = ? WHERE no = ?');
-    this.#take = database.prepare('INSERT INTO places (team, seq, at_ms) VALUES (?, ?, ?)');
-    this.#oldest = database.prepare('SELECT at_ms FROM places WHERE team = ? ORDER BY seq LIMIT 1');
-    this.#oldest.setReturnArrays(true);
-    this.#place = database.prepare('SELECT at_ms FROM places WHERE team = ? AND seq = ?');
-    this.#place.setReturnArrays(true);
-    this.#trim = database.prepare(`DELETE FROM places WHERE team = ? AND at_ms <= ? AND seq IN
-      (SELECT seq FROM places WHERE team = ? ORDER BY seq LIMIT ${TRIM_MAX})`);
+/** When each entry's places were taken, and how many; for whoever looks at a stored window. */
+export function unpackedWindow(packed: Uint8Array, newestMs: number): { readonly atMs: number; readonly count: number }[] {
+  const entries: { gapMs: number; count: number }[] = [];
+  const numbers: number[] = [];
+  let [value, factor] = [0, 1];
+  for (const byte of packed) {
+    value += (byte % 128) * factor;
+    factor *= 128;
+    if (byte >= 128) continue;
+    numbers.push(value);
+    [value, factor] = [0, 1];
   }
-
-  /** How long until a place is free, 0 when one is. */
-  waitMs(window: WindowState, nowMs: number): number {
-    const { team, placeNewestMs, placeDecisiveMs } = window;
-    let backMs = 0;
-    if (placeNewestMs !== null && placeNewestMs > nowMs) {
-      // The clock has stepped back, and the places go with it.
-      backMs = placeNewestMs - nowMs;
-      this.#shift.run(backMs, team);
-      this.#shiftNewest.run(nowMs, team);
-    }
-    if (placeDecisiveMs === null) return 0;
-    const waitMs = placeDecisiveMs - backMs + RATE_WINDOW_MS - nowMs;
-    if (waitMs <= 0) return 0;
-    // A place that was once found free stays so, also when the clock steps back before the next one is taken.
-    const oldest = this.#oldest.get(team) as unknown as [atMs: number] | undefined;
-    if (oldest !== undefined && nowMs - oldest[0] >= RATE_WINDOW_MS) this.#trim.run(team, nowMs - RATE_WINDOW_MS, team);
-    return waitMs;
-  }
-
-  /**
-   * How many places are left when one more is taken now. To be asked before it is, and when `waitMs` was 0. Searches by
-   * halves, since a limit may be high: places are in order, and those that were cleared away had ended.
-   */
-  left({ team, placeNext, requestsPerSecond }: WindowState, nowMs: number): number {
-    // The decisive place has ended, so whatever counts stands behind it.
-    let [low, high] = [Math.max(0, placeNext - requestsPerSecond + 1), placeNext];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const place = this.#place.get(team, middle) as unknown as [atMs: number] | undefined;
-      if (place === undefined || nowMs - place[0] >= RATE_WINDOW_MS) low = middle + 1;
-      else high = middle;
-    }
-    return requestsPerSecond - (placeNext - low) - 1;
-  }
-
-  /** The caller moves the team's `place_next` and `place_newest_ms` on, in the update that it makes anyway. */
-  take({ team, placeNext }: WindowState, nowMs: number): void {
-    this.#take.run(team, placeNext, nowMs);
-    if (placeNext % TRIM_EVERY === 0) this.#trim.run(team, nowMs - RATE_WINDOW_MS, team);
-  }
+  for (let at = 0; at < numbers.length; at += 2) entries.push({ gapMs: numbers[at]!, count: numbers[at + 1]! });
+  let atMs = newestMs;
+  return entries
+    .toReversed()
+    .map(({ gapMs, count }) => {
+      const entry = { atMs, count };
+      atMs -= gapMs;
+      return entry;
+    })
+    .toReversed();
 }

@@ -1,75 +1,69 @@
 // The resolution of a reservation: committed or released once; whoever comes again is told how the id stands.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Resolution, Verdict } from '../../ports/ledger.ts';
-import { DUE_COLUMNS } from './catch-up.ts';
-import type { CatchUp, DueColumns } from './catch-up.ts';
-import type { Remembrance } from './remembrance.ts';
-import { COMMITTED, EXPIRED, OPEN, RELEASED } from './schema.ts';
-
-/** In the order of the query's columns; arrays for the same reason as in the admission. */
-type Row = [
-  ...due: DueColumns,
-  teamPeriodNo: number,
-  state: number | null,
-  untilMs: number,
-  key: number,
-  characters: number,
-  priceMicro: number,
-  periodNo: number,
-];
-
-const READ = `SELECT ${DUE_COLUMNS}, t.period_no,
-  o.state, o.until_ms, o.key, o.characters, o.price_micro, o.period_no
-FROM teams t LEFT JOIN operations o ON o.request_id = ? AND o.team = t.no
-WHERE t.team_id = ?`;
+import type { Books } from './books.ts';
+import type { Expiry } from './expiry.ts';
+import type { Held, RequestIds } from './request-ids.ts';
+import { COMMITTED, EXPIRED, RELEASED } from './schema.ts';
+import type { KeyBooks, TeamBooks } from './team-books.ts';
 
 export class Resolutions {
-  readonly #catchUp: CatchUp;
-  readonly #remembrance: Remembrance;
-  readonly #read: StatementSync;
-  readonly #close: StatementSync;
-  readonly #updateTeam: StatementSync;
-  readonly #count: StatementSync;
+  readonly #books: Books;
+  readonly #expiry: Expiry;
+  readonly #ids: RequestIds;
+  readonly #addUsage: StatementSync;
 
-  constructor(database: DatabaseSync, catchUp: CatchUp, remembrance: Remembrance) {
-    this.#catchUp = catchUp;
-    this.#remembrance = remembrance;
-    this.#read = database.prepare(READ);
-    this.#read.setReturnArrays(true);
-    this.#close = database.prepare('UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ?');
-    this.#updateTeam = database.prepare(`UPDATE teams SET held_characters = held_characters - ?, used_characters = used_characters + ?,
-      held_micro = held_micro - ?, balance_micro = balance_micro - ? WHERE no = ?`);
-    this.#count = database.prepare(`INSERT INTO usage (team, period_no, key, characters, requests) VALUES (?, ?, ?, ?, 1)
-      ON CONFLICT (team, period_no, key) DO UPDATE SET characters = characters + excluded.characters, requests = requests + 1`);
+  constructor(database: DatabaseSync, books: Books, expiry: Expiry, ids: RequestIds) {
+    this.#books = books;
+    this.#expiry = expiry;
+    this.#ids = ids;
+    this.#addUsage = database.prepare(`INSERT INTO usage (team, period_no, key, characters, requests) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (team, period_no, key) DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests`);
   }
 
   /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
   resolve(teamId: string, requestId: string, verdict: Verdict, nowMs: number): Resolution {
-    const row = this.#current(teamId, requestId, nowMs);
-    if (row === undefined) return { kind: 'absent' };
-    const [team, , , teamPeriodNo, state, untilMs, key, characters, priceMicro, periodNo] = row;
-    if (state === null || nowMs >= untilMs) return this.#resolveUnknown(team, requestId, verdict, nowMs);
-    if (state !== OPEN) return { kind: wordOf(state) };
-    const charged = verdict === 'commit';
+    const team = this.#books.team(teamId);
+    if (team === undefined) return { kind: 'absent' };
+    this.#expiry.run(team, nowMs);
+    const isCommit = verdict === 'commit';
+    const held = this.#ids.resolve(team.no, requestId, isCommit ? COMMITTED : RELEASED, nowMs);
+    if (held === undefined) return this.#resolveClosed(team, requestId, verdict, nowMs);
+    const { counts } = team;
+    counts.heldMicro -= held.priceMicro;
     // An ended period's counts are closed; what was held there is no longer in the team's counters.
-    const current = periodNo === teamPeriodNo ? characters : 0;
-    this.#close.run(charged ? COMMITTED : RELEASED, nowMs + REMEMBER_MS, requestId, team);
-    this.#updateTeam.run(current, charged ? current : 0, priceMicro, charged ? priceMicro : 0, team);
-    if (charged) this.#count.run(team, periodNo, key, characters);
-    return { kind: charged ? 'committed' : 'released' };
+    const current = held.periodNo === counts.periodNo ? held.characters : 0;
+    counts.heldCharacters -= current;
+    if (isCommit) {
+      counts.balanceMicro -= held.priceMicro;
+      counts.usedCharacters += current;
+      this.#count(this.#books.keyOf(team, held.key), held);
+    }
+    this.#books.touch(team);
+    return { kind: isCommit ? 'committed' : 'released' };
   }
 
-  #current(teamId: string, requestId: string, nowMs: number): Row | undefined {
-    const row = this.#read.get(nowMs, requestId, teamId) as unknown as Row | undefined;
-    if (row === undefined || !this.#catchUp.run([row[0], row[1], row[2]], nowMs)) return row;
-    return this.#read.get(nowMs, requestId, teamId) as unknown as Row;
+  /** A key's row counts one period at a time: what it held of an earlier one goes to `usage` first. */
+  #count(key: KeyBooks, { periodNo, characters }: Held): void {
+    const { team, no, counts } = key;
+    if (periodNo < counts.periodNo) {
+      this.#addUsage.run(team.no, periodNo, no, characters, 1);
+      return;
+    }
+    if (periodNo > counts.periodNo) {
+      if (counts.requests > 0) this.#addUsage.run(team.no, counts.periodNo, no, counts.characters, counts.requests);
+      Object.assign(counts, { periodNo, characters: 0, requests: 0 });
+    }
+    counts.characters += characters;
+    counts.requests++;
+    this.#books.touchKey(key);
   }
 
-  #resolveUnknown(team: number, requestId: string, verdict: Verdict, nowMs: number): Resolution {
+  #resolveClosed(team: TeamBooks, requestId: string, verdict: Verdict, nowMs: number): Resolution {
+    const known = this.#ids.find(team.no, requestId, nowMs);
+    if (known !== undefined) return { kind: wordOf(known.state) };
     if (verdict === 'commit') return { kind: 'absent' };
-    this.#remembrance.tick(nowMs);
-    this.#remembrance.addReleased(team, requestId, nowMs);
+    this.#ids.addReleased(team.no, requestId, nowMs, true);
     return { kind: 'released' };
   }
 }

@@ -1,4 +1,7 @@
 // The schema as a list of steps that only ever grows: a released step is never edited, a change is a new one behind it.
+import type { DatabaseSync } from 'node:sqlite';
+import type { TeamLimits } from '../../domain/plan.ts';
+import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
 export const APPLICATION_ID = 0x4c474154;
@@ -8,6 +11,20 @@ export const OPEN = 0;
 export const COMMITTED = 1;
 export const RELEASED = 2;
 export const EXPIRED = 3;
+
+/** A plan's numbers as columns of `teams`: a new one is a line here, and a step below that adds its column. */
+export const LIMITS: Readonly<Record<keyof TeamLimits, string>> = {
+  billing: 'billing',
+  requestsPerSecond: 'requests_per_second',
+  maxCharactersPerRequest: 'max_characters_per_request',
+  maxGlossaries: 'max_glossaries',
+  characterLimit: 'character_limit',
+  overageCharacters: 'overage_characters',
+  overageCapMinor: 'overage_cap_minor',
+  minorPerMillion: 'minor_per_million',
+  currency: 'currency',
+  period: 'period',
+};
 
 /**
  * Rows refer to each other by small numbers (`no`), which also are the order of creation. Amounts end below 2^53, where
@@ -117,5 +134,15 @@ CREATE TABLE glossaries (
 CREATE INDEX glossaries_by_team ON glossaries (team);
 `;
 
+/** SQL, or what SQL alone cannot do. */
+export type Step = string | ((database: DatabaseSync) => void);
+
 /** Step n brings a file from version n to n + 1 (`PRAGMA user_version`), in one transaction. */
-export const MIGRATIONS: readonly string[] = [`${FIRST} PRAGMA application_id = ${APPLICATION_ID};`];
+export const MIGRATIONS: readonly Step[] = [
+  `${FIRST} PRAGMA application_id = ${APPLICATION_ID};`,
+  (database) => {
+    database.exec(LEDGER_SHAPE.before);
+    packPlaces(database);
+    database.exec(LEDGER_SHAPE.after);
+  },
+];

@@ -7,14 +7,15 @@ import type { Admission, AdmissionRequest, Ledger, Resolution, Verdict } from '.
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
-import { CatchUp } from './catch-up.ts';
+import { Books } from './books.ts';
+import { Expiry } from './expiry.ts';
 import { faultOf } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
-import { IdleSweep } from './idle-sweep.ts';
+import { Janitor } from './janitor.ts';
 import { KeyRows } from './key-rows.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
-import { Remembrance } from './remembrance.ts';
+import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
 import { storeFault } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
@@ -39,20 +40,21 @@ const BUSY_TIMEOUT_MS = 500;
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = await openDatabase(path, durability);
-  const group = new GroupCommit(database, log, busyTimeoutMs);
-  const catchUp = new CatchUp(database);
-  const remembrance = new Remembrance(database);
+  const books = new Books(database);
+  const group = new GroupCommit(database, log, busyTimeoutMs, books);
+  const expiry = new Expiry(database, books);
+  const ids = new RequestIds(database);
   const keys = new KeyRows(database);
-  const sweep = new IdleSweep({ database, clock, log, group, catchUp, remembrance });
+  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids });
   let closed: Promise<void> | undefined;
   return {
     keys: directoryOf(keys),
-    ledger: ledgerOf(group, clock, new Admissions(database, catchUp, remembrance), new Resolutions(database, catchUp, remembrance)),
-    teams: new SqliteTeamRegistry({ database, path, clock, group, catchUp, keys }),
+    ledger: ledgerOf(group, clock, new Admissions(database, books, expiry, ids), new Resolutions(database, books, expiry, ids)),
+    teams: new SqliteTeamRegistry({ database, path, clock, group, books, expiry, keys }),
     glossaries: new SqliteGlossaryStore({ database, path, clock, group }),
     ping: () => ping(database, group, path),
     close() {
-      sweep.close();
+      janitor.close();
       closed ??= group.close().then(() => closeDatabase(database, log));
       return closed;
     },

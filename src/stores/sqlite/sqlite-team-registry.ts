@@ -5,7 +5,8 @@ import type { TeamLimits } from '../../domain/plan.ts';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamRegistry, Usage } from '../../ports/team-registry.ts';
-import type { CatchUp } from './catch-up.ts';
+import type { Books } from './books.ts';
+import type { Expiry } from './expiry.ts';
 import { schemaRefusalOf } from './faults.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { KeyRows } from './key-rows.ts';
@@ -17,7 +18,8 @@ export interface RegistryParts {
   readonly path: string;
   readonly clock: Clock;
   readonly group: GroupCommit;
-  readonly catchUp: CatchUp;
+  readonly books: Books;
+  readonly expiry: Expiry;
   readonly keys: KeyRows;
 }
 
@@ -35,10 +37,10 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   createTeam(team: NewTeam): Promise<Team> {
-    return this.#run(`team ${team.teamId}`, (nowMs) => {
+    return this.#change(`team ${team.teamId}`, (nowMs) => {
       assertPeriod(team.limits);
       const no = this.#teams.insert(team, nowMs);
-      this.#parts.catchUp.startPeriod(no, nowMs);
+      this.#current(team.teamId, nowMs);
       return this.#teams.get(no).team;
     });
   }
@@ -55,14 +57,14 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined> {
-    return this.#run(`team ${teamId}`, (nowMs) => {
-      const no = this.#parts.catchUp.find(teamId, nowMs);
+    return this.#change(`team ${teamId}`, (nowMs) => {
+      const no = this.#current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, heldMicro } = this.#teams.get(no);
       if (change.plan !== undefined) {
         assertPeriod(change.plan.limits);
         this.#teams.setPlan(no, change.plan.name, change.plan.limits);
-        if (change.plan.limits.period !== team.limits.period) this.#parts.catchUp.startPeriod(no, nowMs);
+        if (change.plan.limits.period !== team.limits.period) this.#startPeriod(teamId, nowMs);
       }
       if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceAfter(team, heldMicro, change.addMicro));
       return this.#teams.get(no).team;
@@ -70,7 +72,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   createKey(key: NewKey): Promise<KeyRecord | undefined> {
-    return this.#run(`key ${key.keyId}`, (nowMs) => {
+    return this.#change(`key ${key.keyId}`, (nowMs) => {
       const no = this.#numberOf(key.teamId);
       if (no === undefined) return undefined;
       this.#parts.keys.insert(no, key, nowMs);
@@ -86,7 +88,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   revokeKey(keyId: string): Promise<KeyRecord | undefined> {
-    return this.#run(`key ${keyId}`, (nowMs) => {
+    return this.#change(`key ${keyId}`, (nowMs) => {
       this.#parts.keys.revoke(keyId, nowMs);
       return this.#parts.keys.get(keyId);
     });
@@ -94,7 +96,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
 
   usage(teamId: string): Promise<Usage | undefined> {
     return this.#run(`team ${teamId}`, (nowMs) => {
-      const no = this.#parts.catchUp.find(teamId, nowMs);
+      const no = this.#current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, usedCharacters, periodNo } = this.#teams.get(no);
       const period = this.#period.get(no, periodNo);
@@ -110,9 +112,28 @@ export class SqliteTeamRegistry implements TeamRegistry {
 
   standing(teamId: string): Promise<Standing | undefined> {
     return this.#run(`team ${teamId}`, (nowMs) => {
-      const no = this.#parts.catchUp.find(teamId, nowMs);
+      const no = this.#current(teamId, nowMs);
       return no === undefined ? undefined : this.#teams.standing(no);
     });
+  }
+
+  /** The number of a team whose rows are as this moment has them; `undefined` when there is none of this id. */
+  #current(teamId: string, nowMs: number): number | undefined {
+    const { books, expiry } = this.#parts;
+    const team = books.team(teamId);
+    if (team === undefined) return undefined;
+    expiry.run(team, nowMs);
+    books.flush();
+    return team.no;
+  }
+
+  #startPeriod(teamId: string, nowMs: number): void {
+    const { books, expiry } = this.#parts;
+    // Its limits have just been written.
+    books.forget();
+    const team = books.team(teamId);
+    if (team !== undefined) expiry.startPeriod(team, nowMs);
+    books.flush();
   }
 
   #numberOf(teamId: string): number | undefined {
@@ -120,10 +141,22 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return row === undefined ? undefined : Number(row['no']);
   }
 
+  /** For what writes the rows that the ledger keeps in memory. */
+  #change<T>(subject: string, work: (nowMs: number) => T): Promise<T> {
+    return this.#run(subject, (nowMs) => {
+      const result = work(nowMs);
+      this.#parts.books.forget();
+      return result;
+    });
+  }
+
   async #run<T>(subject: string, work: (nowMs: number) => T): Promise<T> {
     try {
       return await this.#parts.group.run(
-        () => work(this.#parts.clock.nowMs()),
+        () => {
+          this.#parts.books.flush();
+          return work(this.#parts.clock.nowMs());
+        },
         (cause) => {
           throw storeFault(this.#parts.path, cause);
         },

@@ -2,7 +2,9 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { NewTeam, Standing, Team } from '../../ports/team-registry.ts';
-import { OPEN } from './schema.ts';
+import { assigned, selected, valuesOf } from './columns.ts';
+import { LIMITS, OPEN } from './schema.ts';
+import { BOOKS } from './team-books.ts';
 
 type Columns = Record<string, SQLOutputValue>;
 
@@ -14,21 +16,11 @@ export interface TeamRow {
   readonly periodNo: number;
 }
 
-const LIMIT_COLUMNS = [
-  'billing',
-  'requests_per_second',
-  'max_characters_per_request',
-  'max_glossaries',
-  'character_limit',
-  'overage_characters',
-  'overage_cap_minor',
-  'minor_per_million',
-  'currency',
-  'period',
-];
+const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t JOIN books b ON b.team = t.no`;
 
 export class TeamRows {
   readonly #insert: StatementSync;
+  readonly #insertBooks: StatementSync;
   readonly #one: StatementSync;
   readonly #all: StatementSync;
   readonly #setPlan: StatementSync;
@@ -36,19 +28,22 @@ export class TeamRows {
   readonly #countOpen: StatementSync;
 
   constructor(database: DatabaseSync) {
-    const places = LIMIT_COLUMNS.map(() => '?').join(', ');
-    this.#insert = database.prepare(`INSERT INTO teams (team_id, name, created_at_ms, balance_micro, plan, ${LIMIT_COLUMNS.join(', ')})
-      VALUES (?, ?, ?, ?, ?, ${places}) RETURNING no`);
-    this.#one = database.prepare('SELECT * FROM teams WHERE no = ?');
-    this.#all = database.prepare('SELECT * FROM teams ORDER BY no');
-    this.#setPlan = database.prepare(`UPDATE teams SET plan = ?, ${LIMIT_COLUMNS.join(' = ?, ')} = ? WHERE no = ?`);
-    this.#setBalance = database.prepare('UPDATE teams SET balance_micro = ? WHERE no = ?');
+    const columns = Object.values(LIMITS);
+    this.#insert = database.prepare(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${columns.join(', ')})
+      VALUES (?, ?, ?, ?, ${columns.map(() => '?').join(', ')}) RETURNING no`);
+    this.#insertBooks = database.prepare('INSERT INTO books (team, balance_micro) VALUES (?, ?)');
+    this.#one = database.prepare(`${SELECT} WHERE t.no = ?`);
+    this.#all = database.prepare(`${SELECT} ORDER BY t.no`);
+    this.#setPlan = database.prepare(`UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`);
+    this.#setBalance = database.prepare('UPDATE books SET balance_micro = ? WHERE team = ?');
     this.#countOpen = database.prepare(`SELECT count(*) AS open FROM operations WHERE team = ? AND state = ${OPEN}`);
   }
 
   /** The new row's number. Its first period is still to be started. */
   insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
-    return Number(this.#insert.get(teamId, name, createdAtMs, balanceMicro, plan, ...limitValues(limits))?.['no']);
+    const no = Number(this.#insert.get(teamId, name, createdAtMs, plan, ...valuesOf(LIMITS, limits))?.['no']);
+    this.#insertBooks.run(no, balanceMicro);
+    return no;
   }
 
   get(no: number): TeamRow {
@@ -67,7 +62,7 @@ export class TeamRows {
   }
 
   setPlan(no: number, plan: string, limits: TeamLimits): void {
-    this.#setPlan.run(plan, ...limitValues(limits), no);
+    this.#setPlan.run(plan, ...valuesOf(LIMITS, limits), no);
   }
 
   setBalance(no: number, balanceMicro: number): void {
@@ -82,22 +77,6 @@ export class TeamRows {
   }
 }
 
-/** In the order of `LIMIT_COLUMNS`. */
-function limitValues(limits: TeamLimits): (string | number)[] {
-  return [
-    limits.billing,
-    limits.requestsPerSecond,
-    limits.maxCharactersPerRequest,
-    limits.maxGlossaries,
-    limits.characterLimit,
-    limits.overageCharacters,
-    limits.overageCapMinor,
-    limits.minorPerMillion,
-    limits.currency,
-    limits.period,
-  ];
-}
-
 function teamOf(columns: Columns): Team {
   return {
     teamId: String(columns['team_id']),
@@ -109,17 +88,7 @@ function teamOf(columns: Columns): Team {
   };
 }
 
+/** As the schema holds them: texts and whole numbers. */
 function limitsOf(columns: Columns): TeamLimits {
-  return {
-    billing: columns['billing'] === 'credit' ? 'credit' : 'quota',
-    requestsPerSecond: Number(columns['requests_per_second']),
-    maxCharactersPerRequest: Number(columns['max_characters_per_request']),
-    maxGlossaries: Number(columns['max_glossaries']),
-    characterLimit: Number(columns['character_limit']),
-    overageCharacters: Number(columns['overage_characters']),
-    overageCapMinor: Number(columns['overage_cap_minor']),
-    minorPerMillion: Number(columns['minor_per_million']),
-    currency: String(columns['currency']),
-    period: String(columns['period']),
-  };
+  return Object.fromEntries(Object.entries(LIMITS).map(([name, column]) => [name, columns[column]])) as unknown as TeamLimits;
 }

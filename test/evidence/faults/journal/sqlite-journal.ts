@@ -1,13 +1,14 @@
 // A journal inside the SQLite file itself: triggers that write down, in the same transaction, what every operation changes.
 import { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import { unpackedWindow } from '../../../../src/stores/sqlite/rate-window.ts';
 import type { Ended, Operation } from '../../../support/history.ts';
 
 /** Whoever writes to the file from now on, in whatever process, keeps the journal along with it. */
 const TRIGGERS = `
 CREATE TABLE journal (
   n INTEGER PRIMARY KEY, what TEXT NOT NULL, team TEXT NOT NULL, key TEXT,
-  request_id TEXT, characters INTEGER, micro INTEGER, at_ms INTEGER
+  request_id TEXT, characters INTEGER, micro INTEGER, at_ms INTEGER, window BLOB, before BLOB, before_ms INTEGER
 ) STRICT;
 CREATE TRIGGER journal_reserved AFTER INSERT ON operations WHEN new.state = 0 BEGIN
   INSERT INTO journal (what, team, key, request_id, characters, micro, at_ms) VALUES ('reserved',
@@ -20,11 +21,13 @@ END;
 CREATE TRIGGER journal_ended AFTER UPDATE OF state ON operations BEGIN
   INSERT INTO journal (what, team, request_id, at_ms) VALUES (new.state, (SELECT team_id FROM teams WHERE no = new.team), new.request_id, new.until_ms);
 END;
-CREATE TRIGGER journal_place AFTER INSERT ON places BEGIN
-  INSERT INTO journal (what, team, at_ms) VALUES ('place', (SELECT team_id FROM teams WHERE no = new.team), new.at_ms);
+CREATE TRIGGER journal_places AFTER UPDATE OF window ON books WHEN new.window <> old.window OR new.window_newest_ms <> old.window_newest_ms BEGIN
+  INSERT INTO journal (what, team, at_ms, window, before, before_ms) VALUES ('places', (SELECT team_id FROM teams WHERE no = new.team),
+    new.window_newest_ms, new.window, old.window, old.window_newest_ms);
 END;
-CREATE TRIGGER journal_stamp AFTER UPDATE OF last_used_at_ms ON keys BEGIN
-  INSERT INTO journal (what, team, key, at_ms) VALUES ('stamp', (SELECT team_id FROM teams WHERE no = new.team), new.key_id, new.last_used_at_ms);
+CREATE TRIGGER journal_stamp AFTER UPDATE OF last_used_at_ms ON key_books WHEN new.last_used_at_ms <> old.last_used_at_ms BEGIN
+  INSERT INTO journal (what, team, key, at_ms) VALUES ('stamp', (SELECT team_id FROM teams WHERE no = new.team),
+    (SELECT key_id FROM keys WHERE no = new.key), new.last_used_at_ms);
 END;
 CREATE TRIGGER journal_revoked AFTER UPDATE OF revoked_at_ms ON keys BEGIN
   INSERT INTO journal (what, team, key) VALUES ('revoked', (SELECT team_id FROM teams WHERE no = new.team), new.key_id);
@@ -43,7 +46,7 @@ export function keepSqliteJournal(path: string): void {
 export function sqliteJournal(path: string): Operation[] {
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
-    return database.prepare('SELECT * FROM journal ORDER BY n').all().map(operationOf);
+    return database.prepare('SELECT * FROM journal ORDER BY n').all().flatMap(operationsOf);
   } finally {
     database.close();
   }
@@ -51,22 +54,32 @@ export function sqliteJournal(path: string): Operation[] {
 
 type Row = Readonly<Record<string, unknown>>;
 
-function operationOf(row: Row): Operation {
+function operationsOf(row: Row): Operation[] {
   const [what, requestId, keyId] = [String(row['what']), String(row['request_id']), String(row['key'])];
   const atMs = Number(row['at_ms']);
   const base = { teamId: String(row['team']), reserved: [], ended: [], counters: {} };
   switch (what) {
     case 'reserved': {
       const [characters, micro] = [Number(row['characters']), Number(row['micro'])];
-      return { ...base, reserved: [{ requestId, keyId, characters, micro, leaseUntilMs: atMs }] };
+      return [{ ...base, reserved: [{ requestId, keyId, characters, micro, leaseUntilMs: atMs }] }];
     }
-    case 'place':
-      return { ...base, placedAtMs: atMs };
+    case 'places':
+      return placesTaken(row).map((placedAtMs) => ({ ...base, placedAtMs }));
     case 'stamp':
-      return { ...base, lastUse: { keyId, atMs } };
+      return [{ ...base, lastUse: { keyId, atMs } }];
     case 'revoked':
-      return { ...base, revokedKeyId: keyId };
+      return [{ ...base, revokedKeyId: keyId }];
     default:
-      return { ...base, ended: [{ requestId, as: ENDS[what]!, atMs: atMs - REMEMBER_MS }] };
+      return [{ ...base, ended: [{ requestId, as: ENDS[what]!, atMs: atMs - REMEMBER_MS }] }];
   }
+}
+
+/** What a transaction has added to a team's window: all that is newer than it was, and what its newest millisecond has more. */
+function placesTaken(row: Row): number[] {
+  const beforeMs = Number(row['before_ms']);
+  const before = unpackedWindow(row['before'] as Uint8Array, beforeMs).at(-1)?.count ?? 0;
+  return unpackedWindow(row['window'] as Uint8Array, Number(row['at_ms'])).flatMap(({ atMs, count }) => {
+    if (atMs < beforeMs) return [];
+    return Array.from({ length: atMs === beforeMs ? count - before : count }, () => atMs);
+  });
 }

@@ -77,7 +77,7 @@ describe('the store', () => {
     expect(wrong.status).toBe('rejected');
     expect(right).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });
     expect(await team.standing()).toMatchObject({ openReservations: 1, heldCharacters: 10 });
-    expect(file.query('SELECT count(*) AS places FROM places')).toEqual([{ places: 1 }]);
+    expect(file.query('SELECT hex(window) AS window FROM books')).toEqual([{ window: '0001' }]);
   });
 
   test('more than the queue holds is answered unavailable at once, and what it holds is done', async () => {

@@ -3,11 +3,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { CatchUp } from '../../../../src/stores/sqlite/catch-up.ts';
+import { Books } from '../../../../src/stores/sqlite/books.ts';
+import { Expiry } from '../../../../src/stores/sqlite/expiry.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
-import { IdleSweep } from '../../../../src/stores/sqlite/idle-sweep.ts';
+import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
-import { Remembrance } from '../../../../src/stores/sqlite/remembrance.ts';
+import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { LEASE_MS, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { SILENT, sqliteFile } from './sqlite-file.ts';
@@ -35,7 +36,7 @@ test('without any call, leases that have ended are given back and ids that are d
   for (const team of teams) await team.touch();
   clock.step(LEASE_MS + REMEMBER_MS);
   await vi.waitFor(() => expect(count('SELECT count(*) FROM operations')).toBe(0), { timeout: 15_000, interval: 50 });
-  expect(count('SELECT sum(held_characters) FROM teams')).toBe(0);
+  expect(count('SELECT sum(held_characters) FROM books')).toBe(0);
 });
 
 test('ids are cleared away by the admissions that follow, as fast as they come in', async () => {
@@ -54,22 +55,24 @@ test('old places of the window are cleared away by the admissions that follow, w
     await Promise.all(Array.from({ length: 100 }, () => team.touch()));
     clock.step(1000);
   }
-  expect(count('SELECT count(*) FROM places')).toBeLessThan(250);
+  // A byte or two for each millisecond in which some were taken.
+  expect(count('SELECT length(window) FROM books')).toBeLessThan(50);
 });
 
 describe('one round', () => {
   let database: DatabaseSync;
-  let sweep: IdleSweep;
+  let janitor: Janitor;
 
   beforeEach(async () => {
     database = await openDatabase(file.path, 'normal');
-    const group = new GroupCommit(database, SILENT, 5000);
-    const parts = { database, clock, log: SILENT, group, catchUp: new CatchUp(database), remembrance: new Remembrance(database) };
-    sweep = new IdleSweep(parts);
+    const books = new Books(database);
+    const group = new GroupCommit(database, SILENT, 5000, books);
+    const [expiry, ids] = [new Expiry(database, books), new RequestIds(database)];
+    janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids });
   });
 
   afterEach(() => {
-    sweep.close();
+    janitor.close();
     database.close();
   });
 
@@ -79,12 +82,12 @@ describe('one round', () => {
     clock.step(LEASE_MS);
     const left: number[] = [];
     do {
-      await sweep.sweep();
+      await janitor.sweep();
       left.push(count('SELECT count(*) FROM operations WHERE state = 0'));
     } while (left.at(-1)! > 0 && left.length < 20);
     expect(left[0]).toBeGreaterThan(0);
     expect(left.at(-1)).toBe(0);
-    expect(count('SELECT sum(held_characters) FROM teams')).toBe(0);
+    expect(count('SELECT sum(held_characters) FROM books')).toBe(0);
     expect(count('SELECT count(*) FROM operations WHERE state = 3')).toBe(12 * 70);
   });
 
@@ -95,7 +98,7 @@ describe('one round', () => {
     const before = changes();
     const holder = file.child('lock-holder.ts');
     expect(await holder.nextLine()).toBe('locked');
-    await sweep.sweep();
+    await janitor.sweep();
     holder.go();
     expect(await holder.nextLine()).toBe('free');
     expect(changes()).toBe(before);
@@ -105,16 +108,16 @@ describe('one round', () => {
     const team = await teamUnderTest(store);
     const { requestId } = await team.reserve(10);
     clock.step(LEASE_MS - 1);
-    await sweep.sweep();
+    await janitor.sweep();
     expect(await team.standing()).toMatchObject({ openReservations: 1 });
     clock.step(1);
-    await sweep.sweep();
+    await janitor.sweep();
     expect(count('SELECT count(*) FROM operations WHERE state = 0')).toBe(0);
     clock.step(REMEMBER_MS - 1);
-    await sweep.sweep();
+    await janitor.sweep();
     expect(await team.commit(requestId)).toEqual({ kind: 'expired' });
     clock.step(1);
-    await sweep.sweep();
+    await janitor.sweep();
     expect(count('SELECT count(*) FROM operations')).toBe(0);
   });
 });

@@ -1,0 +1,95 @@
+// Clears up after teams that nobody asks for any more: their ended leases and forgotten ids, a little at a time.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Books } from './books.ts';
+import type { Expiry } from './expiry.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { RequestIds } from './request-ids.ts';
+import { OPEN } from './schema.ts';
+
+/** Nothing depends on it in time: whatever is due counts as ended from its millisecond on. */
+const SWEEP_EVERY_MS = 2000;
+/** Until the next round while there is more to clear than one round takes. */
+const SWEEP_ON_MS = 200;
+/** Teams with open leases looked at in one sweep, teams tidied, leases ended for each, and ids cleared away. */
+const TEAMS_MAX = 200;
+const DUE_TEAMS_MAX = 8;
+const LEASES_MAX = 64;
+const IDS_MAX = 1024;
+
+export interface JanitorParts {
+  readonly database: DatabaseSync;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly group: GroupCommit;
+  readonly books: Books;
+  readonly expiry: Expiry;
+  readonly ids: RequestIds;
+}
+
+export class Janitor {
+  readonly #parts: JanitorParts;
+  readonly #nextTeam: StatementSync;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  /** The last team that was looked at. */
+  #cursor = 0;
+
+  constructor(parts: JanitorParts) {
+    this.#parts = parts;
+    // One step in the index: the next team that has an open lease, with the earliest end among its leases.
+    this.#nextTeam = parts.database.prepare(
+      `SELECT o.team, o.until_ms, t.team_id FROM operations o JOIN teams t ON t.no = o.team
+       WHERE o.state = ${OPEN} AND o.team > ? ORDER BY o.team, o.until_ms LIMIT 1`,
+    );
+    this.#nextTeam.setReturnArrays(true);
+    this.#schedule(SWEEP_EVERY_MS);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#round(), delayMs);
+    this.#timer.unref();
+  }
+
+  async #round(): Promise<void> {
+    try {
+      await this.sweep();
+      this.#schedule(this.#parts.ids.isDue(this.#parts.clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
+    } catch {
+      this.#parts.log.error('clearing up after idle teams failed; it is tried again');
+      this.#schedule(SWEEP_EVERY_MS);
+    }
+  }
+
+  /** One round, resolved when its transaction has ended. Looks before it asks for the write lock. */
+  async sweep(): Promise<void> {
+    const { clock, group, books, expiry, ids } = this.#parts;
+    const teams = this.#dueTeams(clock.nowMs());
+    if (teams.length === 0 && !ids.isDue(clock.nowMs())) return;
+    const tidy = () => {
+      const nowMs = clock.nowMs();
+      for (const teamId of teams) expiry.endLeases(books.team(teamId)!, nowMs, LEASES_MAX);
+      ids.clear(nowMs, IDS_MAX);
+    };
+    // A sweep that finds the store busy is no loss; the log has heard of it from the group.
+    await group.run(tidy, () => undefined);
+  }
+
+  #dueTeams(nowMs: number): string[] {
+    const due: string[] = [];
+    for (let looked = 0; looked < TEAMS_MAX && due.length < DUE_TEAMS_MAX; looked++) {
+      const row = this.#nextTeam.get(this.#cursor) as unknown as [team: number, untilMs: number, teamId: string] | undefined;
+      this.#cursor = row?.[0] ?? 0;
+      if (row === undefined) break;
+      if (row[1] <= nowMs) due.push(row[2]);
+    }
+    return due;
+  }
+}

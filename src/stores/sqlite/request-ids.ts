@@ -1,0 +1,131 @@
+// Ids of requests: open, resolved, and cleared away in small batches when they are no longer remembered.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { REMEMBER_MS } from '../../domain/reservation.ts';
+import { OPEN, RELEASED } from './schema.ts';
+import type { TeamBooks } from './team-books.ts';
+
+/** An id past its time counts as never seen wherever it is read; rows are cleared away every so many, twice as many at a time. */
+const CLEAR_EVERY = 64;
+const CLEAR_MAX = 128;
+
+export interface KnownId {
+  readonly state: number;
+  readonly untilMs: number;
+  readonly characters: number;
+}
+
+export interface NewReservation {
+  readonly requestId: string;
+  readonly untilMs: number;
+  readonly characters: number;
+  readonly priceMicro: number;
+}
+
+export interface Held {
+  readonly key: number;
+  readonly characters: number;
+  readonly priceMicro: number;
+  readonly periodNo: number;
+}
+
+type HeldRow = [key: number, characters: number, priceMicro: number, periodNo: number];
+
+const OPENED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no)
+  VALUES (?, ?, ${OPEN}, ?, ?, ?, ?, ?)`;
+const CLOSED = `INTO operations (request_id, team, state, until_ms, characters, price_micro) VALUES (?, ?, ${RELEASED}, ?, 0, 0)`;
+const RANGE = '(request_id, team) > (?, ?) AND (request_id, team) <= (?, ?)';
+const FIRST: readonly [string, number] = ['', -1];
+
+export class RequestIds {
+  readonly #find: StatementSync;
+  readonly #open: StatementSync;
+  readonly #openOver: StatementSync;
+  readonly #close: StatementSync;
+  readonly #closeOver: StatementSync;
+  readonly #resolve: StatementSync;
+  readonly #rangeEnd: StatementSync;
+  readonly #last: StatementSync;
+  readonly #clear: StatementSync;
+  readonly #later: StatementSync;
+  readonly #firstResolved: StatementSync;
+  #sinceCleared = 0;
+  /** Behind which id clearing goes on. */
+  #cursor = FIRST;
+
+  constructor(database: DatabaseSync) {
+    const arrays = (sql: string) => {
+      const statement = database.prepare(sql);
+      statement.setReturnArrays(true);
+      return statement;
+    };
+    this.#find = arrays('SELECT state, until_ms, characters FROM operations WHERE request_id = ? AND team = ?');
+    this.#open = database.prepare(`INSERT ${OPENED} ON CONFLICT DO NOTHING`);
+    this.#close = database.prepare(`INSERT ${CLOSED} ON CONFLICT DO NOTHING`);
+    // An id that is past its time, but not cleared away yet, makes room for the new one.
+    this.#openOver = database.prepare(`INSERT OR REPLACE ${OPENED}`);
+    this.#closeOver = database.prepare(`INSERT OR REPLACE ${CLOSED}`);
+    this.#resolve = arrays(`UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}
+      RETURNING key, characters, price_micro, period_no`);
+    this.#rangeEnd = arrays(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
+      ORDER BY request_id, team LIMIT 1 OFFSET ?`);
+    this.#last = arrays('SELECT request_id, team FROM operations ORDER BY request_id DESC, team DESC LIMIT 1');
+    this.#clear = database.prepare(`DELETE FROM operations WHERE ${RANGE} AND state > ${OPEN} AND until_ms <= ?`);
+    this.#later = database.prepare(`SELECT 1 FROM operations WHERE ${RANGE} AND state > ${OPEN} LIMIT 1`);
+    this.#firstResolved = arrays(`SELECT until_ms FROM operations WHERE state > ${OPEN} ORDER BY request_id, team LIMIT 1`);
+  }
+
+  /** `undefined` when the id was never seen, or is remembered no longer. */
+  find(team: number, requestId: string, nowMs: number): KnownId | undefined {
+    const row = this.#find.get(requestId, team) as unknown as [state: number, untilMs: number, characters: number] | undefined;
+    return row === undefined || nowMs >= row[1] ? undefined : { state: row[0], untilMs: row[1], characters: row[2] };
+  }
+
+  /** False when there is a row of it already, which then is left as it is unless `over` replaces it. */
+  addOpen(team: TeamBooks, key: number, reservation: NewReservation, nowMs: number, over: boolean): boolean {
+    const { requestId, untilMs, characters, priceMicro } = reservation;
+    const statement = over ? this.#openOver : this.#open;
+    if (statement.run(requestId, team.no, untilMs, key, characters, priceMicro, team.counts.periodNo).changes === 0) return false;
+    this.#tick(nowMs);
+    return true;
+  }
+
+  /** An id that holds nothing: it stands as released from now on. */
+  addReleased(team: number, requestId: string, nowMs: number, over: boolean): boolean {
+    const statement = over ? this.#closeOver : this.#close;
+    if (statement.run(requestId, team, nowMs + REMEMBER_MS).changes === 0) return false;
+    this.#tick(nowMs);
+    return true;
+  }
+
+  /** What an open reservation held; `undefined` when the id is not open. */
+  resolve(team: number, requestId: string, state: number, nowMs: number): Held | undefined {
+    const row = this.#resolve.get(state, nowMs + REMEMBER_MS, requestId, team) as unknown as HeldRow | undefined;
+    return row === undefined ? undefined : { key: row[0], characters: row[1], priceMicro: row[2], periodNo: row[3] };
+  }
+
+  /**
+   * Looks at the next `rowsMax` ids of all teams and deletes what is due. Ids grow with time, so that the first are the
+   * longest due: it begins again in front wherever one is met that is resolved and not due yet, and goes on behind those
+   * that are open, however many they are.
+   */
+  clear(nowMs: number, rowsMax: number): void {
+    const end = (this.#rangeEnd.get(...this.#cursor, rowsMax - 1) ?? this.#last.get()) as unknown as [string, number] | undefined;
+    if (end === undefined) return;
+    this.#clear.run(...this.#cursor, ...end, nowMs);
+    const isLast = this.#rangeEnd.get(...end, 0) === undefined;
+    this.#cursor = isLast || this.#later.get(...this.#cursor, ...end) !== undefined ? FIRST : end;
+  }
+
+  /** Whether clearing is worth asking for the write lock. */
+  isDue(nowMs: number): boolean {
+    const row = this.#firstResolved.get() as unknown as [untilMs: number] | undefined;
+    return row !== undefined && row[0] <= nowMs;
+  }
+
+  /** Once for each id that comes in, so that no more of them are kept than clearing keeps up with. */
+  #tick(nowMs: number): void {
+    if (++this.#sinceCleared < CLEAR_EVERY) return;
+    this.#sinceCleared = 0;
+    this.clear(nowMs, CLEAR_MAX);
+  }
+}

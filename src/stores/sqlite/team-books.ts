@@ -1,0 +1,79 @@
+// A team as its operations find it: limits, counters, window and the keys that were asked for, in memory for the length of its use.
+import type { SQLOutputValue } from 'node:sqlite';
+import type { TeamLimits } from '../../domain/plan.ts';
+import { named } from './columns.ts';
+import type { Numbers } from './columns.ts';
+import type { RateWindow } from './rate-window.ts';
+
+/** A team's row in `books`, beside the window. */
+export const BOOKS = {
+  balanceMicro: 'balance_micro',
+  heldMicro: 'held_micro',
+  /** The period that counts now, by its number in `periods`. */
+  periodNo: 'period_no',
+  periodEndMs: 'period_end_ms',
+  usedCharacters: 'used_characters',
+  heldCharacters: 'held_characters',
+} as const;
+
+/** A key's row in `key_books`: its last use (0 before the first), and its counts of the period that it was last charged in. */
+export const KEY_BOOKS = {
+  lastUsedAtMs: 'last_used_at_ms',
+  periodNo: 'period_no',
+  characters: 'characters',
+  requests: 'requests',
+} as const;
+
+/** In the order in which a team is read: what stands before its columns of `teams` and `books`. */
+export interface TeamHead {
+  readonly no: number;
+  /** The earliest end among the open leases; null when there is none. */
+  readonly leaseDueMs: number | null;
+}
+
+export class TeamBooks {
+  readonly teamId: string;
+  readonly no: number;
+  readonly limits: TeamLimits;
+  readonly counts: Numbers<typeof BOOKS>;
+  readonly window: RateWindow;
+  /** No open lease ends before it. */
+  leaseDueMs: number;
+  /** By key id, and by number. */
+  readonly keys = new Map<string | number, KeyBooks>();
+  /** Whether `counts` or `window` are not as in the file. */
+  changed = false;
+
+  constructor(teamId: string, head: TeamHead, limits: TeamLimits, counts: Numbers<typeof BOOKS>, window: RateWindow) {
+    this.teamId = teamId;
+    this.no = head.no;
+    this.leaseDueMs = head.leaseDueMs ?? Infinity;
+    this.limits = limits;
+    this.counts = counts;
+    this.window = window;
+  }
+
+  add(key: KeyBooks): KeyBooks {
+    this.keys.set(key.keyId, key);
+    this.keys.set(key.no, key);
+    return key;
+  }
+}
+
+export class KeyBooks {
+  readonly team: TeamBooks;
+  readonly no: number;
+  readonly keyId: string;
+  readonly isRevoked: boolean;
+  readonly counts: Numbers<typeof KEY_BOOKS>;
+  changed = false;
+
+  /** From a row: number, id, when it was revoked, and the columns of `KEY_BOOKS`. */
+  constructor(team: TeamBooks, row: readonly SQLOutputValue[], first: number) {
+    this.team = team;
+    this.no = row[first] as number;
+    this.keyId = row[first + 1] as string;
+    this.isRevoked = row[first + 2] !== null;
+    this.counts = named(KEY_BOOKS, row, first + 3) as Numbers<typeof KEY_BOOKS>;
+  }
+}

@@ -1,0 +1,89 @@
+// A file of the first schema is brought to today's at its next opening, with every number in it.
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ulid } from 'ulid';
+import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
+import { MIGRATIONS } from '../../../../src/stores/sqlite/schema.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { sqliteFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+const LEASE_MS = 60_000;
+const [TEAM, KEY, OTHER_KEY, OPEN_ID, DONE_ID] = Array.from({ length: 5 }, () => ulid()) as [string, string, string, string, string];
+
+let file: SqliteFile;
+let clock: MovableClock;
+
+beforeEach(() => {
+  file = sqliteFile();
+  clock = new MovableClock();
+  writeFirstSchema(clock.nowMs());
+});
+
+afterEach(() => file.remove());
+
+/** A team in its second period, three requests of the last second, one of them still open. */
+function writeFirstSchema(nowMs: number): void {
+  const database = new DatabaseSync(file.path);
+  database.exec('PRAGMA journal_mode = WAL');
+  migrate(database, 'sqlite:test', MIGRATIONS.slice(0, 1));
+  const created = nowMs - 5000;
+  database.exec(`
+    INSERT INTO teams VALUES (1, '${TEAM}', 'Old', ${created}, 'p', 'quota', 3, 1000, 2, 500, 0, 0, 0, 'EUR', 'PT4S', 7, 2, 2, ${created + 8000},
+      30, 20, 103, ${nowMs});
+    INSERT INTO keys VALUES (1, '${KEY}', 1, 'd1', 'la_live_aaaa', 'one', 'live', ${created}, ${nowMs}, NULL);
+    INSERT INTO keys VALUES (2, '${OTHER_KEY}', 1, 'd2', 'la_test_bbbb', 'two', 'test', ${created}, NULL, ${created + 1});
+    INSERT INTO periods VALUES (1, 1, ${created}, ${created + 4000}), (1, 2, ${created + 4000}, ${created + 8000});
+    INSERT INTO usage VALUES (1, 1, 1, 11, 1), (1, 2, 1, 30, 2);
+    INSERT INTO places VALUES (1, 99, ${nowMs - 1000}), (1, 100, ${nowMs - 999}), (1, 101, ${nowMs - 10}), (1, 102, ${nowMs});
+    INSERT INTO operations VALUES ('${OPEN_ID}', 1, 0, ${nowMs + LEASE_MS}, 1, 20, 2, 2), ('${DONE_ID}', 1, 1, ${nowMs + 10_000}, 1, 10, 0, 2);
+    INSERT INTO glossaries VALUES (1, 'g', 1, 'n', 'EN', 'DE', 1, ${created}, '{"a":"b"}');
+  `);
+  database.close();
+}
+
+test('books, counts, keys, glossaries, open reservations and remembered ids are as they were', async () => {
+  const store = await file.open({ clock });
+  const keys = await store.teams.listKeys(TEAM);
+  expect(keys).toMatchObject([
+    { keyId: KEY, status: 'active', lastUsedAtMs: clock.nowMs() },
+    { keyId: OTHER_KEY, status: 'revoked', lastUsedAtMs: undefined },
+  ]);
+  expect(await store.teams.usage(TEAM)).toMatchObject({
+    team: { name: 'Old', balanceMicro: 7, limits: { requestsPerSecond: 3, characterLimit: 500, period: 'PT4S' } },
+    characters: 30,
+    keys: [
+      { characters: 30, requests: 2 },
+      { characters: 0, requests: 0 },
+    ],
+  });
+  expect(await store.teams.standing(TEAM)).toEqual({
+    usedCharacters: 30,
+    heldCharacters: 20,
+    balanceMicro: 7,
+    heldMicro: 2,
+    openReservations: 1,
+  });
+  expect(await store.glossaries.entries(TEAM, 'g')).toEqual({ a: 'b' });
+  expect(await store.ledger.resolve(TEAM, DONE_ID, 'release')).toEqual({ kind: 'committed' });
+  expect(await store.ledger.resolve(TEAM, OPEN_ID, 'commit')).toEqual({ kind: 'committed' });
+  expect(await store.teams.standing(TEAM)).toEqual({
+    usedCharacters: 50,
+    heldCharacters: 0,
+    balanceMicro: 5,
+    heldMicro: 0,
+    openReservations: 0,
+  });
+  expect(file.query('SELECT characters, requests FROM usage')).toEqual([{ characters: 11, requests: 1 }]);
+  expect(file.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
+});
+
+test('the window is still full, and its next place is free when the oldest that counts has ended', async () => {
+  const store = await file.open({ clock });
+  const asked = { teamId: TEAM, keyId: KEY, characters: 1, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
+  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 1 });
+  clock.step(1);
+  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toMatchObject({ kind: 'admitted' });
+  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 989 });
+});
