@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const machine = describeMachine();
+  const machine = await describeMachine();
   const curves: Curve[] = [];
   for (const plan of chosen(values.only)) {
     // Each in an arena of its own: what one leaves behind does not weigh on the next.

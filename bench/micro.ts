@@ -17,5 +17,5 @@ const rows = [identify, read, admissionEncoding, problemRendering, pipeline, log
   return [name, part.median.toFixed(0), width, floor.median.toFixed(0), (part.median / floor.median).toFixed(1), floorDoes];
 });
 
-console.log(`${machineLine(describeMachine())}\n`);
+console.log(`${machineLine(await describeMachine())}\n`);
 console.log(textTable(['', 'ns', 'spread', 'floor ns', 'ratio', 'floor'], rows));

@@ -7,4 +7,4 @@ if (command === undefined) {
   process.stderr.write(`prepare: name one of these npm scripts: ${COMMANDS.join(', ')}\n`);
   process.exit(2);
 }
-ensureInstalled(needsOf(command));
+await ensureInstalled(needsOf(command));

@@ -1,13 +1,18 @@
 // How vitest runs the project's tests: what `npm test` runs in minutes.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import type { Command } from './support/programs.ts';
+import { COMMAND_VARIABLE } from './support/start-program.ts';
 
 /** Attacks, faults and loads: `npm run test:evidence`, by the configuration beside this one. */
 export const EVIDENCE = ['faults', 'http-table', 'input', 'load', 'security', 'simulation'];
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 
-/** What both have in common. */
+/** Only programs that the table lists for this npm script may be started. */
+export const startsFor = (command: Command): Record<string, string> => ({ [COMMAND_VARIABLE]: command });
+
+/** What all have in common. */
 export const COMMON = {
   // Two cores: more files at once would only make servers wait for each other.
   maxWorkers: 2,
@@ -28,6 +33,7 @@ export const COMMON = {
 export default defineConfig({
   test: {
     ...COMMON,
+    env: startsFor('test'),
     include: ['test/**/*.test.ts'],
     exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)],
   },

@@ -1,10 +1,10 @@
 // Lingate from the tree that this file stands in, as `lingate serve` runs it, access log on: it has no other way.
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { QuotaPlan } from '../../src/domain/plan.ts';
+import { runProgram } from '../../test/support/start-program.ts';
 import { freePort } from '../machine/free-port.ts';
 import { gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant, Ground, Running } from './contestant.ts';
@@ -55,7 +55,7 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const file = join(folder, 'lingate.yaml');
   const port = await freePort();
   writeSettings(file, { port, opsPort: await freePort(), ground, options });
-  judgeSettings(file);
+  await judgeSettings(file);
   const redis = options.store === 'redis' ? await startRedis(ground) : undefined;
   const between = redis === undefined ? undefined : await options.beforeRedis?.(redis.port, ground);
   const storePort = (between ?? redis)?.port;
@@ -64,7 +64,7 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const plan = options.flooded === true ? { ...PLAN, requests_per_second: 1 } : PLAN;
   await makeTeams(redis === undefined ? store : `redis://127.0.0.1:${redis.port}`, plan, keys);
   const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store];
-  const program = await startProgram(process.execPath, args, { cores: ground.cores.gateway, port, folder, name: options.name });
+  const program = await startProgram('node', args, { cores: ground.cores.gateway, port, folder, name: options.name });
   return {
     ...judged(port, keys.map(bearer), options),
     gatewayPid: program.pid,
@@ -113,8 +113,8 @@ function writeSettings(file: string, { port, opsPort, ground, options }: Setting
 }
 
 /** A setting that this tree does not know leaves the contestant out instead of ending the bench. */
-function judgeSettings(file: string): void {
-  const { status, stderr } = spawnSync(process.execPath, [MAIN, 'config', 'check', '--config', file], { encoding: 'utf8' });
+async function judgeSettings(file: string): Promise<void> {
+  const { status, stderr } = await runProgram('node', [MAIN, 'config', 'check', '--config', file]);
   if (status !== 0) throw new NotOffered(stderr.trim().replace(`${file}: `, '') || 'its configuration is refused');
 }
 

@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import type { Startable } from '../../test/support/start-program.ts';
 import { startPinned } from '../machine/cores.ts';
 import { freePort, untilListening } from '../machine/free-port.ts';
 
@@ -26,7 +26,7 @@ export interface ProgramOptions {
 }
 
 /** What it writes goes to a file: an access log costs what it costs. */
-export async function startProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<Program> {
+export async function startProgram(program: Startable, args: readonly string[], options: ProgramOptions): Promise<Program> {
   const { cores, port, folder, name } = options;
   const file = join(folder, `${name}.log`);
   const output = openSync(file, 'a');
@@ -51,7 +51,7 @@ export async function startServer(
 ): Promise<Program> {
   const port = await freePort();
   const args = Object.entries({ ...numbers, port }).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  return startProgram(process.execPath, [join(SERVERS, file), ...args], { cores, port, folder, name: file });
+  return startProgram('node', [join(SERVERS, file), ...args], { cores, port, folder, name: file });
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,7 +1,6 @@
 // The load as the bench sees it: processes on the other cores that are told what to do, their results put together.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { startPinned } from '../machine/cores.ts';
 import { Histogram } from './histogram.ts';
@@ -24,7 +23,7 @@ export class LoadGenerator {
   readonly #processes: readonly ChildProcess[];
 
   constructor(cores: string, processes: number) {
-    const start = (): ChildProcess => startPinned(process.execPath, [PROCESS], { cores, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const start = (): ChildProcess => startPinned('node', [PROCESS], { cores, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.#processes = Array.from({ length: processes }, start);
   }
 

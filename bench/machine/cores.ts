@@ -1,8 +1,9 @@
 // Which core is the gateway's and which are everybody else's, and how a program is started on its own.
-import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
+import { fileOf, launch, runProgram } from '../../test/support/start-program.ts';
+import type { Startable } from '../../test/support/start-program.ts';
 
 /** In the notation of taskset. */
 export interface Cores {
@@ -11,11 +12,11 @@ export interface Cores {
 }
 
 /** Throws when there is no core to spare: gateway and load on one core would measure each other. */
-export function chooseCores(): Cores {
+export async function chooseCores(): Promise<Cores> {
   const count = availableParallelism();
   if (count < 2) throw new Error(`the bench needs two cores or more; there is ${count}`);
-  if (spawnSync('taskset', ['-c', '0', 'true']).status !== 0) {
-    throw new Error('taskset cannot pin a program to core 0: install util-linux, and run where core 0 is allowed');
+  if ((await runProgram('taskset', ['-c', '0', 'true'], { uses: ['true'] })).status !== 0) {
+    throw new Error('taskset cannot pin a program to core 0: run where core 0 is allowed');
   }
   return { gateway: '0', others: count === 2 ? '1' : `1-${count - 1}` };
 }
@@ -28,19 +29,12 @@ export interface PinnedOptions {
 }
 
 /** taskset becomes the program: the process id is the program's own. It is killed when we end. */
-export function startPinned(program: string, args: readonly string[], options: PinnedOptions): ChildProcess {
-  const child = spawn('taskset', ['-c', options.cores, program, ...args], {
-    stdio: options.stdio,
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...options.env },
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  return child;
+export function startPinned(program: Startable, args: readonly string[], options: PinnedOptions): ChildProcess {
+  const { cores, stdio, cwd, env } = options;
+  return launch('taskset', ['-c', cores, fileOf(program), ...args], {
+    stdio,
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    uses: [program],
+  }).child;
 }
-
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

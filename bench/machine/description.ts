@@ -1,9 +1,10 @@
 // What the numbers were measured on: machine, versions and commit, and how busy the machine was besides.
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { isThere, runProgram } from '../../test/support/start-program.ts';
+import type { ProgramName } from '../../test/support/programs.ts';
 
 export interface Machine {
   readonly measuredAt: string;
@@ -20,16 +21,16 @@ export interface Machine {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKAGES = ['uws-pack', 'undici', 'ioredis', 'http-proxy-3', 'fastify', 'autocannon'];
 
-export function describeMachine(): Machine {
+export async function describeMachine(): Promise<Machine> {
   const processors = cpus();
   return {
     measuredAt: new Date().toISOString(),
-    commit: commit(),
+    commit: await commit(),
     processor: processors[0]?.model.trim() ?? 'unknown',
     cores: processors.length,
     memoryGib: Math.round(totalmem() / 2 ** 30),
     kernel: release(),
-    versions: { node: process.version, ...systemVersions(), ...packageVersions() },
+    versions: { node: process.version, ...(await systemVersions()), ...packageVersions() },
     loadBefore: loadavg()[0]!,
   };
 }
@@ -38,16 +39,16 @@ export function machineLine({ processor, cores, memoryGib, kernel, commit: of, l
   return `${processor}, ${cores} cores, ${memoryGib} GiB, Linux ${kernel}; commit ${of}; load ${loadBefore.toFixed(2)}`;
 }
 
-function commit(): string {
-  const head = output('git', ['-C', ROOT, 'rev-parse', '--short', 'HEAD']) || 'unknown';
-  return output('git', ['-C', ROOT, 'status', '--porcelain', '--', 'src']) === '' ? head : `${head} with changes in src`;
+async function commit(): Promise<string> {
+  const head = (await output('git', ['-C', ROOT, 'rev-parse', '--short', 'HEAD'])) || 'unknown';
+  return (await output('git', ['-C', ROOT, 'status', '--porcelain', '--', 'src'])) === '' ? head : `${head} with changes in src`;
 }
 
-function systemVersions(): Record<string, string> {
+async function systemVersions(): Promise<Record<string, string>> {
   return {
-    nginx: firstVersion(output('nginx', ['-v'])),
-    haproxy: firstVersion(output('haproxy', ['-v'])),
-    redis: firstVersion(output('redis-server', ['--version'])),
+    nginx: firstVersion(await output('nginx', ['-v'])),
+    haproxy: firstVersion(await output('haproxy', ['-v'])),
+    redis: firstVersion(await output('redis-server', ['--version'])),
   };
 }
 
@@ -73,7 +74,9 @@ function firstVersion(text: string): string {
   return /\d+\.\d+[\w.+-]*/.exec(text)?.[0] ?? 'missing';
 }
 
-function output(program: string, args: readonly string[]): string {
-  const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
-  return `${stdout ?? ''}${stderr ?? ''}`.trim();
+/** Some benches do without some of them. */
+async function output(program: ProgramName, args: readonly string[]): Promise<string> {
+  if (!isThere(program)) return '';
+  const { stdout, stderr } = await runProgram(program, args);
+  return `${stdout}${stderr}`.trim();
 }

@@ -35,7 +35,7 @@ export class Arena {
   }
 
   static async open({ teams }: ArenaOptions): Promise<Arena> {
-    const cores = chooseCores();
+    const cores = await chooseCores();
     const folder = mkdtempSync(join(tmpdir(), 'lingate-bench-'));
     // Also after Ctrl-C, which leaves no time for closing.
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -36,7 +36,7 @@ interface Entrant {
 }
 
 export async function runBench(plan: BenchPlan, progress: Progress): Promise<BenchResult> {
-  const machine = describeMachine();
+  const machine = await describeMachine();
   const arena = await Arena.open(plan);
   try {
     const leftOut: { name: string; reason: string }[] = [];

@@ -1,10 +1,16 @@
 // How vitest runs the evidence: attacks, faults and loads against whole gateways.
 import { defineConfig } from 'vitest/config';
-import { COMMON, EVIDENCE } from '../vitest.config.ts';
+import { COMMON, EVIDENCE, startsFor } from '../vitest.config.ts';
 
 /** Judged by rates and latencies, so for a machine that has nothing else to do: `npm run test:load`. */
 const TIMED = ['test/evidence/load/overload.test.ts', 'test/evidence/load/slow-clients.test.ts', 'test/evidence/load/loop-delay.test.ts'];
 
 export default defineConfig({
-  test: { ...COMMON, include: EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), testTimeout: 60_000, exclude: TIMED },
+  test: {
+    ...COMMON,
+    env: startsFor('test:evidence'),
+    include: EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`),
+    testTimeout: 60_000,
+    exclude: TIMED,
+  },
 });

@@ -5,15 +5,13 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lingate, parsed } from '../support/lingate-command.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { outputOf } from '../support/start-program.ts';
 
-const sh = promisify(execFile);
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
 
 let folder: string;
@@ -42,7 +40,7 @@ describe('demo', () => {
     const line = await curlOf(first);
     expect(first.output()).toContain(`API   ${first.url}`);
     expect(first.output()).toContain(`ops   ${first.opsUrl}`);
-    const { stdout } = await sh('sh', ['-c', line]);
+    const stdout = await outputOf('sh', ['-c', line], { uses: ['curl'] });
     expect(JSON.parse(stdout)).toEqual({
       translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }],
       billed_characters: 13,
@@ -55,7 +53,7 @@ describe('demo', () => {
 
     const second = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
     expect((await curlOf(second)).split(' -d ')[0]).toContain(keptBefore.key);
-    await sh('sh', ['-c', await curlOf(second)]);
+    await outputOf('sh', ['-c', await curlOf(second)], { uses: ['curl'] });
     await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 26 });
     expect(await second.end('SIGINT')).toBe(0);
   });

@@ -1,5 +1,4 @@
 // TLS on the public listener, from certificate and key files, with either library and with workers.
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { lingate } from '../support/lingate-command.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { opsPage, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 
@@ -16,10 +16,7 @@ let site: Site;
 
 beforeAll(async () => {
   site = await openSite();
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const files = ['-keyout', join(site.folder, 'key.pem'), '-out', join(site.folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=lingate.test', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1'];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...files, ...subject], { stdio: 'pipe' });
+  await makeCertificate(site.folder, 'lingate.test', 'IP:127.0.0.1');
   writeFileSync(join(site.folder, 'text.pem'), 'not a key\n');
 });
 

@@ -1,14 +1,12 @@
 // The package as strangers have it: packed here, installed with npm into an empty project elsewhere.
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { inject } from 'vitest';
+import { outputOf } from '../support/start-program.ts';
 
-const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const LIMIT_MS = 240_000;
 
@@ -64,8 +62,8 @@ export function npmEnv(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };
 }
 
-async function npm(args: readonly string[], cwd: string): Promise<string> {
-  return (await run('npm', args, { cwd, env: npmEnv(), timeout: LIMIT_MS, maxBuffer: 1 << 24 })).stdout;
+function npm(args: readonly string[], cwd: string): Promise<string> {
+  return outputOf('npm', args, { cwd, env: npmEnv(), msMax: LIMIT_MS });
 }
 
 /** Files by their path below the folder. */

@@ -1,16 +1,13 @@
 // The package as a stranger gets it: what is in it, what it says on another Node, and that it translates where it is installed.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
+import { outputOf, runProgram, startProgram } from '../support/start-program.ts';
 import { npmEnv, install, ROOT } from './installed.ts';
 import type { Project } from './installed.ts';
 
-const run = promisify(execFile);
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
 
@@ -43,22 +40,13 @@ describe('the tarball', () => {
 
 describe('installed in an empty project', () => {
   test('npx lingate says its version', async () => {
-    const { stdout } = await run('npx', ['lingate', '--version'], { cwd: project.folder, env: npmEnv() });
-    expect(stdout).toBe(`${manifest.version}\n`);
+    expect(await outputOf('npx', ['lingate', '--version'], { cwd: project.folder, env: npmEnv() })).toBe(`${manifest.version}\n`);
   });
 
   test('npx lingate demo translates, and SIGINT ends it in good order', async () => {
-    const npx = spawn('npx', ['lingate', 'demo', ...FREE], {
-      cwd: project.folder,
-      env: npmEnv(),
-      stdio: ['ignore', 'pipe', 'inherit'],
-      detached: true,
-    });
-    let output = '';
-    npx.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const ended = once(npx, 'close');
-    await expect.poll(() => output, { timeout: 30_000 }).toMatch(/^curl .*\n/m);
-    const [, url = '', key = ''] = /curl .*?(http:\S+) -H 'Authorization: Bearer (\w+)'/.exec(output)!;
+    const ready = /^curl .*?(http:\S+) -H 'Authorization: Bearer (\w+)'.*\n/m;
+    const npx = await startProgram('npx', ['lingate', 'demo', ...FREE], { cwd: project.folder, env: npmEnv(), ready, readyMsMax: 30_000 });
+    const [, url = '', key = ''] = ready.exec(npx.said)!;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const answer = await fetch(url, { method: 'POST', headers, body: '{"text":["Hello, world!"],"target_lang":"DE"}' });
     expect(await answer.json()).toEqual({
@@ -66,8 +54,8 @@ describe('installed in an empty project', () => {
       billed_characters: 13,
     });
     // As from a terminal: to the whole group.
-    process.kill(-npx.pid!, 'SIGINT');
-    await ended;
+    process.kill(-npx.pid, 'SIGINT');
+    await npx.ended;
     await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
@@ -82,13 +70,9 @@ describe('installed in an empty project', () => {
   test.each(['20.20.2', '12.22.12', '22.9.0'])('on Node %s it says in one line what it needs, and how to have it', async (release) => {
     const code = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${release}'}})`;
     const claim = ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
-    const failed = run(process.execPath, [...claim, project.lingate, 'demo'], { cwd: project.folder });
-    const error = (await failed.then(
-      () => expect.unreachable('it ran'),
-      (reason: unknown) => reason,
-    )) as { code: number; stderr: string };
-    expect(error.code).toBe(1);
-    expect(error.stderr).toBe(
+    const { status, stderr } = await runProgram('node', [...claim, project.lingate, 'demo'], { cwd: project.folder });
+    expect(status).toBe(1);
+    expect(stderr).toBe(
       `lingate: needs Node 22.22.2 or newer, and this is ${release}; install a newer one, or run "npm install node@22" here, and npx will use it.\n`,
     );
   });

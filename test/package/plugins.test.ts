@@ -1,15 +1,12 @@
 // Plugins wherever they lie: beside the configuration, in packages of their own, in TypeScript and JavaScript, beside a checkout or an installed package.
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
+import { runProgram } from '../support/start-program.ts';
 import { emptyFolder, install, ROOT, writeFiles } from './installed.ts';
 import type { Project } from './installed.ts';
 
-const run = promisify(execFile);
 const CHECKOUT = join(ROOT, 'src/lingate.js');
 const KEY = `la_test_${'a'.repeat(40)}`;
 const PLACE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', 'sqlite:lingate.db'];
@@ -153,11 +150,8 @@ describe.each([
   ])('%s, which is not there, is one line', async (module, line) => {
     const folder = emptyFolder();
     writeFiles(folder, { 'config.yaml': `plugins: [{ module: ${module} }]\n` });
-    const failed = run(process.execPath, [mainOf(), 'routes', '--config', 'config.yaml'], { cwd: folder });
-    const { stderr } = (await failed.then(
-      () => expect.unreachable('it loaded'),
-      (error: unknown) => error,
-    )) as { stderr: string };
+    const { status, stderr } = await runProgram('node', [mainOf(), 'routes', '--config', 'config.yaml'], { cwd: folder });
+    expect(status).toBe(1);
     expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(line)]);
     rmSync(folder, { recursive: true });
   });
@@ -166,11 +160,7 @@ describe.each([
 test('in a project that has the package, the plugins are type-checked as they stand, and a mistake is found', async () => {
   writeFiles(project.folder, { ...PLUGINS, 'tsconfig.json': TSCONFIG, 'example/maintenance.ts': exampleOfTheGuide()['maintenance.ts']! });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const check = () =>
-    run(process.execPath, [compiler, '-p', project.folder]).then(
-      () => '',
-      (error: unknown) => (error as { readonly stdout: string }).stdout,
-    );
+  const check = async () => (await runProgram('node', [compiler, '-p', project.folder])).stdout;
   expect(await check()).toBe('');
   writeFiles(project.folder, {
     'parts/wrong.ts': "import { refuse } from 'lingate';\nexport const no = refuse('rate_limited', 'Slower.');\n",

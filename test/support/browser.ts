@@ -1,11 +1,9 @@
 // A real Chromium without a window and without a network but this machine, driven over a pipe by its own protocol.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
+import { launch } from '../support/start-program.ts';
 import { DevTools } from './dev-tools.ts';
 import { Page } from './page-in-browser.ts';
 
@@ -14,7 +12,6 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-const PROGRAM = '/usr/bin/chromium';
 const FLAGS = [
   '--headless',
   // Tests often run as root, in containers, where Chromium cannot build its sandbox; it only ever sees our own pages.
@@ -33,13 +30,10 @@ const FLAGS = [
 
 export async function startBrowser(): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'lingate-chromium-'));
-  const child = spawn(PROGRAM, [...FLAGS, `--user-data-dir=${profile}`], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
-  const kill = (): boolean => child.kill('SIGKILL');
-  process.once('exit', kill);
-  const exited = once(child, 'exit');
-  const [, , , commands, answers] = child.stdio as unknown as [null, null, null, Writable, Readable];
+  const program = launch('chromium', [...FLAGS, `--user-data-dir=${profile}`], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+  const [, , , commands, answers] = program.child.stdio as unknown as [null, null, null, Writable, Readable];
   const devTools = new DevTools(commands, answers);
-  void exited.then(() => devTools.end('Chromium has ended'));
+  void program.ended.then(() => devTools.end('Chromium has ended'));
   return {
     async newPage() {
       const { targetId } = await devTools.send<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
@@ -47,9 +41,7 @@ export async function startBrowser(): Promise<Browser> {
       return Page.open(devTools, sessionId);
     },
     async close() {
-      kill();
-      await exited;
-      process.off('exit', kill);
+      await program.end();
       await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };

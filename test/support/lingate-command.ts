@@ -1,13 +1,12 @@
 // Runs the command line as people do: a process of its own, in a folder of its own.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../src/cli/run.ts';
+import { launch, OWN_NODE, runProgram } from '../support/start-program.ts';
+import type { Program } from '../support/started-program.ts';
 
 export interface Ended {
   readonly status: number | null;
@@ -25,20 +24,18 @@ export interface Surroundings {
 export const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 
 /** Started with a bare environment: no variable of the machine's reaches it. */
-export function start(args: readonly string[], { cwd, env = {}, nodeArgs = [] }: Surroundings = {}) {
-  const child = spawn(process.execPath, [...nodeArgs, MAIN, ...args], {
-    ...(cwd === undefined ? {} : { cwd }),
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  return child;
+export function start(args: readonly string[], surroundings: Surroundings = {}): Program {
+  return launch(...processOf(args, surroundings));
 }
 
 export async function lingate(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
-  const child = start(args, surroundings);
-  const ended = once(child, 'close') as Promise<[status: number | null]>;
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  const { status, stdout, stderr } = await runProgram(...processOf(args, surroundings));
   return { status, stdout, stderr };
+}
+
+function processOf(args: readonly string[], { cwd, env = {}, nodeArgs = [] }: Surroundings) {
+  const where = cwd === undefined ? {} : { cwd };
+  return [OWN_NODE, [...nodeArgs, MAIN, ...args], { ...where, env: { PATH: process.env['PATH'] ?? '', ...env } }] as const;
 }
 
 /** The same without a process: for tables of cases, and where only the effect on a store matters. */

@@ -31,8 +31,14 @@ export const PROGRAMS = {
   curl: { package: 'curl', file: '/usr/bin/curl', for: TEST, why: 'the samples of docs and demo are run as they stand' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
   sh: { package: 'dash', file: '/usr/bin/sh', for: [...TEST, ...EVIDENCE], why: 'samples and image steps are pasted into a shell' },
+  true: {
+    package: 'coreutils',
+    file: '/usr/bin/true',
+    for: [...EVIDENCE, ...BENCH],
+    why: 'whether taskset, setpriv and sudo may do their work',
+  },
   sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'something that would outlive its parent' },
-  rm: { package: 'coreutils', file: '/usr/bin/rm', for: TEST, why: "the Dockerfile's steps are run" },
+  find: { package: 'findutils', file: '/usr/bin/find', for: TEST, why: "the Dockerfile's steps are run" },
   touch: { package: 'coreutils', file: '/usr/bin/touch', for: EVIDENCE, why: 'a file system that must not be writable is tried' },
   setpriv: { package: 'util-linux', file: '/usr/bin/setpriv', for: EVIDENCE, why: 'a gateway without root and capabilities' },
   unshare: { package: 'util-linux', file: '/usr/bin/unshare', for: EVIDENCE, why: 'a gateway with a file system of its own' },
@@ -41,6 +47,8 @@ export const PROGRAMS = {
   nginx: { package: 'nginx', file: '/usr/sbin/nginx', for: FRONTS, why: 'another one, which reads HTTP differently; the yardstick' },
   strace: { package: 'strace', file: '/usr/bin/strace', for: CARD, why: "SQLite's system calls are watched and made to fail" },
   git: { package: 'git', file: '/usr/bin/git', for: [...CARD, ...BENCH], why: 'results name the commit that they were measured on' },
+  'apt-get': { package: 'apt', file: '/usr/bin/apt-get', for: [], why: 'the prepare step installs what is missing, where it may' },
+  sudo: { package: 'sudo', file: '/usr/bin/sudo', for: [], why: 'for that, where we are not root' },
   taskset: { package: 'util-linux', file: '/usr/bin/taskset', for: BENCH, why: 'programs are pinned to cores' },
 } as const satisfies Readonly<Record<string, Need>>;
 

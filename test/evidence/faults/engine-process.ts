@@ -1,9 +1,6 @@
 // An engine that runs as a process of its own, so that it can be killed, frozen and started again where it was.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import process from 'node:process';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startProgram } from '../../support/start-program.ts';
 
 export interface EngineProcess {
   readonly url: string;
@@ -14,21 +11,17 @@ export interface EngineProcess {
 }
 
 const MAIN = fileURLToPath(new URL('engine-main.ts', import.meta.url));
+const READY = /^port (\d+)$/m;
 
 export async function startEngineProcess(port = 0): Promise<EngineProcess> {
-  const child = spawn(process.execPath, [MAIN, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  const lines = createInterface({ input: child.stdout });
-  const [line] = (await Promise.race([once(lines, 'line'), ended.then(() => ['it ended'])])) as [string];
-  const taken = /^port (\d+)$/.exec(line)?.[1];
-  if (taken === undefined) throw new Error(`the engine did not start: ${line}`);
+  const program = await startProgram('node', [MAIN, String(port)], { stdio: ['ignore', 'pipe', 'inherit'], ready: READY });
+  const taken = Number(READY.exec(program.said)![1]);
   return {
     url: `http://127.0.0.1:${taken}`,
-    port: Number(taken),
-    signal: (signal) => void child.kill(signal),
+    port: taken,
+    signal: (signal) => void program.child.kill(signal),
     async kill() {
-      child.kill('SIGKILL');
-      await ended;
+      await program.end();
     },
   };
 }

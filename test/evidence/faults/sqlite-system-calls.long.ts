@@ -28,7 +28,7 @@ describe('a store whose system calls are watched', () => {
 
   test('has synced all that it wrote to the WAL before it acknowledges anything', { timeout: RUN_MS_MAX }, async () => {
     const log = join(folder, 'calls');
-    const { child, said, ended } = await startWriter(path, team, ['strace', '-f', '-y', '-e', calls, '-o', log]);
+    const { child, said, ended } = await startWriter(path, team, ['-f', '-y', '-e', calls, '-o', log]);
     await expect.poll(() => said.length, { timeout: 30_000 }).toBeGreaterThan(500);
     const traced = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
     for (const pid of traced) process.kill(Number(pid), 'SIGKILL');
@@ -56,7 +56,7 @@ describe('a store whose system calls are watched', () => {
     { timeout: RUN_MS_MAX },
     async (error) => {
       const inject = `inject=pwrite64:error=${error}:when=400+`;
-      const { said, ended } = await startWriter(path, team, ['strace', '-f', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', inject]);
+      const { said, ended } = await startWriter(path, team, ['-f', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', inject]);
       await ended;
       expect(said.filter((line) => line.startsWith('end ')).length).toBeGreaterThan(0);
       expect(said.filter((line) => line.startsWith('end ') && !/^end (?:io|full)$/.test(line))).toEqual([]);

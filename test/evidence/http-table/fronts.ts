@@ -1,11 +1,11 @@
 // HAProxy and nginx in front of a gateway, each on a free port, with one kept connection to it that everybody shares.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProgram } from '../../support/start-program.ts';
 
 export interface Front {
   readonly port: number;
@@ -17,9 +17,9 @@ export const STAMP = 'seen-by-the-front';
 
 export type FrontKind = 'haproxy' | 'nginx';
 
-const RUN: Readonly<Record<FrontKind, (file: string, folder: string) => [program: string, ...args: string[]]>> = {
-  haproxy: (file) => ['/usr/sbin/haproxy', '-db', '-f', file],
-  nginx: (file, folder) => ['/usr/sbin/nginx', '-p', folder, '-e', join(folder, 'error.log'), '-c', file],
+const ARGS: Readonly<Record<FrontKind, (file: string, folder: string) => string[]>> = {
+  haproxy: (file) => ['-db', '-f', file],
+  nginx: (file, folder) => ['-p', folder, '-e', join(folder, 'error.log'), '-c', file],
 };
 
 const CONFIG: Readonly<Record<FrontKind, (port: number, gatewayPort: number, folder: string) => string>> = {
@@ -61,26 +61,18 @@ http {
 `,
 };
 
-/** Resolves when it accepts connections; rejects with what it printed when it ends before. */
+/** Resolves when it accepts connections. */
 export async function startFront(kind: FrontKind, gatewayPort: number): Promise<Front> {
   const folder = await mkdtemp(join(tmpdir(), `lingate-${kind}-`));
   const file = join(folder, 'front.conf');
   const port = await freePort();
   await writeFile(file, CONFIG[kind](port, gatewayPort, folder));
-  const [program, ...args] = RUN[kind](file, folder);
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  let over = false;
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const ended = once(child, 'close').then(() => (over = true));
-  while (!(await accepts(port))) {
-    if (over) throw new Error(`${kind} did not start: ${said}`);
-  }
+  const program = await startProgram(kind, ARGS[kind](file, folder), { ready: () => accepts(port) });
   return {
     port,
     async stop() {
-      child.kill('SIGTERM');
-      await ended;
+      program.child.kill('SIGTERM');
+      await program.ended;
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -100,8 +92,7 @@ function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (accepted: boolean) => (): void => {
       socket.destroy();
-      // Not at once: whoever is refused asks again.
-      setTimeout(() => resolve(accepted), accepted ? 0 : 20);
+      resolve(accepted);
     };
     socket.once('connect', done(true));
     socket.once('error', done(false));

@@ -1,5 +1,7 @@
 // How vitest runs the load tests, those judged by rates and latencies included: alone, on a machine with nothing else to do.
 import { defineConfig } from 'vitest/config';
-import { COMMON } from '../../vitest.config.ts';
+import { COMMON, startsFor } from '../../vitest.config.ts';
 
-export default defineConfig({ test: { ...COMMON, maxWorkers: 1, include: ['test/evidence/load/**/*.test.ts'], testTimeout: 60_000 } });
+export default defineConfig({
+  test: { ...COMMON, env: startsFor('test:load'), maxWorkers: 1, include: ['test/evidence/load/**/*.test.ts'], testTimeout: 60_000 },
+});

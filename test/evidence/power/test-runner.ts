@@ -1,8 +1,8 @@
 // Runs one test file in a workshop and tells a test that failed from a run in which nothing was tested.
-import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { launch } from '../../support/start-program.ts';
 import type { TestRun } from './mutation.ts';
 import type { Workshop } from './workshop.ts';
 
@@ -22,6 +22,7 @@ interface Report {
 const RUN_TIMEOUT_MS = 120_000;
 const OUTPUT_SHOWN = 2000;
 const REPORT = 'report.json';
+const VITEST = 'node_modules/vitest/vitest.mjs';
 
 export async function runTests(workshop: Workshop, run: TestRun): Promise<Verdict> {
   const report = join(workshop.folder, REPORT);
@@ -44,17 +45,14 @@ function verdictOf(report: Report | undefined): Verdict['kind'] {
   return report.success && report.numPassedTests > 0 ? 'passed' : 'broken';
 }
 
-function runVitest(folder: string, { env, file, names }: TestRun): Promise<string> {
+async function runVitest(folder: string, { env, file, names }: TestRun): Promise<string> {
   const filter = names === undefined ? [] : ['--testNamePattern', names];
   const reporters = ['--reporter', 'default', '--reporter', 'json', '--outputFile.json', REPORT];
   const args = ['run', '--config', 'test/evidence/power/vitest.config.ts', '--root', '.', '--bail', '1', ...reporters, file, ...filter];
-  return new Promise((resolve, reject) => {
-    const options = { cwd: folder, env: { ...process.env, NO_COLOR: '1', ...env }, timeout: RUN_TIMEOUT_MS };
-    const child = spawn('node_modules/.bin/vitest', args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-OUTPUT_SHOWN)));
-    child.on('error', reject);
-    child.on('close', () => resolve(output));
-  });
+  const variables = { ...process.env, NO_COLOR: '1', ...env };
+  const program = launch('node', [VITEST, ...args], { cwd: folder, env: variables });
+  const timer = setTimeout(() => program.kill(), RUN_TIMEOUT_MS);
+  await program.ended;
+  clearTimeout(timer);
+  return program.said.slice(-OUTPUT_SHOWN);
 }

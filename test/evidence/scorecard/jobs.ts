@@ -1,5 +1,4 @@
 // What is run for the scorecard: which commands feed which row, and how big it is.
-import { existsSync } from 'node:fs';
 import { SIZE_VARIABLE } from './size.ts';
 import type { Size } from './size.ts';
 
@@ -18,14 +17,10 @@ export type Command =
 const tests = (file: string, names?: string): Command => ({ kind: 'tests', file: `test/${file}`, names });
 const program = (...args: readonly string[]): Command => ({ kind: 'program', args });
 
-/** Watches system calls; a part of row 25 that no other machine's absence of it should fail. */
-const STRACE = '/usr/bin/strace';
-
 /** In the order of their rows, each in a process of its own, so that a time is the row's and a crash ends only its job. */
 export function jobsOf(size: Size): readonly Job[] {
   const by = (short: number, card: number, nightly: number): string => String({ short, card, nightly }[size]);
   const soak = (store: string): Command => program('test/evidence/load/soak.ts', '--minutes', by(0.1, 0.8, 10), '--store', store);
-  const traced = existsSync(STRACE) ? [tests('evidence/faults/sqlite-system-calls.long.ts')] : [];
   return [
     { row: 1, commands: [tests('evidence/faults/accounting.test.ts')] },
     { row: 2, commands: [tests('evidence/faults/gateway-crash.test.ts')] },
@@ -60,6 +55,6 @@ export function jobsOf(size: Size): readonly Job[] {
     { row: 22, commands: [tests('journey/drain.test.ts')] },
     { row: 23, commands: [soak('sqlite'), soak('redis')] },
     { row: 24, commands: [tests('journey/secrets.test.ts')] },
-    { row: 25, commands: [tests('evidence/faults/sqlite-power-cut.test.ts'), ...traced] },
+    { row: 25, commands: [tests('evidence/faults/sqlite-power-cut.test.ts'), tests('evidence/faults/sqlite-system-calls.long.ts')] },
   ];
 }

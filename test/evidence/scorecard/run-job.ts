@@ -1,11 +1,11 @@
 // Runs one job of the scorecard to its end, and gathers what its tests reported and why they failed.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { launch } from '../../support/start-program.ts';
 import type { Command, Job } from './jobs.ts';
 import { REPORT_FILE_VARIABLE } from './report.ts';
 import type { Report } from './report.ts';
@@ -55,34 +55,28 @@ export async function runJob(job: Job, setting: JobSetting): Promise<JobResult> 
 async function runCommand(command: Command, base: string, env: NodeJS.ProcessEnv, msMax: number): Promise<number | string> {
   const output = createWriteStream(`${base}.log`);
   await once(output, 'open');
-  const [file, ...args] = argumentsOf(command, base);
-  // A group of its own, so that nothing it has started outlives it.
-  const child = spawn(file!, args, { cwd: ROOT, env, detached: true, stdio: ['ignore', output, output] });
-  const end = (): void => endGroup(child.pid);
-  const timer = setTimeout(end, msMax);
-  process.once('exit', end);
-  const [status, signal] = (await once(child, 'close').catch((error: Error) => [null, error.message])) as [number | null, string | null];
+  // What it has started ends with it.
+  const program = launch('node', argumentsOf(command, base), { cwd: ROOT, env, stdio: ['ignore', output, output] });
+  const timer = setTimeout(() => program.kill(), msMax);
+  const { status, signal } = await program.ended;
   clearTimeout(timer);
-  process.off('exit', end);
-  end();
+  program.sweep();
   output.close();
   return status ?? signal ?? 'no status';
 }
 
 function argumentsOf(command: Command, base: string): readonly string[] {
-  if (command.kind === 'program') return [process.execPath, '--disable-warning=ExperimentalWarning', ...command.args];
-  const vitest = [join(ROOT, 'node_modules/.bin/vitest'), 'run', '--config', 'test/evidence/scorecard/vitest.config.ts', '--root', '.'];
+  if (command.kind === 'program') return ['--disable-warning=ExperimentalWarning', ...command.args];
+  const vitest = [
+    join(ROOT, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--config',
+    'test/evidence/scorecard/vitest.config.ts',
+    '--root',
+    '.',
+  ];
   const names = command.names === undefined ? [] : ['--testNamePattern', command.names];
   return [...vitest, command.file, ...names, '--reporter=default', '--reporter=json', `--outputFile.json=${base}.json`];
-}
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // All of it is gone already, which is how it should be.
-  }
 }
 
 function reportsIn(file: string): Report[] {

@@ -1,11 +1,11 @@
 // `npm run scorecard [-- --rows 1,2,6] [--long] [--out PATH]`: runs what feeds the 25 rows one after another, prints one table.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { outputOf } from '../../support/start-program.ts';
 import { cardOf } from './card.ts';
 import { jobsOf } from './jobs.ts';
 import { runJob } from './run-job.ts';
@@ -33,7 +33,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const folder = mkdtempSync(join(tmpdir(), 'lingate-scorecard-'));
 const out = wanted.out === '' ? join(folder, 'scorecard') : wanted.out;
-const setting = settingOf();
+const setting = await settingOf();
 const results: JobResult[] = [];
 let card = cardOf(results);
 for (const job of jobsOf(wanted.size).filter(({ row }) => wanted.rows.includes(row))) {
@@ -69,7 +69,7 @@ function rowsOf(list: string | undefined): number[] {
   return rows;
 }
 
-function settingOf(): Setting {
+async function settingOf(): Promise<Setting> {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly dependencies?: Readonly<Record<string, string>> }>>;
   };
@@ -78,15 +78,15 @@ function settingOf(): Setting {
     runtimePackages: Object.keys(lock.packages['']?.dependencies ?? {}).length,
     runtimePackagesInAll: installed.length,
     machine: `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown kind'}, Node ${process.versions.node}`,
-    commit: commitOf(),
+    commit: await commitOf(),
   };
 }
 
-function commitOf(): string {
-  const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+async function commitOf(): Promise<string> {
+  const git = async (...args: readonly string[]): Promise<string> => (await outputOf('git', args, { cwd: ROOT })).trim();
   try {
-    const changed = git('status', '--porcelain') === '' ? '' : ' with changes';
-    return git('rev-parse', '--short=12', 'HEAD') + changed;
+    const changed = (await git('status', '--porcelain')) === '' ? '' : ' with changes';
+    return (await git('rev-parse', '--short=12', 'HEAD')) + changed;
   } catch {
     return 'unknown';
   }

@@ -16,6 +16,7 @@ import { SIZES, SIZE_VARIABLE } from './size.ts';
 import { tableMarkdown, tableText } from './text.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const START_PROGRAM = new URL('../../support/start-program.ts', import.meta.url).href;
 const MET: Report = { row: 1, figure: 'something', measured: '0 of 7', counts: { faults: 7 } };
 
 let folder: string;
@@ -103,7 +104,7 @@ describe('a job', () => {
 
   test('that hangs is ended with what it has started', async () => {
     const { failures } = await run(
-      "require('node:child_process').spawn('sleep', ['600'], { stdio: 'inherit' }); setInterval(() => {}, 1e6);",
+      `import('${START_PROGRAM}').then(({ launch }) => launch('sleep', ['600'], { stdio: 'inherit' })); setInterval(() => {}, 1e6);`,
       500,
     );
     expect(failures).toEqual([expect.stringMatching(/^ended with SIGKILL/)]);

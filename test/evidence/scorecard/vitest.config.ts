@@ -1,8 +1,14 @@
 // How the scorecard runs a test file: alone, with those of the long kind that no suite includes, and with room for its size.
 import { defineConfig } from 'vitest/config';
-import { COMMON } from '../../vitest.config.ts';
+import { COMMON, startsFor } from '../../vitest.config.ts';
 
 export default defineConfig({
   // The rows are measured, not only passed.
-  test: { ...COMMON, include: ['test/**/*.test.ts', 'test/**/*.long.ts'], fileParallelism: false, testTimeout: 60_000 },
+  test: {
+    ...COMMON,
+    env: startsFor('scorecard'),
+    include: ['test/**/*.test.ts', 'test/**/*.long.ts'],
+    fileParallelism: false,
+    testTimeout: 60_000,
+  },
 });

@@ -1,6 +1,4 @@
 // The image's hardening, as far as it shows without an image: no root, no capability, no new privileges, a file system that cannot be written.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,16 +10,19 @@ import { SILENT, makeTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { launch, runProgram } from '../../support/start-program.ts';
+import type { Startable } from '../../support/start-program.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 /** As in the Dockerfile. */
 const UID = 65_532;
 const READY = /ready on http:\/\/[^ ]+:(\d+), ops/;
 
-const works = (command: string, ...args: readonly string[]): boolean => spawnSync(command, args).status === 0;
+const works = async (name: Startable, args: readonly string[], uses: readonly Startable[]): Promise<boolean> =>
+  (await runProgram(name, args, { uses })).status === 0;
 /** What this machine lets its tests do; where it is less, the rest of the promise is still tested. */
-const CAN_BECOME = works('setpriv', '--reuid', String(UID), '--regid', String(UID), '--clear-groups', 'true');
-const CAN_MOUNT = CAN_BECOME && works('unshare', '--mount', 'mount', '--make-rprivate', '/');
+const CAN_BECOME = await works('setpriv', ['--reuid', String(UID), '--regid', String(UID), '--clear-groups', 'true'], ['true']);
+const CAN_MOUNT = CAN_BECOME && (await works('unshare', ['--mount', 'mount', '--make-rprivate', '/'], ['mount']));
 
 /** Nothing but `data` can be written, not even /tmp; the program is seen where any user can read it. */
 const READ_ONLY = `
@@ -60,24 +61,24 @@ function start() {
   const drop = CAN_BECOME
     ? ['--reuid', String(UID), '--regid', String(UID), '--clear-groups', '--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all']
     : [];
-  const confined = ['setpriv', '--no-new-privs', ...drop, node, join(program, 'src/lingate.js'), ...serve];
-  const [command = '', ...args] = CAN_MOUNT ? ['unshare', '--mount', 'sh', '-c', READ_ONLY, 'sh', ...confined] : confined;
-  const child = spawn(command, args, { env: { PATH: process.env['PATH'] ?? '', FOLDER: folder, ROOT }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  return { child, store, output: () => output };
+  const confined = ['--no-new-privs', ...drop, node, join(program, 'src/lingate.js'), ...serve];
+  const env = { PATH: process.env['PATH'] ?? '', FOLDER: folder, ROOT };
+  const gateway = CAN_MOUNT
+    ? launch('unshare', ['--mount', 'sh', '-c', READ_ONLY, 'sh', 'setpriv', ...confined], {
+        env,
+        uses: ['sh', 'mount', 'touch', 'setpriv'],
+      })
+    : launch('setpriv', confined, { env });
+  return { gateway, store };
 }
 
 test('a gateway needs no root, no capability and nothing to write but its data, and ends in order', async () => {
-  const { child, store: url, output } = start();
-  const ended = once(child, 'close');
+  const { gateway, store: url } = start();
   try {
-    await expect.poll(() => READY.test(output()) || child.exitCode !== null, { timeout: 15_000 }).toBe(true);
-    const port = Number(READY.exec(output())?.[1]);
-    expect(port, output()).toBeGreaterThan(0);
+    await gateway.until(READY);
+    const port = Number(READY.exec(gateway.said)![1]);
 
-    const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+    const status = await readFile(`/proc/${gateway.pid}/status`, 'utf8');
     const own = process.getuid!();
     expect(status).toMatch(/^NoNewPrivs:\t1$/m);
     expect(status).toMatch(new RegExp(`^Uid:\\t${(CAN_BECOME ? [UID, UID, UID, UID] : [own, own, own, own]).join('\\t')}$`, 'm'));
@@ -95,11 +96,10 @@ test('a gateway needs no root, no capability and nothing to write but its data, 
     expect(files).toContain('lingate.db');
     expect((await stat(join(folder, 'data', 'lingate.db'))).uid).toBe(CAN_BECOME ? UID : own);
     expect(await readdir(folder)).toEqual(expect.arrayContaining(['app', 'data']));
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.ended).toEqual({ status: 0, signal: null });
   } finally {
-    child.kill('SIGKILL');
-    await ended;
+    await gateway.end();
   }
 });
 

@@ -1,5 +1,4 @@
 // The process around the commands: its Node, its warnings, its pipes, its status; and the commands that need no store.
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -51,12 +50,10 @@ describe('the process', () => {
   });
 
   test('a reader that leaves early is no failure', async () => {
-    const child = start(['--help']);
-    child.stdout.destroy();
-    let stderr = '';
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    expect(await once(child, 'close')).toEqual([0, null]);
-    expect(stderr).toBe('');
+    const started = start(['--help']);
+    started.stdout.destroy();
+    expect(await started.ended).toEqual({ status: 0, signal: null });
+    expect(started.said).toBe('');
   });
 });
 

@@ -1,17 +1,14 @@
 // The image, as far as it can be had without Docker: what the Dockerfile copies, installs, prunes and runs.
-import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
+import { outputOf, runProgram } from '../../support/start-program.ts';
 import { expectKnown, imageConfig, imageEnv, ofImage, read, root, version } from './image.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const run = promisify(execFile);
 
 let folder: string;
 
@@ -67,12 +64,13 @@ describe('the Dockerfile', () => {
     expect(names.length).toBeGreaterThan(5);
     for (const name of names) writeFileSync(join(bin, name), '');
     const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-    const shell = () => run('sh', ['-e', '-c', prune], { cwd: join(folder, 'prune'), env: { PATH: path } });
-    await shell();
+    const options = { cwd: join(folder, 'prune'), env: { PATH: path }, uses: ['node', 'find'] } as const;
+    const shell = () => runProgram('sh', ['-e', '-c', prune], options);
+    expect((await shell()).status).toBe(0);
     const kept = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
     expect(readdirSync(bin)).toEqual([kept]);
     rmSync(join(bin, kept));
-    await expect(shell()).rejects.toMatchObject({ code: 1 });
+    expect((await shell()).status).toBe(1);
   });
 
   test('what it copies is all that it takes to serve, by the name in the path', async () => {
@@ -87,16 +85,16 @@ describe('the Dockerfile', () => {
     chmodSync(join(app, 'src/lingate.js'), 0o755);
     symlinkSync(join(app, 'src/lingate.js'), join(folder, 'lingate'));
     const env = { PATH: `${folder}:${dirname(process.execPath)}:/usr/bin:/bin` };
-    expect((await run('lingate', ['--version'], { env })).stdout).toMatch(new RegExp(`^${version}\n`));
+    expect(await outputOf('sh', ['-c', 'exec "$0" --version', 'lingate'], { env, uses: ['node'] })).toMatch(new RegExp(`^${version}\n`));
     const args = ['serve', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', `sqlite:${folder}/image.db`];
     const gateway = await startGatewayProcess({ args, cwd: folder, main: join(folder, 'lingate') });
     expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
     // The health check as it is written, but for the port.
     const [, , code = ''] = JSON.parse(/CMD (\[.*\])/.exec(ofImage('HEALTHCHECK')[0]!)![1]!) as string[];
     expect(code).toContain(`:${imageConfig.ops.port}/livez`);
-    const check = (port: string) => run(process.execPath, ['-e', code.replace(`:${imageConfig.ops.port}`, `:${port}`)]);
-    await check(new URL(gateway.opsUrl).port);
+    const check = (port: string) => runProgram('node', ['-e', code.replace(`:${imageConfig.ops.port}`, `:${port}`)]);
+    expect((await check(new URL(gateway.opsUrl).port)).status).toBe(0);
     expect(await gateway.end('SIGTERM')).toBe(0);
-    await expect(check(new URL(gateway.opsUrl).port)).rejects.toMatchObject({ code: 1 });
+    expect((await check(new URL(gateway.opsUrl).port)).status).toBe(1);
   });
 });

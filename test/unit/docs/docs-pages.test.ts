@@ -1,7 +1,5 @@
 // The documentation in a real browser without a network: complete, reachable by anchor, readable, and needing nothing from outside.
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { anchorOf, problems } from '../../../src/core/problem.ts';
 import type { ProblemCode } from '../../../src/core/problem.ts';
@@ -11,6 +9,7 @@ import { operations } from '../../../src/docs/operations.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
 import type { Page } from '../../support/page-in-browser.ts';
+import { outputOf } from '../../support/start-program.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';
 
@@ -18,8 +17,6 @@ const CONTRAST = readFileSync(new URL('contrast.js', import.meta.url), 'utf8');
 const PAGES = ['/docs', '/docs/errors'] as const;
 const CODES = Object.keys(problems) as ProblemCode[];
 const SAMPLES = `[...document.querySelectorAll('figure code')].map((code) => code.textContent)`;
-
-const run = promisify(execFile);
 
 describe('the documentation', () => {
   let running: RunningGateway;
@@ -156,8 +153,7 @@ describe('the documentation', () => {
     for (const sample of sorted) {
       const [glossary] = await running.gateway.store.glossaries.list(teamId);
       const command = `${sample.replace(GLOSSARY_ID, glossary?.glossaryId ?? '')} -o /dev/null -w '%{http_code}'`;
-      const { stdout } = await run('sh', ['-c', command], { env: { ...process.env, API_KEY: key } });
-      statuses.push(stdout);
+      statuses.push(await outputOf('sh', ['-c', command], { env: { ...process.env, API_KEY: key }, uses: ['curl'] }));
     }
     expect(statuses.toSorted()).toEqual(['200', '200', '200', '200', '200', '200', '200', '200', '201', '204']);
   });

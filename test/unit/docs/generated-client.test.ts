@@ -1,13 +1,12 @@
 // A client made of the running gateway's document, by openapi-typescript and openapi-fetch, compiles against it and calls it.
-import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestTeam } from '../../support/gateway.ts';
+import { outputOf } from '../../support/start-program.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';
 
@@ -27,8 +26,6 @@ const TSCONFIG = {
   },
   include: ['*.ts'],
 };
-
-const run = promisify(execFile);
 
 describe('a generated client', () => {
   let running: RunningGateway;
@@ -58,18 +55,17 @@ describe('a generated client', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function node(args: readonly string[]): Promise<{ stdout: string }> {
+  function node(args: readonly string[]): Promise<string> {
     const env = { PATH: process.env['PATH'], GATEWAY_URL: running.publicUrl, API_KEY: team.key };
-    return run(process.execPath, args, { cwd: folder, env, timeout: 30_000 });
+    return outputOf('node', args, { cwd: folder, env, msMax: 30_000 });
   }
 
   test('compiles, and every mistake in a call is one for the compiler', async () => {
-    const result = node([join(MODULES, 'typescript/bin/tsc'), '-p', folder]);
-    await expect(result.catch((error: { stdout: string }) => error)).resolves.toMatchObject({ stdout: '' });
+    expect(await node([join(MODULES, 'typescript/bin/tsc'), '-p', folder])).toBe('');
   });
 
   test('calls every route and gets what its types say', async () => {
-    const { stdout } = await node(['program.ts']);
+    const stdout = await node(['program.ts']);
     expect(JSON.parse(stdout)).toEqual({
       translations: 2,
       billed: 6,

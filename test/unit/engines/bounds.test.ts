@@ -1,10 +1,10 @@
 // What bounds an attempt: connections, queue, deadline, adapters that fail, and the engine's end.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Attempt, AttemptFailure, EngineProtocol } from '../../../src/ports/engine.ts';
 import { slow } from '../../../src/testing/scripted-engine.ts';
+import { startProgram } from '../../support/start-program.ts';
 import { Caller, callsAtOnce, Opened, work } from './engine-work.ts';
 
 const opened = new Opened();
@@ -136,17 +136,16 @@ async function unaccepting(): Promise<{ readonly url: string; close(): Promise<v
   const listen = `require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
     process.stdout.write(String(this.address().port), () => process.kill(process.pid, 'SIGSTOP'));
   });`;
-  const child = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = (await once(child.stdout, 'data')) as [Buffer];
+  const program = await startProgram('node', ['-e', listen], { ready: /^\d+$/ });
+  const port = Number(program.said);
   // The kernel takes one more than the backlog says.
-  const fillers = Array.from({ length: 4 }, () => connect(Number(port.toString()), '127.0.0.1').on('error', () => undefined));
+  const fillers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   await Promise.all(fillers.slice(0, 2).map((filler) => once(filler, 'connect')));
   return {
-    url: `http://127.0.0.1:${port.toString()}`,
+    url: `http://127.0.0.1:${port}`,
     async close() {
       for (const filler of fillers) filler.destroy();
-      child.kill('SIGKILL');
-      await once(child, 'close');
+      await program.end();
     },
   };
 }

@@ -1,5 +1,4 @@
 // Starting and stopping: ports, TLS files, and a drain that loses nobody.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,21 +6,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drain } from '../../../src/server/lifecycle.ts';
 import { ListenError } from '../../../src/server/listener.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
+import { makeCertificate } from '../../support/certificate.ts';
 import { LISTENERS, startTestServer } from './test-gateway.ts';
 
 let folder: string;
 let certFile: string;
 let keyFile: string;
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lingate-tls-'));
-  certFile = join(folder, 'cert.pem');
-  keyFile = join(folder, 'key.pem');
-  const subject = ['-subj', '/CN=localhost', '-days', '1'];
-  const files = ['-keyout', keyFile, '-out', certFile];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', ...files, ...subject], {
-    stdio: 'pipe',
-  });
+  ({ certFile, keyFile } = await makeCertificate(folder, 'localhost'));
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,4 @@
 // Which build of uWebSockets.js is loaded: the first that can be, only as it was looked at, and an upstream release of the operator's own.
-import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { describeUws, load, loadUws } from '../../../src/server/uws-build.ts';
 import type { Candidate } from '../../../src/server/uws-build.ts';
+import { outputOf } from '../../support/start-program.ts';
 import { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -37,7 +37,7 @@ const candidate = (pin: Candidate['pin'], folder: string, version = pin?.version
 function place(): {
   readonly folder: string;
   install(as: string, manifest: object, from: typeof NEWER, folder: string): void;
-  load(env?: object): string;
+  load(env?: object): Promise<string>;
 } {
   const folder = folderOf();
   mkdirSync(join(folder, 'src/server'), { recursive: true });
@@ -53,9 +53,9 @@ function place(): {
       writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
       symlinkSync(join(root, 'node_modules', from.installedAs, from.folder, BINARY), join(home, inside, BINARY));
     },
-    load(env = {}) {
+    async load(env = {}) {
       const code = `import('./src/server/uws-build.ts').then((m) => m.describeUws(m.loadUws())).then(console.log, (e) => console.log(e.message))`;
-      return execFileSync(process.execPath, ['-e', code], { cwd: folder, encoding: 'utf8', env: { ...process.env, ...env } }).trim();
+      return (await outputOf('node', ['-e', code], { cwd: folder, env: { ...process.env, ...env } })).trim();
     },
   };
 }
@@ -103,34 +103,36 @@ describe('a pinned build is loaded only as it was looked at', () => {
 describe('as it is installed', () => {
   const manifestOf = ({ name, version }: typeof NEWER): object => ({ name, version });
 
-  test('alone, the older one is taken', () => {
+  test('alone, the older one is taken', async () => {
     const here = place();
     here.install('uWebSockets.js', manifestOf(OLDER), OLDER, OLDER.folder);
-    expect(here.load()).toBe('uWebSockets.js 20.0.8 (uws-pack)');
+    expect(await here.load()).toBe('uWebSockets.js 20.0.8 (uws-pack)');
   });
 
-  test('beside it, the newer one is taken where it loads', () => {
+  test('beside it, the newer one is taken where it loads', async () => {
     const here = place();
     here.install('uWebSockets.js', manifestOf(OLDER), OLDER, OLDER.folder);
     here.install('@btc-vision/uwebsockets.js', manifestOf(NEWER), NEWER, NEWER.folder);
-    expect(here.load()).toBe(describeUws(loadUws()));
-    expect(here.load({ LINGATE_UWS_BUILD: 'uws-pack' })).toBe('uWebSockets.js 20.0.8 (uws-pack)');
+    expect(await here.load()).toBe(describeUws(loadUws()));
+    expect(await here.load({ LINGATE_UWS_BUILD: 'uws-pack' })).toBe('uWebSockets.js 20.0.8 (uws-pack)');
   });
 
-  test('an upstream release under its own name goes before both, and is said not to be pinned', () => {
+  test('an upstream release under its own name goes before both, and is said not to be pinned', async () => {
     const here = place();
     // As upstream packs it: the binaries beside the wrappers.
     here.install('uWebSockets.js', { name: 'uWebSockets.js', version: '20.70.0' }, PACKAGES[loadUws().package]!, '.');
     here.install('@btc-vision/uwebsockets.js', manifestOf(NEWER), NEWER, NEWER.folder);
-    expect(here.load()).toBe('uWebSockets.js 20.70.0 (not pinned)');
+    expect(await here.load()).toBe('uWebSockets.js 20.70.0 (not pinned)');
   });
 
-  test('without any, it says what to do', () => {
-    expect(place().load()).toBe('uWebSockets.js has no binary for this platform and Node (it is not installed): use "listener: node"');
+  test('without any, it says what to do', async () => {
+    expect(await place().load()).toBe(
+      'uWebSockets.js has no binary for this platform and Node (it is not installed): use "listener: node"',
+    );
   });
 
-  test('the command line names it', () => {
-    const { stdout } = spawnSync(process.execPath, [join(root, 'src/main.ts'), '--version'], { encoding: 'utf8', cwd: dirname(root) });
+  test('the command line names it', async () => {
+    const stdout = await outputOf('node', [join(root, 'src/main.ts'), '--version'], { cwd: dirname(root) });
     expect(stdout.split('\n')[1]).toBe(describeUws(loadUws()));
   });
 });

@@ -1,5 +1,4 @@
 // Engines behind TLS: certificates are checked, names too, and HTTP/1.1 is all that is offered.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { make, RawEngine, rested, wireTo } from '../raw-engine.ts';
 import type { Pool } from '../../../../src/engines/http1/pool.ts';
+import { makeCertificate } from '../../../support/certificate.ts';
 
 const usual = getCACertificates('default');
 const folder = mkdtempSync(join(tmpdir(), 'lingate-engine-tls-'));
@@ -15,13 +15,10 @@ const open: { close(): Promise<void> }[] = [];
 let key: Buffer;
 let cert: Buffer;
 
-beforeAll(() => {
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=engine.test', '-addext', 'subjectAltName=DNS:localhost', '-days', '1'];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...files, ...subject], { stdio: 'pipe' });
-  key = readFileSync(join(folder, 'key.pem'));
-  cert = readFileSync(join(folder, 'cert.pem'));
+beforeAll(async () => {
+  const { certFile, keyFile } = await makeCertificate(folder, 'engine.test', 'DNS:localhost');
+  key = readFileSync(keyFile);
+  cert = readFileSync(certFile);
 });
 
 afterEach(async () => {

@@ -1,5 +1,4 @@
 // URLs of the Redis family: their forms, and every one of them on a real server of its kind.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
 import { freePort } from '../../../support/redis.ts';
+import { makeCertificate } from '../../../support/certificate.ts';
 import { asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, refusal, walk } from './fixture.ts';
 
 describe('a URL', () => {
@@ -77,17 +77,14 @@ describe('every kind of URL', () => {
 
   test('rediss:// with a certificate that is trusted; another is refused', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'lingate-tls-'));
-    const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')];
-    const subject = ['-subj', '/CN=lingate-test', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const parameters = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-    execFileSync('openssl', ['req', ...parameters, '-keyout', key, '-out', certificate, ...subject], { stdio: 'ignore' });
+    const { certFile, keyFile } = await makeCertificate(directory, 'lingate-test', 'IP:127.0.0.1');
     const port = await freePort();
-    const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate];
+    const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile];
     await redisServer(['--tls-port', String(port), ...files, '--tls-auth-clients', 'no']);
     const url = `rediss://127.0.0.1:${port}`;
     expect(await refusal(url)).toContain('NODE_EXTRA_CA_CERTS');
     const trusted = getCACertificates();
-    setDefaultCACertificates([...trusted, readFileSync(certificate, 'utf8')]);
+    setDefaultCACertificates([...trusted, readFileSync(certFile, 'utf8')]);
     try {
       await walk(url);
     } finally {

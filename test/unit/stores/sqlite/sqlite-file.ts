@@ -1,17 +1,16 @@
 // A database file in a directory of its own, the stores opened on it, and the child processes that share it.
-import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../../../src/ports/log.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import type { SqliteStoreOptions } from '../../../../src/stores/sqlite/sqlite-store.ts';
+import { launch } from '../../../support/start-program.ts';
+import type { StartOptions } from '../../../support/start-program.ts';
 
 export const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
 const WALL_CLOCK = { nowMs: () => Date.now() };
@@ -73,24 +72,26 @@ export function sqliteFile(): SqliteFile {
   };
 }
 
+const CONVERSING: StartOptions = { stdio: ['pipe', 'pipe', 'inherit'], uses: ['node'] };
+
+/** POSIX shells count the limit in blocks of 512 bytes. */
+function limited(fileKibMax: number, node: readonly string[]): string[] {
+  return ['-c', `ulimit -f ${fileKibMax * 2}; exec "$0" "$@"`, process.execPath, ...node];
+}
+
 function startChild(script: string, args: readonly string[], fileKibMax: number | undefined): Child {
-  const node = [process.execPath, '--no-warnings', fileURLToPath(new URL(script, import.meta.url)), ...args];
-  // POSIX shells count the limit in blocks of 512 bytes.
-  const command = fileKibMax === undefined ? node : ['/bin/sh', '-c', `ulimit -f ${fileKibMax * 2}; exec "$0" "$@"`, ...node];
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(command[0]!, command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  // A child that was killed no longer takes its line.
-  child.stdin.on('error', () => undefined);
+  const node = ['--no-warnings', fileURLToPath(new URL(script, import.meta.url)), ...args];
+  const program = fileKibMax === undefined ? launch('node', node, CONVERSING) : launch('sh', limited(fileKibMax, node), CONVERSING);
+  const { child } = program;
+  const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
   return {
     async nextLine() {
       const next = await lines.next();
       return next.done === true ? undefined : next.value;
     },
-    go: () => void child.stdin.write('go\n'),
+    go: () => void child.stdin?.write('go\n'),
     kill: () => void child.kill('SIGKILL'),
-    ended: new Promise((resolve) => {
-      child.once('exit', () => resolve());
-    }),
+    ended: program.ended.then(() => undefined),
   };
 }
 

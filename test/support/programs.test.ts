@@ -1,0 +1,68 @@
+// Nothing is started that the table of programs does not name: no other file starts processes, and every program is where it says.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS, needsOf, PARTS, PROGRAMS } from './programs.ts';
+import type { Need } from './programs.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Who may touch child_process, and why. Types may be named anywhere. */
+const STARTERS: Readonly<Record<string, string>> = {
+  'test/support/start-program.ts': 'the one way',
+  'src/build.ts': 'the compiler, by our own Node',
+  'src/workers/worker-process.ts': "the gateway's workers: our own Node with our own entry, by fork",
+};
+/** Paths that are no programs that we start. */
+const OTHER_PATHS: Readonly<Record<string, string>> = {
+  '/usr/bin/env': 'the first line of an entry',
+  '/usr/local/bin/lingate': 'in the image',
+  '/usr/bin': 'a PATH',
+  '/bin': 'a PATH',
+  '/bin/sh': 'what an attacker asks for',
+};
+
+const files = ['src', 'test', 'bench'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.[cm]?[jt]s$/.test(name))
+    .map((name) => `${folder}/${name}`),
+);
+const needs: readonly (readonly [name: string, need: Need])[] = Object.entries<Need>({ ...PROGRAMS, ...PARTS });
+const packageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const found = (pattern: RegExp): { file: string; found: string }[] =>
+  files.flatMap((file) => [...read(file).matchAll(pattern)].map((match) => ({ file, found: match[1]! })));
+
+describe('programs', () => {
+  test('are started in one place', () => {
+    const touching = found(/^(?!import type ).*(?:node:|['"`])(child_process|(?<=node:)cluster)\b/gm).map(({ file }) => file);
+    expect([...new Set(touching)].toSorted()).toEqual(Object.keys(STARTERS).toSorted());
+  });
+
+  test('are started by their names in the table', () => {
+    const started = found(/\b(?:launch|startProgram|runProgram|outputOf|startPinned)\(\s*'([^']+)'/g);
+    expect(started.length).toBeGreaterThan(20);
+    expect(started.filter(({ found: name }) => !['node', 'npm', 'npx'].includes(name) && !Object.hasOwn(PROGRAMS, name))).toEqual([]);
+  });
+
+  test('have their paths from the table alone', () => {
+    const paths = found(/(?<![\w.{}$])((?:\/usr(?:\/local)?)?\/s?bin(?:\/[\w.-]+)?)/g).filter(
+      ({ file }) => !file.startsWith('test/support/programs'),
+    );
+    expect(paths.filter(({ found: path }) => !Object.hasOwn(OTHER_PATHS, path))).toEqual([]);
+  });
+
+  test.each(needs)('of the table exist: %s', (_name, { file, for: commands }) => {
+    // Programs of other commands need not be here.
+    if (commands.includes('test')) expect(existsSync(file)).toBe(true);
+    expect(file).toMatch(/^\/usr\/(?:s?bin|lib|share)\//);
+  });
+
+  test.each(COMMANDS)('npm run %s is prepared for by one step', (command) => {
+    expect(packageJson.scripts[command]).toBeDefined();
+    expect(packageJson.scripts[`pre${command}`]).toBe(`node test/prepare.ts ${command}`);
+    expect(needsOf(command).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,23 @@
+// Which programs a shell text starts, so that none is started that nobody knows of.
+
+const BUILT_IN =
+  'break case cd command continue do done echo elif else esac eval exec exit export false fi for if printf pwd read return set shift test then trap true ulimit umask unset until wait while [ : ! { }';
+const NO_PROGRAM = new Set(BUILT_IN.split(' '));
+/** After these comes a command. */
+const GO_ON = new Set('command do elif else exec if then until while ! {'.split(' '));
+
+/** Names in the order of their first use. Quoted names and those out of variables are not seen: they are for `"$@"`. */
+export function programsIn(text: string): string[] {
+  const bare = text
+    .replaceAll(/\\\n/g, ' ')
+    .replaceAll(/'[^']*'|"(?:[^"\\$]|\\.|\$(?!\())*"/g, '""')
+    .replaceAll(/\d*[<>]+&?\s*\S+/g, ' ')
+    .replaceAll(/#.*$/gm, '');
+  const commands = bare.split(/&&|\|\||\$\(|[;|&\n()`]/).map((command) => firstWord(command.trim().split(/\s+/)));
+  return [...new Set(commands.filter((name) => /^[\w./[-]+$/.test(name) && !NO_PROGRAM.has(name)))];
+}
+
+function firstWord(words: readonly string[]): string {
+  const at = words.findIndex((word) => !GO_ON.has(word) && !/^\w+=/.test(word));
+  return words[at] ?? '';
+}

@@ -1,0 +1,143 @@
+// The one place where tests, benches and evidence start programs: by their names in the table, with limits, and gone when we are.
+import { spawn } from 'node:child_process';
+import type { StdioOptions } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import process from 'node:process';
+import type { Readable } from 'node:stream';
+import { PROGRAMS } from './programs.ts';
+import type { Command, Need, ProgramName } from './programs.ts';
+import { programsIn } from './shell-text.ts';
+import { Program } from './started-program.ts';
+import type { Ending, Readiness } from './started-program.ts';
+
+/** The Node that runs us. */
+export const OWN_NODE = 'node';
+/** What needs no row in the table: without it nobody comes as far as here. npm and npx are found by the PATH. */
+const OWN = [OWN_NODE, 'npm', 'npx'] as const;
+type Own = (typeof OWN)[number];
+export type Startable = ProgramName | Own;
+
+export interface StartOptions {
+  readonly cwd?: string;
+  /** The whole environment; by default ours. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** By default output and errors come through pipes, and there is no input. */
+  readonly stdio?: StdioOptions;
+  /** What this program starts in its turn: a shell, taskset, strace. */
+  readonly uses?: readonly Startable[];
+}
+
+export interface Ended extends Ending {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Set for a run of vitest: the npm script whose programs may be started. */
+export const COMMAND_VARIABLE = 'LINGATE_TEST_COMMAND';
+
+const SHOWN_MAX = 1000;
+const RUN_MS_MAX = 60_000;
+
+/** Resolves when it is ready. Rejects, by name, at once when it cannot be started or ends before, and when it takes too long. */
+export async function startProgram(
+  name: Startable,
+  args: readonly string[],
+  options: StartOptions & { readonly ready: Readiness; readonly readyMsMax?: number },
+): Promise<Program> {
+  const program = launch(name, args, options);
+  try {
+    await program.until(options.ready, options.readyMsMax);
+  } catch (error) {
+    await program.end();
+    throw error;
+  }
+  return program;
+}
+
+/** Runs it to its end, whatever its status. Rejects, by name, when it cannot be started or takes too long: then it is killed. */
+export async function runProgram(
+  name: Startable,
+  args: readonly string[],
+  options: StartOptions & { readonly msMax?: number } = {},
+): Promise<Ended> {
+  const program = launch(name, args, options);
+  const [stdout, stderr] = [gather(program.child.stdout), gather(program.child.stderr)];
+  const { msMax = RUN_MS_MAX } = options;
+  let cut = false;
+  const timer = setTimeout(() => {
+    cut = true;
+    void program.end();
+  }, msMax);
+  const ending = await program.ended;
+  clearTimeout(timer);
+  if (cut) throw program.fault(`did not end within ${msMax / 1000} s`);
+  if (program.failure !== undefined) throw program.fault('could not be started');
+  return { ...ending, stdout: stdout(), stderr: stderr() };
+}
+
+/** What it prints on standard output. Rejects, by name and with its errors, unless it ends with status 0. */
+export async function outputOf(
+  name: Startable,
+  args: readonly string[],
+  options: StartOptions & { readonly msMax?: number } = {},
+): Promise<string> {
+  const { status, signal, stdout, stderr } = await runProgram(name, args, options);
+  if (status === 0) return stdout;
+  throw new Error(`${titleOf(name)} ended with ${status ?? signal}; it said: ${(stdout + stderr).slice(-SHOWN_MAX).trim()}`);
+}
+
+/** Starts it and waits for nothing. Throws, by name, when it is not there. */
+export function launch(name: Startable, args: readonly string[], options: StartOptions = {}): Program {
+  const { cwd, env = process.env, stdio = ['ignore', 'pipe', 'pipe'], uses = [] } = options;
+  for (const each of [name, ...uses]) expectThere(each);
+  if ([name, ...uses].includes('sh')) expectTold(args, uses);
+  // A group of its own, which is ended as a whole.
+  return new Program(titleOf(name), spawn(fileOf(name), args, { ...(cwd === undefined ? {} : { cwd }), env, stdio, detached: true }));
+}
+
+/** Where it is. */
+export function fileOf(name: Startable): string {
+  if (name === OWN_NODE) return process.execPath;
+  return isOwn(name) ? name : PROGRAMS[name].file;
+}
+
+/** Whether it could be started, for what may do without it. */
+export function isThere(name: ProgramName): boolean {
+  try {
+    accessSync(fileOf(name), constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isOwn(name: Startable): name is Own {
+  return OWN.some((own) => own === name);
+}
+
+function titleOf(name: Startable): string {
+  if (name === OWN_NODE) return 'a program of our own';
+  return isOwn(name) ? name : `${name} (Debian package ${PROGRAMS[name].package})`;
+}
+
+function expectThere(name: Startable): void {
+  if (isOwn(name)) return;
+  const need: Need = PROGRAMS[name];
+  const command = process.env[COMMAND_VARIABLE];
+  if (command !== undefined && !need.for.includes(command as Command)) {
+    throw new Error(`${name} is started in npm run ${command}, for which test/support/programs.ts does not list it`);
+  }
+  if (!isThere(name)) throw new Error(`${name} cannot be started: there is no ${need.file}; install the Debian package ${need.package}`);
+}
+
+function expectTold(args: readonly string[], uses: readonly string[]): void {
+  const text = args[args.findIndex((arg) => /^-\w*c$/.test(arg)) + 1] ?? '';
+  const untold = programsIn(text).filter((name) => !uses.includes(name));
+  if (untold.length > 0) throw new Error(`a shell is to start ${untold.join(', ')}, which its starter does not name in 'uses'`);
+}
+
+function gather(stream: Readable | null): () => string {
+  const chunks: Buffer[] = [];
+  stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,145 @@
+// A program that was started: what it says, whether it is ready, how it ended; it is gone when we are.
+import type { ChildProcess } from 'node:child_process';
+import process from 'node:process';
+import type { Readable } from 'node:stream';
+import { killTree } from './process-tree.ts';
+
+export interface Ending {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A pattern for what it prints, or a question that is asked until it is answered with yes. */
+export type Readiness = RegExp | (() => Promise<boolean>);
+
+const SAID_MAX = 64 * 1024;
+const SHOWN_MAX = 1000;
+const READY_MS_MAX = 20_000;
+const ASK_EVERY_MS = 20;
+
+/** A program that was started. */
+export class Program {
+  /** Its name and package, as faults name it. */
+  readonly title: string;
+  readonly child: ChildProcess;
+  /** Resolves when it has ended and all that it printed was read, also when it could not be started; never rejects. */
+  readonly ended: Promise<Ending>;
+  /** Why it could not be started. */
+  failure: Error | undefined;
+  #said = '';
+  #over = false;
+  #wake: () => void = () => undefined;
+
+  constructor(title: string, child: ChildProcess) {
+    this.title = title;
+    this.child = child;
+    running.add(this);
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer | string) => this.#hear(chunk.toString()));
+    // Whoever writes to a program that has ended learns it from its end.
+    child.stdin?.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      const end = (status: number | null, signal: NodeJS.Signals | null): void => {
+        running.delete(this);
+        this.#over = true;
+        this.#wake();
+        resolve({ status, signal });
+      };
+      child.once('close', end);
+      child.on('error', (error) => {
+        if (child.pid !== undefined) return;
+        this.failure = error;
+        end(null, null);
+      });
+    });
+  }
+
+  get pid(): number {
+    if (this.child.pid === undefined) throw this.fault('could not be started');
+    return this.child.pid;
+  }
+
+  /** Standard output, where it comes through a pipe. */
+  get stdout(): Readable {
+    if (this.child.stdout === null) throw this.fault('has no output that could be read');
+    return this.child.stdout;
+  }
+
+  /** The last of what it has printed. */
+  get said(): string {
+    return this.#said;
+  }
+
+  /** Resolves when it is ready; rejects when it ends before or takes too long. */
+  async until(ready: Readiness, msMax = READY_MS_MAX): Promise<void> {
+    let late = false;
+    const timeout = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => {
+      late = true;
+      timeout.resolve(undefined);
+      this.#wake();
+    }, msMax);
+    try {
+      for (;;) {
+        const met = ready instanceof RegExp ? ready.test(this.#said) : await Promise.race([ready(), this.ended, timeout.promise]);
+        if (met === true) return;
+        if (this.failure !== undefined) throw this.fault(`could not be started: ${this.failure.message}`);
+        if (this.#over) throw this.fault(`ended with ${this.child.exitCode ?? this.child.signalCode} before it was ready`);
+        if (late) throw this.fault(`was not ready within ${msMax / 1000} s`);
+        await this.#news();
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Kills it and everything that it has started; resolves when it is gone. */
+  async end(): Promise<Ending> {
+    this.kill();
+    return this.ended;
+  }
+
+  kill(): void {
+    if (this.child.pid !== undefined && !this.#over) killTree(this.child.pid);
+  }
+
+  /** Kills what it has left behind in its group. */
+  sweep(): void {
+    if (this.child.pid !== undefined) killTree(this.child.pid);
+  }
+
+  /** An error that names it, its package and what it said. */
+  fault(what: string): Error {
+    return new Error(`${this.title} ${what}; it said: ${this.#said.slice(-SHOWN_MAX).trim() || 'nothing'}`);
+  }
+
+  #hear(text: string): void {
+    this.#said = (this.#said + text).slice(-SAID_MAX);
+    this.#wake();
+  }
+
+  /** Resolves when it printed something, ended, or after a moment. */
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ASK_EVERY_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+const running = new Set<Program>();
+
+process.once('exit', killAll);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    killAll();
+    // Whoever else listens decides what becomes of us; otherwise it is what the signal says.
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  });
+}
+
+function killAll(): void {
+  for (const program of running) program.kill();
+}
