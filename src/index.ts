@@ -34,4 +34,15 @@ export type { Charge, GlossaryReference } from './domain/charge.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { EngineGlossary, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
-export type { Attempt, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from './ports/engine.ts';
+export { secret } from './domain/option-schema.ts';
+export type {
+  Attempt,
+  EngineCall,
+  EngineCapabilities,
+  EngineProtocol,
+  EngineResponse,
+  EngineTokens,
+  EngineWire,
+  EngineWork,
+  Translation,
+} from './ports/engine.ts';

@@ -21,7 +21,7 @@ import { languagesEndpoint } from '../endpoints/languages.ts';
 import { usageEndpoint } from '../endpoints/usage.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-log.ts';
-import type { Engine } from '../ports/engine.ts';
+import type { Engine, EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
@@ -34,6 +34,7 @@ import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
 import { authenticateStep } from '../steps/authenticate.ts';
 import { identifyStep } from '../steps/identify.ts';
+import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { shedStep } from '../steps/shed.ts';
 import { teamShedStep } from '../steps/team-shed.ts';
@@ -43,6 +44,7 @@ import { translateStep } from '../steps/translate.ts';
 export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
+  readonly can: EngineCapabilities;
   readonly keys: KeyCache;
   readonly glossaries: GlossaryCache;
   readonly settlements: Settlements;
@@ -85,6 +87,7 @@ export function routeRows(plugins: LoadedPlugins): readonly RouteRow[] {
 
 function stepsOf(config: Config, parts: ChainParts): Readonly<Record<StepName, Step>> {
   const { store, keys, metrics, languages, now } = parts;
+  const quotaAlarm = new QuotaAlarm(parts.log, now);
   const onShed: OnShed = (reason) => metrics.shed(reason);
   return {
     'access-log': accessLogStep(observed(parts), now),
@@ -92,7 +95,7 @@ function stepsOf(config: Config, parts: ChainParts): Readonly<Record<StepName, S
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep(keys, now),
     'team-shed': teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
-    read: readStep(languages, config.limits.bodyBytes),
+    read: readStep(languages, config.limits.bodyBytes, parts.can.glossaries),
     admit: admitStep({
       ledger: store.ledger,
       settlements: parts.settlements,
@@ -109,8 +112,9 @@ function stepsOf(config: Config, parts: ChainParts): Readonly<Record<StepName, S
       now,
       onEngineResult(x, failures, usable) {
         metrics.engineAttempts(failures, usable);
-        if (failures.length > 0)
-          parts.log.warn('engine attempts failed', { request_id: x.id, causes: failures.join(' '), answered: usable });
+        if (failures.length === 0) return;
+        parts.log.warn('engine attempts failed', { request_id: x.id, causes: failures.join(' '), answered: usable });
+        if (failures.includes('engine_quota')) quotaAlarm.ring();
       },
     }),
     health: healthEndpoint(parts.serving),

@@ -3,18 +3,18 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
-import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
+import type { EngineSettings } from '../config/engine-options.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Gateway } from '../core/gateway.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import type { Teardown } from '../core/teardown.ts';
-import { Languages } from '../domain/languages.ts';
+import { Languages, withFormality } from '../domain/languages.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import { openEngine } from '../engines/open-engine.ts';
 import type { ReplicatedEngine } from '../engines/balancer.ts';
-import { builtInProtocols } from '../engines/protocols/built-in.ts';
+import { setUpEngine } from './engine-setup.ts';
 import { openGateway } from './open-gateway.ts';
 import type { Sources } from './open-gateway.ts';
 import type { JsonLog } from '../ops/json-log.ts';
@@ -23,7 +23,7 @@ import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { EngineProtocol } from '../ports/engine.ts';
+import type { EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Log } from '../ports/log.ts';
@@ -82,6 +82,7 @@ interface Opened {
   readonly plugins: LoadedPlugins;
   readonly store: Store;
   readonly engine: ReplicatedEngine;
+  readonly can: EngineCapabilities;
   readonly probe: StoreProbe;
 }
 
@@ -91,14 +92,15 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
   const metrics = openMetrics();
   const plugins = await loadPlugins(config.plugins, log);
   down.add('plugins', () => plugins.close());
-  const engine = openEngineOf(config, plugins, (requests) => metrics.engineBatch(requests));
+  const settings = setUpEngine(config, plugins.engines);
+  const engine = openEngineOf(config, settings, metrics);
   down.add('engine', () => engine.close());
   const store = await openStore(config.store, { log, clock, ...config.storeOptions });
   down.add('store', () => store.close());
   const probe = new StoreProbe(store, monotonicMs);
   down.add('store probe', () => probe.close());
   metrics.gauge('store_up', () => Number(probe.answers));
-  return new OpenServing({ config, output, down, metrics, plugins, store, engine, probe });
+  return new OpenServing({ config, output, down, metrics, plugins, store, engine, can: settings.can, probe });
 }
 
 class OpenServing implements Serving {
@@ -111,7 +113,7 @@ class OpenServing implements Serving {
   constructor(opened: Opened) {
     this.#opened = opened;
     this.metrics = opened.metrics;
-    this.#languages = new Languages(opened.config.languages);
+    this.#languages = this.#languagesOf(opened.config);
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
   }
 
@@ -146,7 +148,11 @@ class OpenServing implements Serving {
   replace(next: Config): void {
     // First what may throw.
     this.#opened.engine.setUrls(next.engine.urls);
-    this.#languages = new Languages(next.languages);
+    this.#languages = this.#languagesOf(next);
+  }
+
+  #languagesOf({ languages }: Config): Languages {
+    return new Languages(withFormality(languages, this.#opened.can.formality));
   }
 
   async #stopAccepting(): Promise<void> {
@@ -155,10 +161,11 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, store, engine } = this.#opened;
+    const { config, output, metrics, store, engine, can } = this.#opened;
     return {
       store,
       engine,
+      can,
       ...cachesOf(config, store, metrics),
       settlements,
       pressure: new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs }),
@@ -192,13 +199,15 @@ function cachesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCa
   return { keys, glossaries: new LruGlossaryCache({ store: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
 }
 
-function openEngineOf(config: Config, plugins: LoadedPlugins, onBatch: (requests: number) => void): ReplicatedEngine {
-  const protocols: ReadonlyMap<string, EngineProtocol> = new Map([...builtInProtocols, ...plugins.engines]);
-  const protocol = protocols.get(config.engine.protocol);
-  if (protocol === undefined) {
-    throw new ConfigError([`engine.protocol: there is no "${config.engine.protocol}"; there are ${[...protocols.keys()].join(', ')}`]);
-  }
-  return openEngine({ ...config.engine, protocol, onBatch });
+function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics): ReplicatedEngine {
+  return openEngine({
+    ...engine,
+    protocol,
+    options,
+    headers,
+    onBatch: (requests) => metrics.engineBatch(requests),
+    onTokens: (tokens) => metrics.engineTokens(tokens),
+  });
 }
 
 async function startListener(config: Config, gateway: Gateway, { docsUrl, port, exclusive }: ListenOptions): Promise<Listener> {

@@ -34,6 +34,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'auth.vendor_names': (c) => c.auth.vendorNames,
   'auth.key_cache_max': (c) => c.auth.keyCacheMax,
   'engine.protocol': (c) => c.engine.protocol,
+  'engine.options': (c) => c.engine.options,
   'engine.timeout_ms': (c) => c.engine.timeoutMs,
   'engine.connections_max': (c) => c.engine.connectionsMax,
   'engine.queue_max': (c) => c.engine.queueMax,

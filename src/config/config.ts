@@ -36,6 +36,8 @@ export interface Config {
 export interface EngineConfig {
   /** Of a built-in adapter or a plugin's; whether there is one is not known here. */
   readonly protocol: string;
+  /** As the file has them: the protocol's schema judges them, and secrets stand there as they were written. */
+  readonly options: Readonly<Record<string, unknown>>;
   /** Without credentials, and without a slash at the end. */
   readonly urls: readonly string[];
   /** Per attempt. */
@@ -103,6 +105,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
     auth: { vendorNames: auth.vendor_names, keyCacheMax: auth.key_cache_max },
     engine: {
       protocol: engine.protocol,
+      options: engine.options,
       urls: engine.urls.map(withoutSlash),
       timeoutMs: engine.timeout_ms,
       connectionsMax: engine.connections_max,

@@ -20,6 +20,7 @@ interface Shape {
   readonly maximum?: number;
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Shape>>;
+  readonly patternProperties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
 }
 
@@ -118,7 +119,7 @@ function find(root: Shape, rootValue: unknown, steps: readonly string[]): { shap
   let shape = root;
   let value = rootValue;
   for (const step of steps) {
-    shape = shape.properties?.[step] ?? shape.items ?? {};
+    shape = shape.properties?.[step] ?? Object.values(shape.patternProperties ?? {})[0] ?? shape.items ?? {};
     value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[step];
   }
   return { shape, value };

@@ -17,8 +17,6 @@ const BILLINGS: Readonly<Record<string, TSchema>> = { quota: QuotaPlanSchema, cr
 /** Included and paid characters together; sums of a few such numbers are still exact. */
 const PERIOD_CHARACTERS_MAX = 1_000_000_000_000_000;
 const SECOND_MS = 1000;
-/** Protocols whose adapters send every text by itself. */
-const ONE_TEXT_A_CALL = new Set(['apertium']);
 
 /** Faults of all plans; fills in their defaults. */
 export function planFaults(plans: Readonly<Record<string, unknown>>): Fault[] {
@@ -67,7 +65,6 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
   return [
     ...(sound('listen', 'ops') ? addressFaults(config) : []),
     ...(sound('engine.timeout_ms', 'limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config) : []),
-    ...(sound('engine.protocol', 'engine.batch') ? batchFaults(config) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
 }
@@ -88,11 +85,6 @@ function timeFaults({ engine, limits }: ConfigFile): Fault[] {
     faults.push({ path: join('limits', name), reason: `${seconds} is too short; ${needed}` });
   }
   return faults;
-}
-
-function batchFaults({ engine }: ConfigFile): Fault[] {
-  if (engine.batch === undefined || !ONE_TEXT_A_CALL.has(engine.protocol)) return [];
-  return [{ path: 'engine.batch', reason: `is of no use with the protocol ${engine.protocol}, which takes one text a call; leave it out` }];
 }
 
 /** Field names compare without regard to case. */

@@ -137,6 +137,7 @@ export const ConfigFile = Type.Object(
     engine: Type.Object(
       {
         protocol: matching('the name of a protocol, for example native', /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, { default: 'native' }),
+        options: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
         urls: list(HTTP_URL, isHttpUrl, 64, ['http://127.0.0.1:7001'], 1),
         timeout_ms: whole(1, 300_000, 10_000),
         connections_max: whole(1, 10_000, 64),

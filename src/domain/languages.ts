@@ -18,6 +18,11 @@ export interface LanguageTable {
   readonly targets: readonly TargetLanguage[];
 }
 
+/** The table as it holds in front of an engine that knows formality, or does not. */
+export function withFormality(table: LanguageTable, supported: boolean): LanguageTable {
+  return supported ? table : { ...table, targets: table.targets.map((target) => ({ ...target, formality: false })) };
+}
+
 /** What a code looks like in its canonical form: `DE`, `PT-BR`. */
 export const LANGUAGE_CODE = /^[A-Z]{2,3}(?:-[A-Z0-9]{2,8})?$/;
 

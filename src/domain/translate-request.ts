@@ -66,8 +66,8 @@ type Members = Readonly<Record<string, unknown>>;
 const shape = Compile(TranslateBody);
 const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
 
-/** Judges a parsed JSON value. Walks it only as deep as the schema goes. */
-export function judgeTranslateBody(value: unknown, languages: Languages): JudgedBody {
+/** Judges a parsed JSON value. Walks it only as deep as the schema goes. `glossaries` says whether the engine takes any. */
+export function judgeTranslateBody(value: unknown, languages: Languages, glossaries = true): JudgedBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalid('body: must be a JSON object with the members text and target_lang.');
   }
@@ -79,10 +79,16 @@ export function judgeTranslateBody(value: unknown, languages: Languages): Judged
   const text = members['text'] as readonly string[];
   const characters = measure(text);
   if (typeof characters !== 'number') return { kind: 'invalid', refusal: characters, characters: undefined };
-  return judgeOptions(members, text, characters, languages);
+  return judgeOptions(members, text, characters, languages, glossaries);
 }
 
-function judgeOptions(members: Members, text: readonly string[], characters: number, languages: Languages): JudgedBody {
+function judgeOptions(
+  members: Members,
+  text: readonly string[],
+  characters: number,
+  languages: Languages,
+  glossaries: boolean,
+): JudgedBody {
   const no = (refusal: Refusal): JudgedBody => ({ kind: 'invalid', refusal, characters });
   const targetLang = languages.target(members['target_lang']);
   if (targetLang === undefined) {
@@ -102,7 +108,7 @@ function judgeOptions(members: Members, text: readonly string[], characters: num
   const context = members['context'] as string | undefined;
   const contextFault = judgeContext(context);
   if (contextFault !== undefined) return no(contextFault);
-  const glossaryId = judgeGlossary(members['glossary_id'], sourceLang);
+  const glossaryId = judgeGlossary(members['glossary_id'], sourceLang, glossaries);
   if (typeof glossaryId === 'object') return no(glossaryId);
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context };
   return { kind: 'valid', request: { text, characters, options, glossaryId } };
@@ -157,12 +163,15 @@ function judgeContext(context: unknown): Refusal | undefined {
   return undefined;
 }
 
-function judgeGlossary(value: unknown, sourceLang: string | undefined): string | undefined | Refusal {
+function judgeGlossary(value: unknown, sourceLang: string | undefined, glossaries: boolean): string | undefined | Refusal {
   if (value === undefined) return undefined;
   if (typeof value !== 'string') return refuse('validation_error', 'glossary_id: must be a string.');
+  if (!glossaries) return NO_GLOSSARIES;
   if (sourceLang === undefined) return refuse('validation_error', 'source_lang: is required when glossary_id is used.');
   return canonicalUlid(value) ?? NO_SUCH_GLOSSARY;
 }
+
+const NO_GLOSSARIES = refuse('validation_error', 'glossary_id: the engine of this service takes no glossaries; leave it out.');
 
 /** For a body that cannot be looked into at all. */
 function invalid(detail: string): JudgedBody {

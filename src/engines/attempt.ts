@@ -1,15 +1,31 @@
 // One attempt: an adapter at work on one replica, under one deadline and the caller's cancellation.
 import type { Cancellation } from '../core/exchange.ts';
-import type { Attempt, AttemptFailure, EngineCall, EngineProtocol, EngineResponse, EngineWire, EngineWork } from '../ports/engine.ts';
+import type {
+  Attempt,
+  AttemptFailure,
+  EngineCall,
+  EngineProtocol,
+  EngineResponse,
+  EngineTokens,
+  EngineWire,
+  EngineWork,
+  Translation,
+} from '../ports/engine.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
 import type { ConnectionUse, Pool, PoolRequest } from './http1/pool.ts';
 
 export interface AttemptTerms {
   readonly protocol: EngineProtocol;
+  /** The protocol's, valid. */
+  readonly options: unknown;
   readonly deadlines: Deadlines;
   /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
   readonly onAdapterError?: ((error: unknown) => void) | undefined;
+  readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
+
+const VISIBLE = /\S/;
+const LETTER = /\p{L}/u;
 
 /** Runs one attempt to its end. `done` is called once, never before this returns, and never after the deadline, whatever the adapter does. */
 export function attemptOn(
@@ -58,7 +74,7 @@ class RunningAttempt implements EngineWire, Deadlined {
   run(): void {
     let running: Promise<Attempt>;
     try {
-      running = this.#terms.protocol.attempt(this.#work, this);
+      running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
     } catch (error) {
       // Later: nobody expects an answer before the question has been put.
       running = Promise.reject(error);
@@ -72,8 +88,9 @@ class RunningAttempt implements EngineWire, Deadlined {
   #judge(attempt: Attempt): void {
     let fits: boolean;
     try {
-      // Callers are charged by the number of texts, so this one check is not left to adapters alone.
-      fits = attempt.kind === 'unusable' || attempt.translations.length === this.#work.text.length;
+      if (attempt.tokens !== undefined) this.#terms.onTokens?.(attempt.tokens);
+      // Callers are charged for texts, so what no adapter may get wrong is not left to adapters alone.
+      fits = attempt.kind === 'unusable' || this.#allTranslated(attempt.translations);
     } catch (error) {
       this.#broke(error);
       return;
@@ -83,9 +100,23 @@ class RunningAttempt implements EngineWire, Deadlined {
     else this.#end(attempt, 'internal');
   }
 
+  /** As many as were sent, and none of them empty whose text has something to translate. */
+  #allTranslated(translations: readonly Translation[]): boolean {
+    const { text } = this.#work;
+    if (translations.length !== text.length) return false;
+    for (let i = 0; i < text.length; i++) {
+      if (!VISIBLE.test(translations[i]!.text) && LETTER.test(text[i]!)) return false;
+    }
+    return true;
+  }
+
   #broke(error: unknown): void {
     this.#fail('internal');
     this.#terms.onAdapterError?.(error);
+  }
+
+  get attempt(): 1 | 2 {
+    return this.#connection === 'reused' ? 1 : 2;
   }
 
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {

@@ -1,7 +1,7 @@
 // The engine as the service sees it: replicas in turn, two attempts, the second elsewhere and over a fresh connection.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
-import type { Attempt, AttemptFailure, Engine, EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
+import type { Attempt, AttemptFailure, Engine, EngineProtocol, EngineResult, EngineTokens, EngineWork } from '../ports/engine.ts';
 import { attemptOn } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
@@ -11,10 +11,14 @@ import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
 
 export interface BalancerOptions extends PoolLimits {
   readonly protocol: EngineProtocol;
+  /** The protocol's, valid; `undefined` for one that has none. */
+  readonly options?: unknown;
   /** At least one; the replicas are equal. */
   readonly urls: readonly string[];
   /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
   readonly onAdapterError?: (error: unknown) => void;
+  /** Told what a language model has read and written, for each attempt. */
+  readonly onTokens?: (tokens: EngineTokens) => void;
 }
 
 /** An engine whose replicas can be changed while it works. */
@@ -65,8 +69,8 @@ class Balancer implements AttemptwiseEngine {
 
   constructor(options: BalancerOptions) {
     this.#options = options;
-    const { protocol, timeoutMs, onAdapterError } = options;
-    this.#terms = { protocol, deadlines: new Deadlines(timeoutMs), onAdapterError };
+    const { protocol, timeoutMs, onAdapterError, onTokens } = options;
+    this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onAdapterError, onTokens };
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.setUrls(options.urls);
   }

@@ -1,6 +1,7 @@
 // The translation engine: takes clean work, answers with usable translations or says that none were to be had.
 import type { Cancellation } from '../core/exchange.ts';
-import type { TranslationOptions } from '../domain/translation-options.ts';
+import type { Static, TSchema } from 'typebox';
+import type { TextFormat, TranslationOptions } from '../domain/translation-options.ts';
 
 /** One piece of work. */
 export interface EngineWork {
@@ -29,13 +30,21 @@ export type AttemptFailure =
   | 'wrong_shape'
   | 'unsupported_pair'
   | 'busy'
+  /** What the operator may use of the engine is used up: someone has to see to it. */
+  | 'engine_quota'
   | 'cancelled'
   | 'internal';
 
-/** One attempt's result. `translations` has as many entries as the work has texts. */
+/** What a language model has read and written. */
+export interface EngineTokens {
+  readonly prompt: number;
+  readonly completion: number;
+}
+
+/** One attempt's result. `translations` has as many entries as the work has texts. Tokens are counted whatever it came to. */
 export type Attempt =
-  | { readonly kind: 'usable'; readonly translations: readonly Translation[] }
-  | { readonly kind: 'unusable'; readonly failure: AttemptFailure };
+  | { readonly kind: 'usable'; readonly translations: readonly Translation[]; readonly tokens?: EngineTokens | undefined }
+  | { readonly kind: 'unusable'; readonly failure: AttemptFailure; readonly tokens?: EngineTokens | undefined };
 
 export type EngineResult =
   | { readonly kind: 'usable'; readonly translations: readonly Translation[]; readonly failures: readonly AttemptFailure[] }
@@ -64,11 +73,33 @@ export interface EngineCall {
 
 /** One attempt's way to one replica. It has the attempt's deadline and cancellation built in. */
 export interface EngineWire {
+  /** Which of a request's two attempts this is. */
+  readonly attempt: 1 | 2;
   /** A failure is a value; nothing of the engine's is in it. */
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure>;
 }
 
+/** What an engine can do. What it cannot do is refused or kept from it, never dropped in silence. */
+export interface EngineCapabilities {
+  /** Texts that go in one call. */
+  readonly textsMax: number;
+  readonly formats: readonly TextFormat[];
+  readonly formality: boolean;
+  /** A hint, which may be left out. */
+  readonly context: boolean;
+  readonly glossaries: boolean;
+  /** Finds out the language of a text that names none, and says so. */
+  readonly detection: boolean;
+  /** Texts of several callers may share a call: none of them can change what becomes of another. */
+  readonly sharedCalls: boolean;
+}
+
 /** An adapter: tries once, over the wire it is given, and judges the content, never the status alone. */
-export interface EngineProtocol {
-  attempt(work: EngineWork, wire: EngineWire): Promise<Attempt>;
+export interface EngineProtocol<Options extends TSchema = TSchema> {
+  /** `options` are those of the configuration, valid, with defaults and secrets filled in. */
+  attempt(work: EngineWork, wire: EngineWire, options: Static<Options>): Promise<Attempt>;
+  /** Schema of `engine.options`, an object; secrets in it are made by `secret`. `headers` is everyone's and not in it. */
+  readonly options?: Options;
+  /** By default plain text and all of the rest. */
+  readonly can?: Partial<EngineCapabilities>;
 }

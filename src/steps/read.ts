@@ -8,8 +8,11 @@ import { translateRequestSlot } from '../domain/slots.ts';
 import { judgeTranslateBody } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 
-/** `languages` is asked anew for each request: the operator may change the list while we run. */
-export function readStep(languages: () => Languages, bodyBytesMax: number): BodyStep {
+/**
+ * `languages` is asked anew for each request: the operator may change the list while we run. `glossaries` says whether the
+ * engine takes any.
+ */
+export function readStep(languages: () => Languages, bodyBytesMax: number, glossaries = true): BodyStep {
   return {
     kind: 'body',
     name: 'read',
@@ -22,7 +25,7 @@ export function readStep(languages: () => Languages, bodyBytesMax: number): Body
         x.set(chargeSlot, refusedCharge(json.refusal));
         return undefined;
       }
-      const judged = judgeTranslateBody(json.value, languages());
+      const judged = judgeTranslateBody(json.value, languages(), glossaries);
       if (judged.kind === 'invalid') {
         x.set(chargeSlot, refusedCharge(judged.refusal, judged.characters));
         return undefined;

@@ -5,6 +5,8 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
+import { checkEngine } from '../../app/engine-setup.ts';
+import type { EngineSettings } from '../../config/engine-options.ts';
 import type { Command } from '../command.ts';
 import { labelled } from '../table.ts';
 
@@ -19,11 +21,11 @@ export const configCheck: Command = {
     const config = await context.config();
     const missing = unreadable(config);
     if (missing.length > 0) throw new ConfigError(missing);
-    const summary = summaryOf(config);
+    const summary = { ...summaryOf(config), ...engineSummaryOf(await checkEngine(config)) };
     context.print(
       { valid: true, ...summary },
       () =>
-        `The configuration is valid.\n\n${labelled({ ...summary, plans: summary.plans.join(', '), engine_urls: summary.engine_urls.join(', ') })}`,
+        `The configuration is valid.\n\n${labelled(Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, textOf(value)])))}`,
     );
   },
 };
@@ -40,6 +42,15 @@ function summaryOf(config: Config) {
     source_languages: config.languages.sources.length,
     target_languages: config.languages.targets.length,
   };
+}
+
+/** Of a secret: that it is there, and nothing else. */
+function engineSummaryOf({ given, secrets }: EngineSettings) {
+  return { engine_options: given, secrets_found: secrets };
+}
+
+function textOf(value: string | number | readonly string[]): string | number {
+  return typeof value === 'object' ? value.join(', ') || 'none' : value;
 }
 
 /** Files that only a running gateway needs; commands of operators who may not read them are not kept from their work. */

@@ -96,7 +96,7 @@ async function keep(team: DemoTeam): Promise<void> {
 async function demoConfig(context: CommandContext, config: Config, engineUrl: string): Promise<Config> {
   const listen = await freeUnlessAsked(config.listen, context.text('listen') ?? context.io.env['LINGATE_LISTEN']);
   const ops = await freeUnlessAsked(config.ops, context.text('ops') ?? context.io.env['LINGATE_OPS']);
-  return { ...config, listen, ops, engine: { ...config.engine, protocol: 'native', urls: [engineUrl] } };
+  return { ...config, listen, ops, engine: { ...config.engine, protocol: 'native', options: {}, urls: [engineUrl] } };
 }
 
 /** Where a default is busy any free port will do; an address that was asked for stays, and fails clearly. */

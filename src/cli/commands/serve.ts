@@ -2,6 +2,8 @@
 import { startApp } from '../../app/app.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
 import { UsageError } from '../failure.ts';
+import { checkEngine } from '../../app/engine-setup.ts';
+import type { Config } from '../../config/config.ts';
 import { reload } from '../../app/reload.ts';
 import type { Reloadable } from '../../app/reload.ts';
 import { runUntilStopped } from '../../app/until-stopped.ts';
@@ -54,9 +56,16 @@ export const serve: Command = {
     const workers = workersOf(context);
     const config = await context.config();
     const start = (): Promise<Stoppable & Reloadable> => (workers === 1 ? startApp(config) : startWorkers(config, workers));
-    await runUntilStopped(start, { reload: (app) => reload(app, () => context.config()) });
+    await runUntilStopped(start, { reload: (app) => reload(app, () => checkedConfig(context)) });
   },
 };
+
+/** A secret that has gone missing is told now, not at the next start. */
+async function checkedConfig(context: CommandContext): Promise<Config> {
+  const config = await context.config();
+  await checkEngine(config);
+  return config;
+}
 
 function workersOf(context: CommandContext): number {
   const text = context.text('workers') ?? '1';

@@ -15,6 +15,8 @@ export interface PoolLimits {
   readonly connectionsMax: number;
   /** Calls that may wait for one of them to end. */
   readonly queueMax: number;
+  /** More fields of every request, before those of the adapter; it sends none of the same name. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs?: () => number;
 }
@@ -35,6 +37,8 @@ export class Pool implements ClientOwner {
   readonly #origin: Origin;
   readonly #basePath: string;
   readonly #lines: Readonly<Record<ConnectionUse, string>>;
+  /** Names of fields in those lines that an adapter's may not repeat, in lower case. */
+  readonly #taken: readonly string[];
   readonly #limits: PoolLimits;
   readonly #nowMs: () => number;
   readonly #idle: IdleSockets;
@@ -53,7 +57,8 @@ export class Pool implements ClientOwner {
   constructor(url: URL, limits: PoolLimits) {
     this.#origin = new Origin(url);
     this.#basePath = url.pathname.replace(/\/+$/, '');
-    this.#lines = fixedLines(this.#origin.host);
+    this.#lines = fixedLines(this.#origin.host, limits.headers);
+    this.#taken = Object.keys(limits.headers ?? {}).map((name) => name.toLowerCase());
     this.#limits = limits;
     this.#nowMs = limits.nowMs ?? (() => performance.now());
     this.#idle = new IdleSockets(this.#nowMs, () => this.#free());
@@ -61,7 +66,7 @@ export class Pool implements ClientOwner {
 
   /** Starts a call; `settle` is called exactly once. */
   call(call: EngineCall, connection: ConnectionUse, settle: Settle): PoolRequest {
-    const request = requestText(call, this.#basePath, this.#lines[connection]);
+    const request = requestText(call, this.#basePath, this.#lines[connection], this.#taken);
     const started = new PoolRequest(this, request ?? '', connection, settle);
     if (request === undefined) {
       started.stop('internal');

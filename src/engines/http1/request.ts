@@ -5,21 +5,36 @@ import type { EngineCall } from '../../ports/engine.ts';
 const NAME =
   /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
+/** Whether an operator may add a field of this name to every request. */
+export function isFieldName(name: string): boolean {
+  return NAME.test(name) && !/^(?:content-type|x-request-id|traceparent)$/i.test(name);
+}
+
 /** No white space and nothing beyond ASCII: with a line break in it, it would be more than a path. */
 const PATH = /^\/[\x21-\x7e]*$/;
 
 /** The lines that are the same for every call. */
-export function fixedLines(host: string): { readonly reused: string; readonly fresh: string } {
-  const lines = `Host: ${host}\r\nAccept-Encoding: identity\r\nConnection: `;
+export function fixedLines(
+  host: string,
+  fields: Readonly<Record<string, string>> = {},
+): { readonly reused: string; readonly fresh: string } {
+  const more = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = `Host: ${host}\r\nAccept-Encoding: identity\r\n${more.join('')}Connection: `;
   return { reused: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
 }
 
-/** `undefined` when the call is not one that can be sent: the fault is the adapter's. The text is to be sent as UTF-8. */
-export function requestText({ method, path, headers, body }: EngineCall, basePath: string, lines: string): string | undefined {
+/** Leaves out fields whose names, in lower case, are `taken`. `undefined` when the call is not one that can be sent: the fault is the adapter's. The text is to be sent as UTF-8. */
+export function requestText(
+  { method, path, headers, body }: EngineCall,
+  basePath: string,
+  lines: string,
+  taken: readonly string[] = [],
+): string | undefined {
   const target = basePath + path;
   if (!PATH.test(target)) return undefined;
   let text = `${method} ${target} HTTP/1.1\r\n${lines}`;
   for (const name of Object.keys(headers)) {
+    if (taken.length > 0 && taken.includes(name.toLowerCase())) continue;
     const value = headers[name]!;
     if (!NAME.test(name) || !VALUE.test(value)) return undefined;
     text += `${name}: ${value}\r\n`;

@@ -11,6 +11,7 @@ const TEXTS_AT_ONCE = 4;
 const IDENTIFY_UNITS_MAX = 1000;
 
 export const apertiumProtocol: EngineProtocol = {
+  can: { textsMax: 1, formality: false, context: false, glossaries: false },
   async attempt(work, wire): Promise<Attempt> {
     const target = alpha3Of(work.options.targetLang);
     if (target === undefined) return { kind: 'unusable', failure: 'unsupported_pair' };

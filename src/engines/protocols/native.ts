@@ -11,6 +11,8 @@ const MEMBERS = TRANSLATION_OPTIONS.map((option) => {
 });
 
 export const nativeProtocol: EngineProtocol = {
+  // Whatever a caller can ask for stands in the body: the engine behind it is one's own.
+  can: { formats: ['text', 'html', 'xml'] },
   // Not async: a request's way through the engine is hot, and that would cost it another promise.
   attempt(work, wire) {
     return wire

@@ -1,7 +1,7 @@
 // Prometheus metrics: what there is to know of a running gateway, with labels from fixed sets only.
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { AccessEntry } from '../../ports/access-log.ts';
-import type { AttemptFailure } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
 import type { Admission, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
@@ -35,6 +35,7 @@ export interface Metrics {
   engineAttempts(failures: readonly AttemptFailure[], usable: boolean): void;
   /** Registers where a gauge is read, when its source exists; to be called once for each. */
   gauge(which: keyof typeof GAUGES, read: () => number): void;
+  engineTokens(tokens: EngineTokens): void;
   /** A call to the engine that several requests shared. */
   engineBatch(members: number): void;
   /** The text that `/metrics` answers. */
@@ -50,6 +51,8 @@ export function openMetrics(): Metrics {
   const requests = new RequestSeries(registry);
   const attempts = attemptSeries(registry);
   const batches = batchSeries(registry);
+  const tokens = tokenSeries(registry);
+  const quota = quotaSeries(registry);
   const admissions = admissionSeries(registry);
   const lookups = lookupSeries(registry);
   const sheds = shedSeries(registry);
@@ -75,8 +78,15 @@ export function openMetrics(): Metrics {
       openReservations--;
     },
     engineAttempts(failures, usable) {
-      for (const outcome of failures) attempts[outcome].pending++;
+      for (const outcome of failures) {
+        attempts[outcome].pending++;
+        if (outcome === 'engine_quota') quota.pending++;
+      }
       if (usable) attempts.usable.pending++;
+    },
+    engineTokens({ prompt, completion }) {
+      tokens.prompt.pending += prompt;
+      tokens.completion.pending += completion;
     },
     engineBatch(members) {
       batches.calls.pending++;
@@ -106,9 +116,21 @@ function attemptSeries(registry: Registry): Readonly<Record<AttemptOutcome, Coun
     wrong_shape: true,
     unsupported_pair: true,
     busy: true,
+    engine_quota: true,
     cancelled: true,
     internal: true,
   });
+}
+
+function quotaSeries(registry: Registry): CounterSeries {
+  const help = "Attempts that failed because the operator's own quota at the engine is used up: to be alerted on.";
+  return new FastCounter({ name: 'lingate_engine_quota_exhausted_total', help, labels: [], registry }).series({});
+}
+
+function tokenSeries(registry: Registry): Readonly<Record<keyof EngineTokens, CounterSeries>> {
+  const help = 'Tokens that a language model has read and written, as it reported them.';
+  const counter = new FastCounter({ name: 'lingate_engine_tokens_total', help, labels: ['kind'], registry });
+  return counter.seriesBy<keyof EngineTokens>('kind', { prompt: true, completion: true });
 }
 
 interface BatchSeries {

@@ -72,6 +72,8 @@ describe('config check', () => {
       plans: ['free', 'pro', 'prepaid'],
       source_languages: 36,
       target_languages: 38,
+      engine_options: [],
+      secrets_found: [],
     };
     const args = ['config', 'check', '--config', file];
     expect(parsed(await lingate([...args, '--json'], { env: { LINGATE_LISTEN: '[::1]:1' } }))).toEqual(shape);

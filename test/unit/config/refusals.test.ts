@@ -69,10 +69,6 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['engine: { batch: { characters_max: 0 } }', 'engine.batch.characters_max: 0 is too small; it must be at least 1'],
   ['engine: { batch: { wait_ms: 51 } }', 'engine.batch.wait_ms: 51 is too large; it must be at most 50'],
   ['engine: { batch: { wait: 5 } }', 'engine.batch.wait: is not known; there are texts_max, characters_max, wait_ms'],
-  [
-    'engine: { protocol: apertium, batch: {} }',
-    'engine.batch: is of no use with the protocol apertium, which takes one text a call; leave it out',
-  ],
   // Limits.
   ['limits: { body_bytes: 1 }', 'limits.body_bytes: 1 is too small; it must be at least 1024'],
   ['limits: { reservation_seconds: 601 }', 'limits.reservation_seconds: 601 is too large; it must be at most 600'],

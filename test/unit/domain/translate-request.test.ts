@@ -172,4 +172,13 @@ describe('reading the body', () => {
     expect(detail({}, 'too_large')).toBe('Content-Type');
     expect(detail({ ...type, 'content-encoding': 'br' }, 'too_large')).toBe('Content-Encoding');
   });
+
+  test('a glossary is refused by name where the engine takes none, whatever else is wrong with it', () => {
+    for (const source_lang of ['EN', undefined]) {
+      const verdict = judgeTranslateBody({ ...good, source_lang, glossary_id: ULID }, languages, false);
+      expect(verdict).toMatchObject({ kind: 'invalid', refusal: { problem: { code: 'validation_error' } } });
+      expect(JSON.stringify(verdict)).toContain('glossary_id: the engine of this service takes no glossaries');
+    }
+    expect(judgeTranslateBody(good, languages, false).kind).toBe('valid');
+  });
 });

@@ -32,6 +32,18 @@ describe('a request', () => {
     expect(engine.connections.map(({ received }) => /Content-Length: .*/.exec(received)?.[0])).toEqual(['Content-Length: 0', undefined]);
   });
 
+  test('carries the fields that the operator adds, which an adapter cannot repeat', async () => {
+    const engine = await new RawEngine().listen();
+    const wire = wireTo(`http://127.0.0.1:${engine.port}`, { headers: { 'X-Token': 'operator' } });
+    open.push(engine, { close: () => wire.destroy() });
+    const calls = [make(wire, { headers: { 'x-token': 'adapter', 'x-a': 'b' } }), make(wire, {}, 'fresh')];
+    expect(await Promise.all(calls.map(({ result }) => result))).toEqual(['200 body', '200 body']);
+    const heads = engine.connections.map(({ received }) => received.toLowerCase());
+    for (const head of heads) expect(head.split('x-token')).toHaveLength(2);
+    expect(heads.join('')).toContain('\r\nx-token: operator\r\n');
+    expect(heads.join('')).not.toContain('adapter');
+  });
+
   test('names an IPv6 engine in brackets', async () => {
     const { engine, wire } = await scene('::1');
     expect(await make(wire).result).toBe('200 body');

@@ -105,12 +105,12 @@ test('an answer in many chunks, split inside characters, is put together', async
 });
 
 test('the detected language is passed on as reported, and is absent when none was', async () => {
-  scripted.behave(answer('{"more":1,"translations":[{"text":"a","detected_source_language":"tlh","x":1},{"text":""}]}'));
+  scripted.behave(answer('{"more":1,"translations":[{"text":"a","detected_source_language":"tlh","x":1},{"text":"b"}]}'));
   expect(await engine.translate(work(), new Caller())).toEqual({
     kind: 'usable',
     translations: [
       { text: 'a', detectedSourceLanguage: 'tlh' },
-      { text: '', detectedSourceLanguage: undefined },
+      { text: 'b', detectedSourceLanguage: undefined },
     ],
     failures: [],
   });
@@ -124,3 +124,17 @@ test('an answer of exactly the limit is taken, one byte more is not', async () =
   expect(await exact.translate(work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['too_large'] });
   await exact.close();
 });
+
+test.each(['', ' ', '\n\t', '\u00a0'])(
+  'an empty translation (%j) of a text with letters is unusable, of one without it is taken',
+  async (empty) => {
+    const body = JSON.stringify({ translations: [{ text: empty }] });
+    scripted.behave(answer(body), answer(body));
+    expect(await engine.translate(work({ text: ['é'] }), new Caller())).toEqual({
+      kind: 'unavailable',
+      failures: ['wrong_shape', 'wrong_shape'],
+    });
+    scripted.behave(answer(body));
+    expect(await engine.translate(work({ text: ['— 1 😀'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+  },
+);

@@ -1,0 +1,83 @@
+// Finds secrets where a configuration says they are: in a string, an environment variable or a file. Never shows one.
+import { readFileSync } from 'node:fs';
+import { isSecret } from '../domain/option-schema.ts';
+import { besideFile } from './config.ts';
+import { join } from './faults.ts';
+import type { Fault } from './faults.ts';
+import type { Environment } from './overrides.ts';
+
+export interface SecretSources {
+  readonly env: Environment;
+  /** Absolute path of the file that names them: their paths are relative to it. */
+  readonly file: string;
+}
+
+/** A value with its secrets in it, or with what is wrong about them. */
+export interface Revealed {
+  readonly value: unknown;
+  readonly faults: readonly Fault[];
+  /** Paths of the secrets that are there. */
+  readonly found: readonly string[];
+}
+
+/** The parts of a schema that lead to secrets. */
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly patternProperties?: Readonly<Record<string, Shape>>;
+}
+
+/** Longer ones fit into no head. */
+const SECRET_LENGTH_MAX = 8192;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+const FORMS = 'it must be a string, { env: NAME } or { file: PATH }';
+/** Stands for one that is wrong, so that nothing else is found wrong with it. */
+const UNKNOWN = 'unknown';
+
+/** Goes through `value` as far as `schema` says that there are secrets; `at` is the value's own path. */
+export function reveal(schema: unknown, value: unknown, sources: SecretSources, at: string): Revealed {
+  if (isSecret(schema)) return revealOne(value, sources, at);
+  const { properties, patternProperties } = schema as Shape;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value, faults: [], found: [] };
+  const faults: Fault[] = [];
+  const found: string[] = [];
+  const members = Object.entries(value).map(([name, member]: [string, unknown]) => {
+    const shape = properties?.[name] ?? Object.values(patternProperties ?? {})[0];
+    if (shape === undefined) return [name, member] as const;
+    const revealed = reveal(shape, member, sources, join(at, name));
+    faults.push(...revealed.faults);
+    found.push(...revealed.found);
+    return [name, revealed.value] as const;
+  });
+  return { value: Object.fromEntries(members), faults, found };
+}
+
+function revealOne(written: unknown, sources: SecretSources, at: string): Revealed {
+  const { text, fault = faultOf(text!) } = read(written, sources);
+  return fault === undefined
+    ? { value: text, faults: [], found: [at] }
+    : { value: UNKNOWN, faults: [{ path: at, reason: fault }], found: [] };
+}
+
+function read(written: unknown, { env, file }: SecretSources): { readonly text?: string; readonly fault?: string } {
+  if (typeof written === 'string') return { text: written };
+  const members = typeof written === 'object' && written !== null ? Object.entries(written) : [];
+  const [name, place]: [string?, unknown?] = members.length === 1 ? members[0]! : [];
+  if (typeof place !== 'string' || place === '' || place.includes('\0')) return { fault: `is not a secret; ${FORMS}` };
+  if (name === 'env') {
+    const text = env[place];
+    return text === undefined ? { fault: `the environment variable ${place} is not set` } : { text };
+  }
+  if (name !== 'file') return { fault: `is not a secret; ${FORMS}` };
+  const path = besideFile(place, file);
+  try {
+    return { text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
+  } catch (error) {
+    return { fault: `the file ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})` };
+  }
+}
+
+function faultOf(text: string): string | undefined {
+  if (text === '') return 'is empty';
+  if (text.length > SECRET_LENGTH_MAX) return `is longer than ${SECRET_LENGTH_MAX} characters`;
+  return PRINTABLE.test(text) ? undefined : 'holds something other than one line of printable ASCII';
+}
