@@ -1,23 +1,30 @@
-// A real Chromium without a window and without a network but this machine, driven over a pipe by its own protocol.
+// Debian's Chromium without a window and without any network but this machine, driven by puppeteer-core.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { launch } from '../support/start-program.ts';
-import { DevTools } from './dev-tools.ts';
-import { Page } from './page-in-browser.ts';
+import process from 'node:process';
+import puppeteer from 'puppeteer-core';
+import { startProgram } from './start-program.ts';
+import { Tab } from './tab.ts';
+import type { Look } from './tab.ts';
 
 export interface Browser {
-  newPage(): Promise<Page>;
+  /** An empty page with cookies and storage of its own, by default 1280 by 900 pixels and light. */
+  newTab(look?: Look): Promise<Tab>;
   close(): Promise<void>;
 }
 
+const READY = /DevTools listening on (ws:\/\/\S+)/;
+/** The first start on a machine reads a few hundred megabytes. */
+const START_MS_MAX = 45_000;
+const ANSWER_MS_MAX = 30_000;
+
 const FLAGS = [
   '--headless',
-  // Tests often run as root, in containers, where Chromium cannot build its sandbox; it only ever sees our own pages.
-  '--no-sandbox',
+  '--remote-debugging-port=0',
   '--disable-dev-shm-usage',
   '--disable-gpu',
+  '--disable-quic',
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
@@ -25,24 +32,30 @@ const FLAGS = [
   '--no-default-browser-check',
   // There is no name that it could find: what it loads must come from here.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-  '--remote-debugging-pipe',
+  // As root Chromium starts without its sandbox only; it ever sees nothing but our own pages.
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];
 
+/** Resolves when it can be told what to do; rejects, by name, when it cannot be started. */
 export async function startBrowser(): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'lingate-chromium-'));
-  const program = launch('chromium', [...FLAGS, `--user-data-dir=${profile}`], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
-  const [, , , commands, answers] = program.child.stdio as unknown as [null, null, null, Writable, Readable];
-  const devTools = new DevTools(commands, answers);
-  void program.ended.then(() => devTools.end('Chromium has ended'));
+  const remove = (): Promise<void> => rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  const options = { ready: READY, readyMsMax: START_MS_MAX };
+  const program = await startProgram('chromium', [...FLAGS, `--user-data-dir=${profile}`], options).catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
+  const browserWSEndpoint = READY.exec(program.said)![1]!;
+  const browser = await puppeteer.connect({ browserWSEndpoint, defaultViewport: null, protocolTimeout: ANSWER_MS_MAX });
   return {
-    async newPage() {
-      const { targetId } = await devTools.send<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
-      const { sessionId } = await devTools.send<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
-      return Page.open(devTools, sessionId);
+    async newTab(look = {}) {
+      const context = await browser.createBrowserContext();
+      return Tab.open(await context.newPage(), look);
     },
     async close() {
+      await browser.disconnect();
       await program.end();
-      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+      await remove();
     },
   };
 }

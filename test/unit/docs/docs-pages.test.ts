@@ -8,7 +8,7 @@ import { GLOSSARY_ID } from '../../../src/docs/operation.ts';
 import { operations } from '../../../src/docs/operations.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
-import type { Page } from '../../support/page-in-browser.ts';
+import type { Tab } from '../../support/tab.ts';
 import { outputOf } from '../../support/start-program.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';
@@ -21,7 +21,7 @@ const SAMPLES = `[...document.querySelectorAll('figure code')].map((code) => cod
 describe('the documentation', () => {
   let running: RunningGateway;
   let browser: Browser;
-  let page: Page;
+  let tab: Tab;
 
   beforeAll(async () => {
     running = await startRunningGateway();
@@ -29,14 +29,13 @@ describe('the documentation', () => {
   });
 
   beforeEach(async () => {
-    page = await browser.newPage();
+    tab = await browser.newTab();
   });
 
-  afterEach(() => {
-    expect(page.complaints).toEqual([]);
-    const origins = page.requests.map((url) => new URL(url).origin);
-    // The icon is in the page itself.
-    expect(origins.filter((origin) => origin !== running.opsUrl && origin !== 'null')).toEqual([]);
+  afterEach(async () => {
+    expect(tab.complaints).toEqual([]);
+    expect(tab.requestsBeyond(running.opsUrl)).toEqual([]);
+    await tab.close();
   });
 
   afterAll(async () => {
@@ -45,18 +44,18 @@ describe('the documentation', () => {
   });
 
   test.each(PAGES)('%s is one request, has a title and one main heading, and its headings skip no level', async (path) => {
-    await page.goto(running.opsUrl + path);
-    expect(page.requests.filter((url) => !url.startsWith('data:'))).toEqual([running.opsUrl + path]);
-    expect(await page.evaluate('document.title')).toMatch(/ · lingate$/);
-    const levels = await page.evaluate<number[]>(`[...document.querySelectorAll('h1, h2, h3, h4')].map((h) => Number(h.tagName[1]))`);
+    await tab.goto(running.opsUrl + path);
+    expect(tab.requests.filter((url) => !url.startsWith('data:'))).toEqual([running.opsUrl + path]);
+    expect(await tab.read('document.title')).toMatch(/ · lingate$/);
+    const levels = await tab.read<number[]>(`[...document.querySelectorAll('h1, h2, h3, h4')].map((h) => Number(h.tagName[1]))`);
     expect(levels.filter((level) => level === 1)).toHaveLength(1);
     expect(levels.filter((level, index) => index > 0 && level > levels[index - 1]! + 1)).toEqual([]);
   });
 
   test.each(CODES)('the type URI of %s leads to its section: meaning, what to do, members, fields and an example', async (code) => {
     const { fields, headers, meaning, title } = problems[code];
-    await page.goto(`${running.opsUrl}/docs/errors#${anchorOf(code)}`);
-    const { text, top } = await page.evaluate<{ text: string; top: number }>(
+    await tab.goto(`${running.opsUrl}/docs/errors#${anchorOf(code)}`);
+    const { text, top } = await tab.read<{ text: string; top: number }>(
       `(() => { const at = document.querySelector(':target'); return { text: at.textContent, top: at.getBoundingClientRect().top }; })()`,
     );
     // At the top of the window, and not below the header; the last ones can only be near it.
@@ -65,19 +64,19 @@ describe('the documentation', () => {
     for (const part of [code, title, meaning, advice[code].replaceAll('`', ''), `"code": "${code}"`, ...fields, ...headers]) {
       expect(text).toContain(part);
     }
-    const shown = await page.evaluate<string>(`document.querySelector(':target figure code').textContent`);
+    const shown = await tab.read<string>(`document.querySelector(':target figure code').textContent`);
     expect(JSON.parse(shown.slice(shown.indexOf('{')))).toMatchObject({ code, status: problems[code].status });
   });
 
   test.each(Object.entries(operations))('%s is described, with its problems', async (name, { id, summary }) => {
-    await page.goto(`${running.opsUrl}/docs#${id}`);
-    const text = await page.evaluate<string>(`document.querySelector(':target').textContent`);
+    await tab.goto(`${running.opsUrl}/docs#${id}`);
+    const text = await tab.read<string>(`document.querySelector(':target').textContent`);
     for (const part of [...name.split(' '), summary, 'internal_error']) expect(text).toContain(part);
   });
 
   test.each(PAGES)('every link on %s leads somewhere', async (path) => {
-    await page.goto(running.opsUrl + path);
-    const links = await page.evaluate<string[]>(`[...new Set([...document.querySelectorAll('a')].map((a) => a.href))]`);
+    await tab.goto(running.opsUrl + path);
+    const links = await tab.read<string[]>(`[...new Set([...document.querySelectorAll('a')].map((a) => a.href))]`);
     const pages = Map.groupBy(links, (link) => link.split('#', 1)[0]!);
     expect([...pages.keys()].toSorted()).toEqual(['/docs', '/docs/errors', '/openapi.json'].map((other) => running.opsUrl + other));
     for (const [url, toPage] of pages) {
@@ -88,21 +87,21 @@ describe('the documentation', () => {
   });
 
   test('one gets from the reference to an error, and back to a route that answers it', async () => {
-    await page.goto(`${running.opsUrl}/docs`);
-    await page.follow(`document.querySelector('#translate a[href*="quota-exceeded"]')`);
-    expect(await page.evaluate('document.querySelector(":target").id')).toBe('quota-exceeded');
-    await page.follow(`document.querySelector('#quota-exceeded a[href*="translate"]')`);
-    expect(await page.evaluate('[location.pathname, document.querySelector(":target").id]')).toEqual(['/docs', 'translate']);
+    await tab.goto(`${running.opsUrl}/docs`);
+    await tab.follow('#translate a[href*="quota-exceeded"]');
+    expect(await tab.read('document.querySelector(":target").id')).toBe('quota-exceeded');
+    await tab.follow('#quota-exceeded a[href*="translate"]');
+    expect(await tab.read('[location.pathname, document.querySelector(":target").id]')).toEqual(['/docs', 'translate']);
   });
 
   test.each(PAGES)('%s says the same with scripts switched off', async (path) => {
     const words = `document.querySelector('main').innerText.replaceAll(/\\s*\\bCopy\\b\\s*/g, ' ').replaceAll(/\\s+/g, ' ')`;
-    await page.goto(running.opsUrl + path);
-    const withScripts = await page.evaluate<string>(words);
-    await page.scripts(false);
-    await page.goto(running.opsUrl + path);
-    expect(await page.evaluate('document.querySelectorAll("button").length')).toBe(0);
-    expect(await page.evaluate<string>(words)).toBe(withScripts);
+    await tab.goto(running.opsUrl + path);
+    const withScripts = await tab.read<string>(words);
+    await tab.look({ scripts: false });
+    await tab.goto(running.opsUrl + path);
+    expect(await tab.read('document.querySelectorAll("button").length')).toBe(0);
+    expect(await tab.read<string>(words)).toBe(withScripts);
   });
 
   test.each(
@@ -110,43 +109,40 @@ describe('the documentation', () => {
       (['light', 'dark'] as const).flatMap((scheme) => [360, 800, 1440].map((width) => [path, scheme, width] as const)),
     ),
   )('%s in %s, %i pixels wide, can be read without scrolling sideways and with enough contrast', async (path, scheme, width) => {
-    await page.look({ width, height: 900, scheme });
-    await page.goto(running.opsUrl + path);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
-    expect(await page.evaluate(CONTRAST)).toEqual([]);
+    await tab.look({ width, height: 900, scheme });
+    await tab.goto(running.opsUrl + path);
+    expect(await tab.read('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+    expect(await tab.read(CONTRAST)).toEqual([]);
   });
 
   test('the dark page is dark', async () => {
-    await page.look({ width: 1000, height: 800, scheme: 'dark' });
-    await page.goto(`${running.opsUrl}/docs`);
-    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(18, 22, 26)');
+    await tab.look({ width: 1000, height: 800, scheme: 'dark' });
+    await tab.goto(`${running.opsUrl}/docs`);
+    expect(await tab.read('getComputedStyle(document.body).backgroundColor')).toBe('rgb(18, 22, 26)');
   });
 
   test('a sample is copied by its button, and where there is no clipboard it is selected', async () => {
-    await page.goto(`${running.opsUrl}/docs`);
+    await tab.goto(`${running.opsUrl}/docs`);
     const button = `document.querySelector('#translate figure button')`;
-    await page.evaluate(
-      `navigator.clipboard.writeText = (text) => { globalThis.copied = text; return Promise.resolve(); }; ${button}.click()`,
-    );
-    expect(await page.evaluate('copied')).toBe((await page.evaluate<string[]>(SAMPLES)).find((sample) => sample.startsWith('curl')));
-    expect(await page.evaluate(`${button}.textContent`)).toBe('Copied');
-    await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('no')); ${button}.click()`);
-    expect(await page.evaluate(`${button}.textContent`)).toBe('Selected');
-    expect(await page.evaluate('getSelection().toString()')).toMatch(/^curl -sS -X POST /);
+    await tab.read(`navigator.clipboard.writeText = (text) => { globalThis.copied = text; return Promise.resolve(); }; ${button}.click()`);
+    expect(await tab.read('copied')).toBe((await tab.read<string[]>(SAMPLES)).find((sample) => sample.startsWith('curl')));
+    expect(await tab.read(`${button}.textContent`)).toBe('Copied');
+    await tab.read(`navigator.clipboard.writeText = () => Promise.reject(new Error('no')); ${button}.click()`);
+    expect(await tab.read(`${button}.textContent`)).toBe('Selected');
+    expect(await tab.read('getSelection().toString()')).toMatch(/^curl -sS -X POST /);
   });
 
   test('the first key press leads past the navigation', async () => {
-    await page.goto(`${running.opsUrl}/docs`);
-    for (const type of ['keyDown', 'keyUp'])
-      await page.send('Input.dispatchKeyEvent', { type, key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 });
-    expect(await page.evaluate('document.activeElement.hash')).toBe('#main');
-    expect(await page.evaluate('document.activeElement.getBoundingClientRect().left')).toBeGreaterThanOrEqual(0);
+    await tab.goto(`${running.opsUrl}/docs`);
+    await tab.page.keyboard.press('Tab');
+    expect(await tab.read('document.activeElement.hash')).toBe('#main');
+    expect(await tab.read('document.activeElement.getBoundingClientRect().left')).toBeGreaterThanOrEqual(0);
   });
 
   test('every request on the page does what the page says when it is pasted into a shell', async () => {
     const { teamId, key } = await running.gateway.team();
-    await page.goto(`${running.opsUrl}/docs`);
-    const samples = (await page.evaluate<string[]>(SAMPLES)).filter((sample) => sample.startsWith('curl'));
+    await tab.goto(`${running.opsUrl}/docs`);
+    const samples = (await tab.read<string[]>(SAMPLES)).filter((sample) => sample.startsWith('curl'));
     // What is deleted is deleted last.
     const sorted = samples.toSorted((a, b) => Number(a.includes('-X DELETE')) - Number(b.includes('-X DELETE')));
     const statuses: string[] = [];
