@@ -42,7 +42,7 @@ const VALUES: Readonly<Record<string, string | number>> = {
   limit: 50,
 };
 
-export const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
+const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
 
 /** A value for every response field that the reference names, as it goes with the problem. */
 export function headerExamples(serviceName: string, code?: ProblemCode): Readonly<Record<string, string>> {

@@ -6,9 +6,9 @@ import { shownWord, unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { Languages } from './languages.ts';
 
-export const GLOSSARY_NAME_CHARACTERS_MAX = 200;
-export const GLOSSARY_ENTRIES_MAX = 5000;
-export const GLOSSARY_TERM_CHARACTERS_MAX = 500;
+const GLOSSARY_NAME_CHARACTERS_MAX = 200;
+const GLOSSARY_ENTRIES_MAX = 5000;
+const GLOSSARY_TERM_CHARACTERS_MAX = 500;
 
 const term = { minLength: 1, maxLength: GLOSSARY_TERM_CHARACTERS_MAX } as const;
 

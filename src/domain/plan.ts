@@ -27,7 +27,7 @@ export interface CreditPlan extends PlanBase {
 
 export type Plan = QuotaPlan | CreditPlan;
 
-export const CREDIT_REPORT_PERIOD = 'P1M';
+const CREDIT_REPORT_PERIOD = 'P1M';
 
 /**
  * A plan's numbers as a team's record holds them; both billings have the same shape, so that stores keep one row.
