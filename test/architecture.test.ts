@@ -40,7 +40,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   workers: ['core', 'ports', 'engines', 'server', 'ops', 'config', 'app'],
   // Of the stores only the door: the commands on teams and keys must not load the whole gateway for it.
-  cli: ['app', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
+  admin: ['core', 'domain', 'ports'],
+  cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core'],
   'main.ts': ['cli'],
   'build.ts': [],

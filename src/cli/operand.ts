@@ -32,10 +32,3 @@ export function readId(kind: 'team' | 'key', value: string, where: string): stri
   if (id === undefined) throw new CommandFailure(`${JSON.stringify(value)} is not a ${kind}'s id; ${where}`);
   return id;
 }
-
-export const TEAMS_WHERE = '"lingate team list" shows the teams';
-
-/** For a well-formed id that nothing has. */
-export function noSuchTeam(teamId: string): CommandFailure {
-  return new CommandFailure(`there is no team ${teamId}; ${TEAMS_WHERE}`);
-}

@@ -1,12 +1,10 @@
 // lingate key create: makes a key and shows it, once.
-import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
 import type { KeyMode } from '../../domain/api-key.ts';
-import { ulidSource } from '../../domain/ulid.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { noSuchTeam, readId, readName, TEAMS_WHERE } from '../operand.ts';
+import { readId, readName } from '../operand.ts';
 import { labelled } from '../table.ts';
-import { withStore } from '../with-store.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const keyCreate: Command = {
   name: 'key create',
@@ -24,13 +22,9 @@ export const keyCreate: Command = {
     const label = context.text('label');
     const record = { mode, label: label === undefined ? '' : readName('label', label) };
     const teamId = readId('team', context.required('team'), TEAMS_WHERE);
-    await withStore(context, async ({ teams }) => {
-      const key = newKey(mode);
-      const keyId = ulidSource(() => context.io.nowMs())();
-      const created = await teams.createKey({ ...record, keyId, teamId, digest: digestOf(key), display: displayOf(key) });
-      if (created === undefined) throw noSuchTeam(teamId);
-      const report = { key_id: keyId, key, display: created.display, mode, team_id: teamId };
-      context.print(report, () => `${labelled(report)}\n\nKeep the key now: it will not be shown again.`);
+    await withAdmin(context, async (admin) => {
+      const report = valueOf(await admin.createKey({ ...record, teamId }));
+      context.print(report, () => `${labelled({ ...report })}\n\nKeep the key now: it will not be shown again.`);
     });
   },
 };

@@ -1,11 +1,12 @@
 // lingate key list: a team's keys, and when each was last used.
+import { keyReport } from '../../admin/reports.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import { ago } from '../ago.ts';
 import type { Command } from '../command.ts';
-import { noSuchTeam, readId, TEAMS_WHERE } from '../operand.ts';
+import { readId } from '../operand.ts';
 import { table } from '../table.ts';
-import { withStore } from '../with-store.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const keyList: Command = {
   name: 'key list',
@@ -16,25 +17,12 @@ export const keyList: Command = {
   examples: ['lingate key list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
   async run(context) {
     const teamId = readId('team', context.required('team'), TEAMS_WHERE);
-    await withStore(context, async ({ teams }) => {
-      const keys = await teams.listKeys(teamId);
-      if (keys === undefined) throw noSuchTeam(teamId);
+    await withAdmin(context, async (admin) => {
+      const keys = valueOf(await admin.listKeys(teamId));
       context.print({ keys: keys.map(keyReport) }, () => keyTable(keys, teamId, context.io.nowMs()));
     });
   },
 };
-
-function keyReport(key: KeyRecord): Readonly<Record<string, string | null>> {
-  return {
-    key_id: key.keyId,
-    display: key.display,
-    label: key.label,
-    mode: key.mode,
-    status: key.status,
-    created_at: rfc3339(key.createdAtMs),
-    last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
-  };
-}
 
 function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): string {
   if (keys.length === 0) return `This team has no keys yet; make one with "lingate key create --team ${teamId} --mode live".`;

@@ -1,10 +1,7 @@
 // lingate key revoke: takes a key out of use, at once and for good.
 import type { Command } from '../command.ts';
-import { CommandFailure } from '../failure.ts';
 import { readId } from '../operand.ts';
-import { withStore } from '../with-store.ts';
-
-const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
+import { KEYS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const keyRevoke: Command = {
   name: 'key revoke',
@@ -16,9 +13,8 @@ export const keyRevoke: Command = {
   examples: ['lingate key revoke 01JD3QB5W1T9C4E8S7X2G6V0PA'],
   async run(context) {
     const keyId = readId('key', context.operands[0]!, `give its KEY_ID, not the key; ${KEYS_WHERE}`);
-    await withStore(context, async ({ teams }) => {
-      const key = await teams.revokeKey(keyId);
-      if (key === undefined) throw new CommandFailure(`there is no key with the id ${keyId}; ${KEYS_WHERE}`);
+    await withAdmin(context, async (admin) => {
+      const key = valueOf(await admin.revokeKey(keyId));
       context.print({ key_id: key.keyId, status: key.status }, () => `Key ${key.keyId} (${key.display}…) is revoked.`);
     });
   },

@@ -1,12 +1,9 @@
 // lingate team create: makes a team on a plan.
-import { toMicro } from '../../domain/money.ts';
-import { ulidSource } from '../../domain/ulid.ts';
+import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
-import { limitsOfPlan } from '../configured-plan.ts';
-import { CommandFailure } from '../failure.ts';
 import { readMinor, readName } from '../operand.ts';
-import { teamReport, teamText } from '../team-report.ts';
-import { withStore } from '../with-store.ts';
+import { teamText } from '../team-text.ts';
+import { valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamCreate: Command = {
   name: 'team create',
@@ -23,15 +20,11 @@ export const teamCreate: Command = {
     const name = readName('name', context.required('name'));
     const plan = context.required('plan');
     const credit = context.text('credit-minor');
-    const creditMinor = credit === undefined ? 0 : readMinor('credit-minor', credit, 0);
-    await withStore(context, async ({ teams }, config) => {
-      const limits = limitsOfPlan(config, plan);
-      if (credit !== undefined && limits.billing !== 'credit') {
-        throw new CommandFailure(`plan ${plan} has billing quota, which takes no credit; leave out --credit-minor or choose a credit plan`);
-      }
-      const teamId = ulidSource(() => context.io.nowMs())();
-      const team = await teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor) });
-      context.print(teamReport(team), () => `${teamText(team)}\n\nNext, a key for it: lingate key create --team ${teamId} --mode live`);
+    const creditMinor = credit === undefined ? undefined : readMinor('credit-minor', credit, 0);
+    await withAdmin(context, async (admin) => {
+      const team = valueOf(await admin.createTeam({ name, plan, creditMinor }));
+      const next = `Next, a key for it: lingate key create --team ${team.teamId} --mode live`;
+      context.print(teamReport(team), () => `${teamText(team)}\n\n${next}`);
     });
   },
 };

@@ -1,6 +1,7 @@
 // lingate team list: all teams, in order of creation.
+import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
-import { teamReport, teamTable } from '../team-report.ts';
+import { teamTable } from '../team-text.ts';
 import { withStore } from '../with-store.ts';
 
 export const teamList: Command = {

@@ -1,8 +1,9 @@
 // lingate team show: one team and the numbers it is held to.
+import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
-import { noSuchTeam, readId, TEAMS_WHERE } from '../operand.ts';
-import { teamReport, teamText } from '../team-report.ts';
-import { withStore } from '../with-store.ts';
+import { readId } from '../operand.ts';
+import { teamText } from '../team-text.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamShow: Command = {
   name: 'team show',
@@ -13,9 +14,8 @@ export const teamShow: Command = {
   examples: ['lingate team show 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
   async run(context) {
     const teamId = readId('team', context.operands[0]!, TEAMS_WHERE);
-    await withStore(context, async ({ teams }) => {
-      const team = await teams.findTeam(teamId);
-      if (team === undefined) throw noSuchTeam(teamId);
+    await withAdmin(context, async (admin) => {
+      const team = valueOf(await admin.showTeam(teamId));
       context.print(teamReport(team), () => teamText(team));
     });
   },

@@ -1,13 +1,10 @@
 // lingate team update: puts a team on another plan, adds credit, or both at once.
-import type { Config } from '../../config/config.ts';
-import { MINOR_MAX, minorRoundedUp, toMicro } from '../../domain/money.ts';
-import type { Team, TeamChange } from '../../ports/team-registry.ts';
+import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
-import { limitsOfPlan } from '../configured-plan.ts';
-import { CommandFailure, UsageError } from '../failure.ts';
-import { noSuchTeam, readId, readMinor, TEAMS_WHERE } from '../operand.ts';
-import { teamReport, teamText } from '../team-report.ts';
-import { withStore } from '../with-store.ts';
+import { UsageError } from '../failure.ts';
+import { readId, readMinor } from '../operand.ts';
+import { teamText } from '../team-text.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamUpdate: Command = {
   name: 'team update',
@@ -27,29 +24,11 @@ export const teamUpdate: Command = {
     const plan = context.text('plan');
     const credit = context.text('add-credit-minor');
     if (plan === undefined && credit === undefined) throw new UsageError('nothing to change; give --plan or --add-credit-minor');
-    const addMinor = credit === undefined ? 0 : readMinor('add-credit-minor', credit, 1);
+    const addCreditMinor = credit === undefined ? undefined : readMinor('add-credit-minor', credit, 1);
     const teamId = readId('team', context.operands[0]!, TEAMS_WHERE);
-    await withStore(context, async ({ teams }, config) => {
-      const before = await teams.findTeam(teamId);
-      if (before === undefined) throw noSuchTeam(teamId);
-      const after = await teams.updateTeam(teamId, changeOf(before, config, plan, addMinor));
-      if (after === undefined) throw noSuchTeam(teamId);
-      context.print(teamReport(after), () => teamText(after));
+    await withAdmin(context, async (admin) => {
+      const team = valueOf(await admin.updateTeam(teamId, { plan, addCreditMinor }), '--add-credit-minor');
+      context.print(teamReport(team), () => teamText(team));
     });
   },
 };
-
-function changeOf(team: Team, config: Config, plan: string | undefined, addMinor: number): TeamChange {
-  const limits = plan === undefined ? team.limits : limitsOfPlan(config, plan);
-  if (addMinor > 0 && limits.billing !== 'credit') {
-    throw new CommandFailure(`plan ${plan ?? team.plan} has billing quota, which takes no credit; choose a credit plan with --plan`);
-  }
-  // Beyond this, millionths of a minor unit are no exact integers any more.
-  if (minorRoundedUp(team.balanceMicro) + addMinor > MINOR_MAX) {
-    throw new CommandFailure(`the balance would pass ${MINOR_MAX} minor units, which is the most that a team can have; add less`);
-  }
-  return {
-    ...(plan === undefined ? {} : { plan: { name: plan, limits } }),
-    ...(addMinor === 0 ? {} : { addMicro: toMicro(addMinor) }),
-  };
-}

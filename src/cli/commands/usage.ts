@@ -1,12 +1,11 @@
 // lingate usage: what a team has used of its current period, as its callers see it.
-import { usageReport } from '../../domain/usage-report.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
 import type { Usage } from '../../ports/team-registry.ts';
 import type { Command } from '../command.ts';
 import { lastUse } from './key-list.ts';
-import { noSuchTeam, readId, TEAMS_WHERE } from '../operand.ts';
+import { readId } from '../operand.ts';
 import { labelled, table } from '../table.ts';
-import { withStore } from '../with-store.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const usage: Command = {
   name: 'usage',
@@ -18,10 +17,8 @@ export const usage: Command = {
   examples: ['lingate usage 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
   async run(context) {
     const teamId = readId('team', context.operands[0]!, TEAMS_WHERE);
-    await withStore(context, async ({ teams }) => {
-      const figures = await teams.usage(teamId);
-      if (figures === undefined) throw noSuchTeam(teamId);
-      const report = usageReport(figures);
+    await withAdmin(context, async (admin) => {
+      const { figures, report } = valueOf(await admin.usage(teamId));
       context.print(report, () => `${summary(report)}\n\n${keys(figures, context.io.nowMs())}`);
     });
   },

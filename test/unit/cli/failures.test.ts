@@ -47,7 +47,7 @@ test('what is not there is named, with what to do, and nothing is changed', asyn
     ],
     [
       ['team', 'update', quota, '--add-credit-minor', '5'],
-      'lingate team update: plan free has billing quota, which takes no credit; choose a credit plan with --plan',
+      'lingate team update: plan free has billing quota, which takes no credit; leave out --add-credit-minor or choose a credit plan',
     ],
     [
       ['team', 'update', full, '--add-credit-minor', '1'],

@@ -1,8 +1,8 @@
-// A team as the command line prints it: the numbers it is held to, by the names that plans give them.
+// Teams, keys and plans as programs read them: what the command line prints with --json and the admin API answers.
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
-import type { Team } from '../ports/team-registry.ts';
-import { labelled, table } from './table.ts';
+import type { Plan } from '../domain/plan.ts';
+import type { KeyRecord, Team } from '../ports/team-registry.ts';
 
 export interface TeamReport {
   readonly team_id: string;
@@ -24,7 +24,7 @@ export interface TeamReport {
   readonly created_at: string;
 }
 
-/** Members in the order in which they are written. */
+/** Members in the order in which they are written: the numbers that a team is held to, by the names that plans give them. */
 export function teamReport(team: Team): TeamReport {
   const { limits } = team;
   return {
@@ -53,19 +53,40 @@ function billingPart({ limits, balanceMicro }: Team): Partial<TeamReport> {
   };
 }
 
-export function teamText(team: Team): string {
-  return labelled({ ...teamReport(team) });
+export interface KeyReport {
+  readonly key_id: string;
+  /** The key's first twelve characters. */
+  readonly display: string;
+  readonly label: string;
+  readonly mode: 'live' | 'test';
+  readonly status: 'active' | 'revoked';
+  readonly created_at: string;
+  readonly last_used_at: string | null;
 }
 
-export function teamTable(teams: readonly Team[]): string {
-  if (teams.length === 0) return 'There are no teams yet; make one with "lingate team create".';
-  const rows = teams.map((team) => {
-    const { limits } = team;
-    const has =
-      limits.billing === 'credit'
-        ? `${minorRoundedDown(team.balanceMicro)} minor ${limits.currency}`
-        : `${limits.characterLimit} per ${limits.period}`;
-    return [team.teamId, team.name, team.plan, limits.billing, `${limits.requestsPerSecond}/s`, has, rfc3339(team.createdAtMs)];
-  });
-  return table(['TEAM', 'NAME', 'PLAN', 'BILLING', 'RATE', 'CHARACTERS OR BALANCE', 'CREATED'], rows);
+export function keyReport(key: KeyRecord): KeyReport {
+  return {
+    key_id: key.keyId,
+    display: key.display,
+    label: key.label,
+    mode: key.mode,
+    status: key.status,
+    created_at: rfc3339(key.createdAtMs),
+    last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
+  };
+}
+
+/** A key that was just made; the only time that it is shown whole. */
+export interface NewKeyReport {
+  readonly key_id: string;
+  readonly key: string;
+  readonly display: string;
+  readonly mode: 'live' | 'test';
+  readonly team_id: string;
+}
+
+export type PlanReport = { readonly name: string } & Plan;
+
+export function planReport(name: string, plan: Plan): PlanReport {
+  return { name, ...plan };
 }

@@ -1,0 +1,42 @@
+// Gives a command the operations on teams, keys and plans over the configured store, and puts their refusals into words.
+import { AdminOperations } from '../admin/operations.ts';
+import type { AdminRefusal, AdminResult } from '../admin/operations.ts';
+import { nearest } from '../config/nearest.ts';
+import { ulidSource } from '../domain/ulid.ts';
+import type { CommandContext } from './command.ts';
+import { CommandFailure } from './failure.ts';
+import { withStore } from './with-store.ts';
+
+/** Rejects with a `StoreError` when there is no store to be had. */
+export async function withAdmin(context: CommandContext, use: (admin: AdminOperations) => Promise<void>): Promise<void> {
+  await withStore(context, async ({ teams }, { plans }) => {
+    await use(new AdminOperations({ teams, plans: () => plans, newId: ulidSource(() => context.io.nowMs()) }));
+  });
+}
+
+/** The value, or a `CommandFailure` that says what to do. `creditFlag` is the one by which this command takes credit. */
+export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'): T {
+  if (result.kind === 'done') return result.value;
+  throw new CommandFailure(wordsOf(result, creditFlag));
+}
+
+export const TEAMS_WHERE = '"lingate team list" shows the teams';
+export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
+
+function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
+  switch (refusal.kind) {
+    case 'no_such_team':
+      return `there is no team ${refusal.teamId}; ${TEAMS_WHERE}`;
+    case 'no_such_key':
+      return `there is no key with the id ${refusal.keyId}; ${KEYS_WHERE}`;
+    case 'no_such_plan': {
+      const meant = nearest(refusal.plan, refusal.plans);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      return `the configuration has no plan ${JSON.stringify(refusal.plan)}; there are ${refusal.plans.join(', ')}${hint}`;
+    }
+    case 'plan_takes_no_credit':
+      return `plan ${refusal.plan} has billing quota, which takes no credit; leave out ${creditFlag} or choose a credit plan`;
+    case 'balance_too_large':
+      return `the balance would pass ${refusal.maxMinor} minor units, which is the most that a team can have; add less`;
+  }
+}
