@@ -5,7 +5,7 @@ import type { Command } from './support/programs.ts';
 import { COMMAND_VARIABLE } from './support/start-program.ts';
 
 /** Attacks, faults and loads: `npm run test:evidence`, by the configuration beside this one. */
-export const EVIDENCE = ['faults', 'http-table', 'input', 'load', 'security', 'simulation'];
+export const EVIDENCE = ['faults', 'http-table', 'idle', 'input', 'load', 'security', 'simulation'];
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 

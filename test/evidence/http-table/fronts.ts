@@ -1,26 +1,9 @@
 // HAProxy and nginx in front of a gateway, each on a free port, with one kept connection to it that everybody shares.
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startProgram } from '../../support/start-program.ts';
-
-export interface Front {
-  readonly port: number;
-  stop(): Promise<void>;
-}
+import { startFrontProxy } from '../../support/front-proxy.ts';
+import type { Front, FrontKind } from '../../support/front-proxy.ts';
 
 /** Begins the value of `X-Front`, which a front sets on every request that it passes on: its own method and mark follow. */
 export const STAMP = 'seen-by-the-front';
-
-export type FrontKind = 'haproxy' | 'nginx';
-
-const ARGS: Readonly<Record<FrontKind, (file: string, folder: string) => string[]>> = {
-  haproxy: (file) => ['-db', '-f', file],
-  nginx: (file, folder) => ['-p', folder, '-e', join(folder, 'error.log'), '-c', file],
-};
 
 const CONFIG: Readonly<Record<FrontKind, (port: number, gatewayPort: number, folder: string) => string>> = {
   haproxy: (port, gatewayPort) => `
@@ -61,40 +44,7 @@ http {
 `,
 };
 
-/** Resolves when it accepts connections. */
-export async function startFront(kind: FrontKind, gatewayPort: number): Promise<Front> {
-  const folder = await mkdtemp(join(tmpdir(), `lingate-${kind}-`));
-  const file = join(folder, 'front.conf');
-  const port = await freePort();
-  await writeFile(file, CONFIG[kind](port, gatewayPort, folder));
-  const program = await startProgram(kind, ARGS[kind](file, folder), { ready: () => accepts(port) });
-  return {
-    port,
-    async stop() {
-      program.child.kill('SIGTERM');
-      await program.ended;
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  return new Promise((resolve) => {
-    const done = (accepted: boolean) => (): void => {
-      socket.destroy();
-      resolve(accepted);
-    };
-    socket.once('connect', done(true));
-    socket.once('error', done(false));
-  });
+/** As `startFrontProxy`. */
+export function startFront(kind: FrontKind, gatewayPort: number): Promise<Front> {
+  return startFrontProxy(kind, (port, folder) => CONFIG[kind](port, gatewayPort, folder));
 }

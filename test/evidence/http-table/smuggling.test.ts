@@ -6,7 +6,7 @@ import { everyWitnessed } from '../../support/plugins/witness.ts';
 import { report } from '../scorecard/report.ts';
 import { request } from '../../support/raw-http.ts';
 import { STAMP, startFront } from './fronts.ts';
-import type { Front } from './fronts.ts';
+import type { Front } from '../../support/front-proxy.ts';
 import { KEY } from './notation.ts';
 import { PAYLOADS } from './payloads.ts';
 import type { Payload } from './payloads.ts';

@@ -1,0 +1,151 @@
+// Idle connections: kept as long as is said, and none that a front proxy keeps is lost under a request, whatever the pause was.
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { Front, FrontKind } from '../../support/front-proxy.ts';
+import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
+import { UWS_COLUMN } from '../../support/uws-build.ts';
+import { startPools } from './pools.ts';
+
+/** What a listener may be set to: the older build of uWebSockets.js to nothing but the default. */
+const IDLE_SECONDS = { uws: UWS_COLUMN === 'older' ? [8] : [8, 75], node: [8, 75] } as const;
+const FRONTS: readonly FrontKind[] = ['nginx', 'haproxy'];
+/** From 5 to 15 seconds, in quarters: timers that end connections are met from before and from behind. */
+const PAUSES_MS = Array.from({ length: 41 }, (_, i) => 5000 + 250 * i);
+/** Connections whose end is waited for, begun so far apart that they meet the timers' steps at every place. */
+const STAGGER_MS = [0, 700, 1400, 2100, 2800, 3500];
+/** A timer may come so late, by its steps and by a busy machine. */
+const LATE_SECONDS = 6;
+
+const SITES = (['uws', 'node'] as const).flatMap((listener) => IDLE_SECONDS[listener].map((idleSeconds) => ({ listener, idleSeconds })));
+type SiteKind = (typeof SITES)[number];
+/** As they come. */
+const DEFAULTS = SITES.filter(({ idleSeconds }) => idleSeconds === 8);
+const WAYS = SITES.flatMap((site) => FRONTS.map((front) => ({ ...site, front })));
+
+interface Result {
+  /** Answers that were not 200, by pause. */
+  readonly failed: readonly string[];
+  /** Connections of the first requests that carried a second one. */
+  readonly reused: number;
+}
+
+let folder: string;
+let engine: ScriptedEngine;
+const gateways: TestGateway[] = [];
+const fronts: Front[] = [];
+const results = new Map<string, Result>();
+/** How long each connection was kept behind its answer, in seconds. */
+const kept = new Map<string, readonly number[]>();
+
+const nameOf = (way: object): string => Object.values(way).join('-');
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-idle-'));
+  engine = await startScriptedEngine();
+  // Everything only waits: all at once.
+  await Promise.all([
+    ...WAYS.map(async (way) => void results.set(nameOf(way), await pauseBehind(way))),
+    ...DEFAULTS.map(async (site) => {
+      const { gateway } = await startSite(site, nameOf(site));
+      kept.set(nameOf(site), await keptFor(gateway.port));
+    }),
+  ]);
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(fronts.map((front) => front.stop()));
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** As the operator sets it, with a team. */
+async function startSite(
+  { listener, idleSeconds }: SiteKind,
+  name: string,
+): Promise<{ readonly gateway: TestGateway; readonly key: string }> {
+  // On a busy machine neither disk nor engine must look like a failure.
+  const config = { store_options: { command_timeout_ms: 5000 }, engine: { timeout_ms: 5000 }, limits: { idle_seconds: idleSeconds } };
+  const gateway = await startGateway({ listener, store: `sqlite:${folder}/${name}.db`, engineUrls: [engine.url], config });
+  gateways.push(gateway);
+  const { key } = await gateway.team({ ...QUOTA_PLAN, requests_per_second: 10_000 });
+  return { gateway, key };
+}
+
+/** A gateway of its own, so that its connections are this front's. */
+async function pauseBehind(way: (typeof WAYS)[number]): Promise<Result> {
+  const { gateway, key } = await startSite(way, nameOf(way));
+  const front = await startPools(way.front, PAUSES_MS.length, gateway.port, way.idleSeconds);
+  fronts.push(front);
+  const failed: string[] = [];
+  const ask = async (pool: number, what: string): Promise<void> => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ text: ['pause'], target_lang: 'DE' });
+    const { status } = await request({ port: front.port, method: 'POST', path: `/p${pool}/v1/translate`, headers, body });
+    if (status !== 200) failed.push(`${what}: ${status}`);
+  };
+  await Promise.all(PAUSES_MS.map((_, pool) => ask(pool, 'first')));
+  const first = connectionsTo(gateway.port);
+  await Promise.all(
+    PAUSES_MS.map(async (pauseMs, pool) => {
+      await delay(pauseMs);
+      await ask(pool, `after ${pauseMs} ms`);
+    }),
+  );
+  const last = connectionsTo(gateway.port);
+  return { failed, reused: [...last].filter((port) => first.has(port)).length };
+}
+
+/** The other ends of a server's established connections, by their ports. */
+function connectionsTo(port: number): Set<number> {
+  const [, ...lines] = readFileSync('/proc/net/tcp', 'utf8').trim().split('\n');
+  const portOf = (address = ''): number => Number.parseInt(address.split(':')[1]!, 16);
+  const rows = lines.map((line) => line.trim().split(/\s+/));
+  return new Set(rows.filter(([, local, , state]) => state === '01' && portOf(local) === port).map(([, , remote]) => portOf(remote)));
+}
+
+function keptFor(port: number): Promise<number[]> {
+  return Promise.all(
+    STAGGER_MS.map(async (afterMs) => {
+      await delay(afterMs);
+      const connection = await RawConnection.open({ port });
+      connection.send(requestBytes({ path: '/health' }));
+      await connection.response();
+      const answeredAtMs = performance.now();
+      await connection.ended;
+      connection.destroy();
+      return (performance.now() - answeredAtMs) / 1000;
+    }),
+  );
+}
+
+describe.each(DEFAULTS)('the $listener listener, as it comes', (site) => {
+  test('keeps an idle connection for the seconds that it says, and not much longer', () => {
+    for (const seconds of kept.get(nameOf(site))!) {
+      expect(seconds).toBeGreaterThan(site.idleSeconds - 0.1);
+      expect(seconds).toBeLessThan(site.idleSeconds + LATE_SECONDS);
+    }
+  });
+});
+
+describe.each(WAYS)('$front before the $listener listener, idle_seconds $idleSeconds', (way) => {
+  test(`no request fails, after whatever pause from ${PAUSES_MS[0]! / 1000} to ${PAUSES_MS.at(-1)! / 1000} seconds`, () => {
+    expect(results.get(nameOf(way))!.failed).toEqual([]);
+  });
+});
+
+// HAProxy lets unused connections go by itself.
+describe.each(WAYS.filter(({ front, idleSeconds }) => front === 'nginx' && idleSeconds === 75))('$front before $listener', (way) => {
+  test('every connection outlives its pause', () => {
+    expect(results.get(nameOf(way))!.reused).toBe(PAUSES_MS.length);
+  });
+});
