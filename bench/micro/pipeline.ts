@@ -18,7 +18,7 @@ let sent: Outcome | undefined = undefined;
 const steps = Array.from({ length: STEPS }, (_, index) => nothingStep(index));
 const router = new Router([{ method: 'POST', path: '/v1/translate', takesBody: true, steps }], steps.slice(0, 1));
 const gateway = new Gateway({ router, around: [], newId: () => SAMPLE_ID, now: () => 0, requestMs: 60_000, reportBug: fail });
-const sink = { send: (_x: unknown, outcome: Outcome) => void (sent = outcome) };
+const sink = { send: (_x: unknown, outcome: Outcome) => void (sent = outcome), stream: () => undefined, incoming: () => undefined };
 
 export const pipeline: MicroCase = {
   name: 'pipeline',

@@ -1,6 +1,7 @@
 // One request on its way through the chain: what came in, what steps left for each other, how it ended.
+import type { ByteSource } from './byte-stream.ts';
 import { NO_HEADERS } from './outcome.ts';
-import type { HeaderList, Outcome, Refusal, Reply } from './outcome.ts';
+import type { HeaderList, Outcome, Refusal, Reply, StreamReply } from './outcome.ts';
 import type { Route } from './route.ts';
 
 /** The request line and the fields that the chain asked for, copied out of the HTTP library. */
@@ -18,9 +19,14 @@ export interface RequestHead {
 /** The collected body, or why there is none to look at. */
 export type Body = Uint8Array | 'none' | 'too_large';
 
-/** Where answers go. Called at most once per exchange, never after the caller has gone. */
+/** The caller's end: where answers go, and where a body comes from that is read as it comes. */
 export interface Sink {
+  /** This or `stream` is called at most once per exchange, never after the caller has gone. */
   send(x: Exchange, outcome: Reply | Refusal): void;
+  /** Begins an answer that takes its time, when the whole request has come; its end is told to `Gateway.streamed`. */
+  stream(x: Exchange, outcome: StreamReply): void;
+  /** The body of a request on a route that streams; `undefined` when the request has none. The same one each time. */
+  incoming(): ByteSource | undefined;
 }
 
 /** Something that may be called off while it is under way; an engine call watches it. */
@@ -70,6 +76,8 @@ export class Exchange implements Cancellation {
   answered = false;
   /** Go with whatever answer is given from now on. Held to the same rule as an outcome's own. */
   responseHeaders: HeaderList = NO_HEADERS;
+  /** A step keeps deadlines of its own from here on: the overall one no longer counts. */
+  ownDeadline = false;
   /** The connection must not be used again after this answer. */
   closeAfter = false;
   cancelled = false;

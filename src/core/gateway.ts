@@ -2,7 +2,7 @@
 import { Exchange } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
-import type { Refusal } from './outcome.ts';
+import type { Refusal, StreamReply } from './outcome.ts';
 import { Pipeline } from './pipeline.ts';
 import type { BugReport } from './pipeline.ts';
 import { refuse } from './problem.ts';
@@ -85,6 +85,18 @@ export class Gateway {
     if (!x.waiting) this.#pipeline.end(x, CLIENT_CLOSED);
   }
 
+  /** An answer that took its time has ended: all of it was handed over, or its source failed, or the caller left before. */
+  streamed(x: Exchange, outcome: StreamReply, how: 'delivered' | 'broken' | 'gone'): void {
+    switch (how) {
+      case 'delivered':
+        return this.#pipeline.settle(x, outcome);
+      case 'broken':
+        return this.#pipeline.settle(x, outcome.broken);
+      case 'gone':
+        return this.#pipeline.settle(x, CLIENT_CLOSED);
+    }
+  }
+
   /** Answers a request that must not be handled at all (broken framing): no routing, no chain. */
   refuse(head: RequestHead, sink: Sink, refusal: Refusal): Exchange {
     const x = this.#openRefused(head, sink);
@@ -132,7 +144,7 @@ export class Gateway {
     const oldest = this.#now() - this.#requestMs;
     for (const x of this.#open) {
       if (x.startedAtMs > oldest) return;
-      if (!x.answered) this.#giveUp(x);
+      if (!x.answered && !x.ownDeadline) this.#giveUp(x);
     }
   }
 

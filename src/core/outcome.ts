@@ -1,4 +1,5 @@
-// What a request ends in: an answer, a problem, or a caller who left before either.
+// What a request ends in: an answer, whole or as it comes, a problem, or a caller who left before either.
+import type { ByteSource } from './byte-stream.ts';
 import type { Problem } from './problem.ts';
 
 /** Extra response fields, in order. Values are built from constants and numbers, never from request data. */
@@ -13,6 +14,20 @@ export interface Reply {
   readonly headers: HeaderList;
 }
 
+/**
+ * A successful answer that is written as it comes. The chain is settled when the last byte was handed over: as this, or as
+ * `client_closed` when the caller left before, or as `broken`.
+ */
+export interface StreamReply {
+  readonly kind: 'stream';
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly headers: HeaderList;
+  readonly body: ByteSource;
+  /** What it counts as when the source fails midway. Nobody can be told any more: the connection ends. */
+  readonly broken: Refusal;
+}
+
 /** A failure that the caller is told about (RFC 9457). */
 export interface Refusal {
   readonly kind: 'problem';
@@ -24,7 +39,7 @@ export interface ClientClosed {
   readonly kind: 'client_closed';
 }
 
-export type Outcome = Reply | Refusal | ClientClosed;
+export type Outcome = Reply | StreamReply | Refusal | ClientClosed;
 
 export const NO_HEADERS: HeaderList = [];
 export const CLIENT_CLOSED: ClientClosed = { kind: 'client_closed' };

@@ -1,7 +1,7 @@
 // Drives a chain: one loop over a fixed array that waits only for a real promise, then settles in reverse.
 import type { Exchange } from './exchange.ts';
 import { CLIENT_CLOSED, NO_HEADERS } from './outcome.ts';
-import type { Outcome, Refusal, Reply } from './outcome.ts';
+import type { Outcome, Refusal, Reply, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
 
 /** Told of every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
@@ -67,8 +67,10 @@ export class Pipeline {
   #resume(x: Exchange, outcome: Outcome | undefined): void {
     x.waiting = false;
     // Whoever was called off while waiting is settled only now: a reservation may have come back with the answer.
-    if (x.cancelled) this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
-    else if (outcome !== undefined) this.#finish(x, outcome);
+    if (x.cancelled) {
+      if (outcome?.kind === 'stream') outcome.body.cancel();
+      this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
+    } else if (outcome !== undefined) this.#finish(x, outcome);
     else this.runBody(x);
   }
 
@@ -76,7 +78,25 @@ export class Pipeline {
     x.outcome = outcome;
     x.onCancel(undefined);
     // First the answer: one that cannot be written becomes another, and nobody is charged for that.
-    const told = outcome.kind === 'client_closed' ? outcome : this.send(x, outcome);
+    const told = this.#tell(x, outcome);
+    if (told !== undefined) this.settle(x, told);
+  }
+
+  /** What the caller was told; `undefined` while an answer is on its way: its end is told to `settle`. */
+  #tell(x: Exchange, outcome: Outcome): Outcome | undefined {
+    switch (outcome.kind) {
+      case 'reply':
+      case 'problem':
+        return this.send(x, outcome);
+      case 'stream':
+        return this.#stream(x, outcome);
+      case 'client_closed':
+        return outcome;
+    }
+  }
+
+  /** Settles the steps that were reached, last one first. Once per exchange. */
+  settle(x: Exchange, told: Outcome): void {
     const steps = x.route.steps;
     for (let i = x.reached - 1; i >= 0; i--) {
       const step = steps[i]!;
@@ -88,6 +108,17 @@ export class Pipeline {
       }
     }
     this.#onDone(x);
+  }
+
+  #stream(x: Exchange, outcome: StreamReply): Outcome | undefined {
+    x.answered = true;
+    try {
+      x.sink.stream(x, outcome);
+      return undefined;
+    } catch (error) {
+      outcome.body.cancel();
+      return this.#sendBug(x, error);
+    }
   }
 
   /**

@@ -5,8 +5,10 @@ interface RouteBase {
   readonly method: string;
   /** Literal segments, at most one of which is a parameter written `{name}`. */
   readonly path: string;
-  /** Whether the steps look at the body; a route that does not starts its whole chain at once. */
+  /** Whether the steps look at the whole body; a route that does not starts its whole chain at once. */
   readonly takesBody: boolean;
+  /** The body is held back until a step takes it by `Sink.incoming`, piece by piece. Not with `takesBody`. */
+  readonly streams?: boolean;
 }
 
 /** A route whose steps are named, not made yet. */

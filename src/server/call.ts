@@ -1,12 +1,16 @@
 // One request on a connection, whichever library carries it: its body, its answer, and when the connection has to end.
+import type { ByteSource } from '../core/byte-stream.ts';
 import type { Body, Exchange, RequestHead, Sink } from '../core/exchange.ts';
-import type { Refusal, Reply } from '../core/outcome.ts';
+import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { BodyCollector, DROP_FACTOR } from './body.ts';
 import type { FramingGuard } from './framing.ts';
+import { IncomingBody } from './incoming-body.ts';
 import type { Desk } from './listener.ts';
-import { compose } from './write.ts';
-import type { Answer } from './write.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
+import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
+import { compose, composeHead } from './write.ts';
+import type { Answer, StreamHead } from './write.ts';
 
 /** How long an answer that ends the connection waits for a body that is still arriving. */
 const LINGER_MS = 5_000;
@@ -17,12 +21,17 @@ export abstract class Call implements Sink {
   protected readonly desk: Desk;
   protected head: RequestHead = NO_HEAD;
   #exchange: Exchange | undefined = undefined;
-  #state: 'open' | 'ended' | 'gone' = 'open';
+  #state: 'open' | 'streaming' | 'ended' | 'gone' = 'open';
   /** Nothing behind this request may be handled. */
   #closes = false;
   #refusing = false;
   /** Set while a body is still arriving, wanted or not. */
   #body: BodyCollector | undefined = undefined;
+  /** `undefined` for one that is chunked. */
+  #announcedBytes: number | undefined = undefined;
+  /** The same body for who takes it as it comes. */
+  #incoming: IncomingBody | undefined = undefined;
+  #streamed: StreamedAnswer | undefined = undefined;
   #held: Answer | undefined = undefined;
   #linger: NodeJS.Timeout | undefined = undefined;
 
@@ -33,8 +42,16 @@ export abstract class Call implements Sink {
   /** Writes the answer, all at once. Called at most once, never after the caller has gone. */
   protected abstract write(answer: Answer, closes: boolean): void;
 
+  /** Begins an answer that is written as it comes. */
+  protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
+
   /** Ends the connection without an answer. */
   protected abstract cut(): void;
+
+  /** Reads no more of the body. */
+  protected abstract pauseBody(): void;
+
+  protected abstract resumeBody(): void;
 
   get isOpen(): boolean {
     return this.#state === 'open';
@@ -48,9 +65,15 @@ export abstract class Call implements Sink {
     return this.#body !== undefined;
   }
 
+  /** Somebody takes the body as it comes, and is ready for more. */
+  protected get bodyFlows(): boolean {
+    return this.#incoming?.flows === true;
+  }
+
   /** Whether anything waits for the body's end: the chain, or the connection's. For what `begin` has left open. */
   protected get awaitsBody(): boolean {
-    return this.#state === 'open' && (this.#closes || this.#held !== undefined || this.#exchange?.route.takesBody === true);
+    const route = this.#exchange?.route;
+    return this.#state === 'open' && (this.#closes || this.#held !== undefined || route?.takesBody === true || route?.streams === true);
   }
 
   /** The body is nobody's business any more: the library reads past it. */
@@ -66,6 +89,27 @@ export abstract class Call implements Sink {
     const wanted = x.outcome === undefined && x.route.takesBody;
     if (!wanted) this.#body?.discard();
     else if (this.#body === undefined) gateway.body(x, 'none');
+    if (x.route.streams === true && x.outcome === undefined) this.#stream(framing);
+  }
+
+  /** The body waits until a step takes it, in bounded memory. */
+  #stream(framing: FramingGuard): void {
+    // A long body is no flood here.
+    this.#closes = framing.closes;
+    if (this.incoming() !== undefined) this.#incoming?.holdBack();
+  }
+
+  incoming(): ByteSource | undefined {
+    if (this.#incoming !== undefined || this.#body === undefined) return this.#incoming;
+    // From here on it only counts what nobody takes.
+    this.#body.discard();
+    const silent = 'body: it did not arrive in time; send it faster or send less.';
+    this.#incoming = new IncomingBody(this.#announcedBytes, {
+      pause: () => this.pauseBody(),
+      resume: () => this.resumeBody(),
+      silent: () => this.bodyBroken(silent),
+    });
+    return this.#incoming;
   }
 
   /** Answers without handling: the framing is broken. */
@@ -88,19 +132,27 @@ export abstract class Call implements Sink {
     const { bodyBytesMax } = this.desk;
     this.head = head;
     this.#closes = framing.closes || framing.bodyBytes > bodyBytesMax * DROP_FACTOR;
-    if (framing.chunked || framing.bodyBytes > 0) this.#body = new BodyCollector(bodyBytesMax, framing.bodyBytes);
+    if (!framing.chunked && framing.bodyBytes === 0) return;
+    this.#body = new BodyCollector(bodyBytesMax, framing.bodyBytes);
+    if (!framing.chunked) this.#announcedBytes = framing.bodyBytes;
   }
 
   /** A piece of the body. `borrowed`: its memory is gone when this returns. */
   protected receive(chunk: Uint8Array, borrowed: boolean): void {
     const body = this.#body;
     if (body === undefined || this.#state === 'gone') return;
+    if (this.#incoming?.add(chunk, borrowed) === true) return;
     body.add(chunk, borrowed);
     if (body.exhausted) this.#bodyOver('too_large');
   }
 
   protected bodyComplete(): void {
-    if (this.#body !== undefined && this.#state !== 'gone') this.#bodyOver(this.#body.take());
+    const body = this.#body;
+    if (body === undefined || this.#state === 'gone') return;
+    if (this.#incoming === undefined) return this.#bodyOver(body.take());
+    // First: what takes the end may answer at once.
+    this.#body = undefined;
+    if (!this.#incoming.finish()) this.#bodyOver('none');
   }
 
   #bodyOver(body: Body): void {
@@ -114,6 +166,7 @@ export abstract class Call implements Sink {
   /** The body cannot be read to its end. */
   protected bodyBroken(detail: string): void {
     this.#body = undefined;
+    this.#incoming?.drop();
     this.#closes = true;
     if (this.#held !== undefined) this.#releaseSoon();
     else if (this.#exchange !== undefined) this.desk.gateway.callOff(this.#exchange, refuse('validation_error', detail));
@@ -128,9 +181,37 @@ export abstract class Call implements Sink {
     if (this.#state !== 'open') return;
     const answer = compose(outcome, x, this.desk.problems);
     const { draining } = this.desk;
+    // Nobody takes the rest of a body that was to come as it comes.
+    if (this.#incoming !== undefined && this.#body !== undefined) {
+      this.#closes = true;
+      this.#incoming.cancel();
+    }
     if (x.closeAfter && !this.#refusing) this.#finish(answer, true);
     else if (this.#closes || (draining && this.#body !== undefined)) this.#hold(answer);
     else this.#finish(answer, false);
+  }
+
+  /** Behind the whole request only: callers read when they have written, and uWS holds one of the two at a time. */
+  stream(x: Exchange, outcome: StreamReply): void {
+    if (this.#body !== undefined) throw new Error('an answer was begun before its request had come');
+    const { draining } = this.desk;
+    const head = composeHead(outcome, x);
+    const closes = this.#closes || draining;
+    const answer = new StreamedAnswer(
+      outcome.body,
+      (how) => {
+        this.#state = how === 'delivered' ? 'ended' : 'gone';
+        if (how === 'delivered' && closes && this.desk.draining) this.desk.lastAnswers++;
+        this.#exchange = undefined;
+        this.#streamed = undefined;
+        this.desk.gateway.streamed(x, outcome, how);
+      },
+      (error) => this.broke('stream', error),
+    );
+    const writer = this.openStream(head, closes, answer);
+    this.#state = 'streaming';
+    this.#streamed = answer;
+    answer.begin(writer);
   }
 
   #hold(answer: Answer): void {
@@ -164,9 +245,11 @@ export abstract class Call implements Sink {
 
   /** The caller has gone, or the connection was cut. */
   gone(): void {
+    if (this.#state === 'streaming') return this.#streamed?.gone();
     if (this.#state !== 'open') return;
     this.#state = 'gone';
     this.#body = undefined;
+    this.#incoming?.drop();
     clearTimeout(this.#linger);
     try {
       if (this.#exchange !== undefined) this.desk.gateway.abort(this.#exchange);
@@ -178,6 +261,7 @@ export abstract class Call implements Sink {
   /** The listener's own code threw: never an unanswered request, never the end of the process. */
   broke(where: string, error: unknown): void {
     this.desk.gateway.fail(this.#exchange, this.head, this, `listener.${where}`, error);
+    if (this.#state === 'streaming') return this.#streamed?.broke();
     if (this.#state !== 'open') return;
     this.#state = 'gone';
     this.cut();

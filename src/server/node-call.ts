@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Call } from './call.ts';
 import type { HeadReader } from './head-reader.ts';
 import type { Desk } from './listener.ts';
+import { NodeStream } from './node-stream.ts';
+import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { fieldsOf } from './write.ts';
-import type { Answer } from './write.ts';
+import type { Answer, StreamHead } from './write.ts';
 
 /** The parser also takes 0.9 and 2.0 for versions of what it reads. */
 const SPOKEN: ReadonlySet<string> = new Set(['1.0', '1.1']);
@@ -87,6 +89,31 @@ export class NodeCall extends Call {
     this.#res.writeHead(answer.status, fields);
     if (answer.contentType === undefined) this.#res.end();
     else this.#res.end(body);
+  }
+
+  protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {
+    const fields = fieldsOf(head).flat();
+    if (head.bytes !== undefined) fields.push('Content-Length', String(head.bytes));
+    if (closes || this.#owner.endsWith(this)) fields.push('Connection', 'close');
+    // Who reads slowly is watched by the stream itself.
+    this.#req.socket.setTimeout(0);
+    this.#res.writeHead(head.status, fields);
+    return new NodeStream(this.#req.socket, this.#res, {
+      writable: () => events.writable(),
+      delivered: () => {
+        this.#owner.answered(this);
+        events.delivered();
+      },
+      failed: (error) => events.failed(error),
+    });
+  }
+
+  protected override pauseBody(): void {
+    this.#req.pause();
+  }
+
+  protected override resumeBody(): void {
+    this.#req.resume();
   }
 
   protected override cut(): void {

@@ -88,6 +88,15 @@ export class NodeConnection implements Sink {
     this.#desk.gateway.refuse(NO_HEAD, this, refuse('validation_error', detail));
   }
 
+  /** There is no request that had a route. */
+  stream(): void {
+    throw new Error('a refusal is not streamed');
+  }
+
+  incoming(): undefined {
+    return undefined;
+  }
+
   send(x: Exchange, outcome: Reply | Refusal): void {
     this.#socket.end(serialise(compose(outcome, x, this.#desk.problems)));
     const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);

@@ -1,4 +1,5 @@
 // The listener on uWebSockets.js.
+import { performance } from 'node:perf_hooks';
 import { Call } from './call.ts';
 import { HeadReader } from './head-reader.ts';
 import { IDLE_SECONDS, listenError, listenerOf, openDesk } from './listener.ts';
@@ -8,8 +9,13 @@ import { readTlsFiles } from './tls-files.ts';
 import { describeUws, loadUws } from './uws-build.ts';
 import type { HttpRequest, HttpResponse, Library, UwsApp, us_listen_socket } from './uws-build.ts';
 import { setTimers } from './uws-timers.ts';
+import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
+import { ChunkedUwsStream, SizedUwsStream } from './uws-stream.ts';
 import { statusLine } from './write.ts';
-import type { Answer } from './write.ts';
+import type { Answer, StreamHead } from './write.ts';
+
+/** How often the library's timer for a body that is streamed is begun anew. */
+const REARM_MS = 4_000;
 
 type Listen = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void;
 
@@ -78,6 +84,8 @@ class UwsCall extends Call {
   #corked = true;
   /** It says `Connection: close` in the answer by itself, unless the request already did. */
   #closeUnsaid = false;
+  /** When the library's timer for a body was last begun. */
+  #armedAtMs = 0;
 
   constructor(desk: Desk, wire: Wire, res: HttpResponse) {
     super(desk);
@@ -119,12 +127,22 @@ class UwsCall extends Call {
   #data(chunk: ArrayBuffer, isLast: boolean): void {
     this.#corked = true;
     try {
+      if (this.bodyFlows) this.#rearm();
       this.receive(new Uint8Array(chunk), true);
       if (isLast) this.bodyComplete();
     } catch (error) {
       this.broke('body', error);
     }
     this.#corked = false;
+  }
+
+  /** The library cuts off whoever sends less than 16 KB/s, however long the body; reading anew begins its ten seconds anew. */
+  #rearm(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#armedAtMs < REARM_MS) return;
+    this.#armedAtMs = nowMs;
+    this.#res.pause();
+    this.#res.resume();
   }
 
   protected override write(answer: Answer, closes: boolean): void {
@@ -135,14 +153,41 @@ class UwsCall extends Call {
 
   #put(answer: Answer, closes: boolean): void {
     const res = this.#res;
+    this.#putHead(answer, closes);
+    if (closes && this.#closeUnsaid) res.writeHeader('Connection', 'close');
+    if (this.head.method === 'HEAD' || answer.contentType === undefined) this.#endEmpty(answer, closes);
+    else res.end(answer.body, closes);
+  }
+
+  #putHead(answer: Omit<Answer, 'body'>, closes: boolean): void {
+    const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
     res.writeHeader('X-Request-Id', answer.requestId);
     res.writeHeader('Cache-Control', closes ? 'no-store' : this.#wire.kept);
     if (answer.contentType !== undefined) res.writeHeader('Content-Type', answer.contentType);
     for (const [name, value] of answer.headers) res.writeHeader(name, value);
-    if (closes && this.#closeUnsaid) res.writeHeader('Connection', 'close');
-    if (this.head.method === 'HEAD' || answer.contentType === undefined) this.#endEmpty(answer, closes);
-    else res.end(answer.body, closes);
+  }
+
+  protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {
+    const { bytes } = head;
+    // The library ends the connection behind an announced length only where the request had asked for it.
+    if (bytes !== undefined && (!closes || this.#closeUnsaid))
+      return new SizedUwsStream(this.#res, events, () => this.#putStreamHead(head, closes), bytes);
+    return new ChunkedUwsStream(this.#res, events, () => this.#putStreamHead(head, closes), closes);
+  }
+
+  #putStreamHead(head: StreamHead, closes: boolean): void {
+    this.#putHead(head, closes);
+    if (closes) this.#res.writeHeader('Connection', 'close');
+  }
+
+  protected override pauseBody(): void {
+    this.#res.pause();
+  }
+
+  protected override resumeBody(): void {
+    this.#armedAtMs = performance.now();
+    this.#res.resume();
   }
 
   /**

@@ -1,7 +1,7 @@
 // Turns an outcome into status, fields and body, checked and ready for either library to write.
 import { STATUS_CODES } from 'node:http';
 import type { Exchange } from '../core/exchange.ts';
-import type { HeaderList, Refusal, Reply } from '../core/outcome.ts';
+import type { HeaderList, Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
 /** What goes on the wire. `Date`, `Content-Length` and `Connection` are the writer's. */
@@ -14,6 +14,12 @@ export interface Answer {
   readonly body: string;
 }
 
+/** The same for an answer that is written as it comes. */
+export interface StreamHead extends Omit<Answer, 'body'> {
+  /** How long the body will be; `undefined` is chunked. */
+  readonly bytes: number | undefined;
+}
+
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
@@ -24,8 +30,18 @@ export function compose(outcome: Reply | Refusal, x: Exchange, problems: Problem
     return { status, requestId: x.id, contentType: 'application/problem+json', headers: allHeaders(headers, x), body };
   }
   const { status, contentType, headers, body } = outcome;
-  if (contentType !== undefined && !VALUE.test(contentType)) throw new Error('Content-Type holds a character that no field may hold');
+  checkType(contentType);
   return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), body };
+}
+
+/** Throws as `compose` does. */
+export function composeHead({ status, contentType, headers, body }: StreamReply, x: Exchange): StreamHead {
+  checkType(contentType);
+  return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), bytes: body.bytes };
+}
+
+function checkType(contentType: string | undefined): void {
+  if (contentType !== undefined && !VALUE.test(contentType)) throw new Error('Content-Type holds a character that no field may hold');
 }
 
 /** The outcome's own fields, and those that go with any answer to this request. */
@@ -62,7 +78,7 @@ export function serialise(answer: Answer): string {
 }
 
 /** The fields that every answer carries, then its own. */
-export function fieldsOf(answer: Answer): [name: string, value: string][] {
+export function fieldsOf(answer: Omit<Answer, 'body'>): [name: string, value: string][] {
   const fields: [string, string][] = [
     ['X-Request-Id', answer.requestId],
     ['Cache-Control', 'no-store'],

@@ -20,7 +20,7 @@ export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
         code: codeOf(outcome),
         teamId: owner?.teamId,
         keyId: owner?.keyId,
-        characters: outcome.kind === 'reply' ? (stats?.characters ?? 0) : 0,
+        characters: outcome.kind === 'reply' || outcome.kind === 'stream' ? (stats?.characters ?? 0) : 0,
         attempts: stats?.attempts ?? 0,
         durationMs: now() - x.startedAtMs,
         storeMs: stats?.storeMs ?? 0,
@@ -33,6 +33,7 @@ export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
 function statusOf(outcome: Outcome): number | undefined {
   switch (outcome.kind) {
     case 'reply':
+    case 'stream':
       return outcome.status;
     case 'problem':
       return problems[outcome.problem.code].status;
@@ -44,6 +45,7 @@ function statusOf(outcome: Outcome): number | undefined {
 function codeOf(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'reply':
+    case 'stream':
       return 'ok';
     case 'problem':
       return outcome.problem.code;

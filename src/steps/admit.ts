@@ -52,7 +52,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
       const reservation = x.get(reservationSlot);
       if (reservation === undefined) return;
       // Charged only for an answer that is handed to a caller who is still there.
-      if (outcome.kind === 'reply') settlements.commit(reservation);
+      if (outcome.kind === 'reply' || outcome.kind === 'stream') settlements.commit(reservation);
       else settlements.release(reservation);
     },
   };

@@ -78,7 +78,8 @@ function house(processMax = PROCESS_MAX, teamMax = TEAM_MAX): House {
     shed,
     waiting,
     answers,
-    begin: (team) => gateway.begin(head(team), { send: (x, outcome) => void answers.set(x, outcome) }),
+    begin: (team) =>
+      gateway.begin(head(team), { send: (x, outcome) => void answers.set(x, outcome), stream: () => undefined, incoming: () => undefined }),
     late: () => void (nowMs += 10_000),
   };
 }

@@ -14,13 +14,19 @@ function bug(name: string, file: string, find: string, replace: string, ...caugh
   return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
 }
 
-const COMMIT = `if (outcome.kind === 'reply') settlements.commit(reservation);
+const COMMIT = `if (outcome.kind === 'reply' || outcome.kind === 'stream') settlements.commit(reservation);
       else settlements.release(reservation);`;
 const UNTIL = 'const untilMs = this.#options.now()';
 const DELAYED = 'this.#closed || this.#options.now() + delayMs';
 
 export const CHAIN_MUTATIONS: readonly Mutation[] = [
-  bug('settled on abort', 'steps/admit.ts', "if (outcome.kind === 'reply')", "if (outcome.kind !== 'problem')", SIMULATED),
+  bug(
+    'settled on abort',
+    'steps/admit.ts',
+    "if (outcome.kind === 'reply' || outcome.kind === 'stream')",
+    "if (outcome.kind !== 'problem')",
+    SIMULATED,
+  ),
   bug('failures are charged', 'steps/admit.ts', COMMIT, 'settlements.commit(reservation);', SIMULATED),
   bug('failures release nothing', 'steps/admit.ts', 'else settlements.release(reservation);', '', SIMULATED),
   bug('the lease is forgotten', 'steps/admit.ts', 'leaseMs: options.leaseMs,', 'leaseMs: 2 ** 40,', SIMULATED),
@@ -35,7 +41,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'return characters * (minorPerMillion / 1_000_000) * 1_000_000;',
     MONEY,
   ),
-  bug('no deadline', 'core/gateway.ts', 'if (!x.answered) this.#giveUp(x);', '', SIMULATED),
+  bug('no deadline', 'core/gateway.ts', 'if (!x.answered && !x.ownDeadline) this.#giveUp(x);', '', SIMULATED),
   bug(
     'what was given up on is settled as if it had been delivered',
     'core/pipeline.ts',

@@ -15,7 +15,13 @@ const SAFE_VALUE = /^[\t\x20-\x7e]*$/;
 const SAFE_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 const exchange = (): Exchange =>
-  new Exchange('01ARZ3NDEKTSV4RRFFQ69G5FAV', { method: 'GET', path: '/', query: '', headers: {} }, { send: () => undefined }, route, 0);
+  new Exchange(
+    '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    { method: 'GET', path: '/', query: '', headers: {} },
+    { send: () => undefined, stream: () => undefined, incoming: () => undefined },
+    route,
+    0,
+  );
 
 /** Mostly what breaks lines, and what looks like it. */
 const nasty = fc.oneof(

@@ -78,6 +78,8 @@ export class SimulatedGateway {
         this.#world.note(this.process, `${x.id} is answered ${answer.status} ${answer.code}`);
         this.#world.history.need(x.id).answers.push(answer);
       },
+      stream: () => undefined,
+      incoming: () => undefined,
     };
     return this.gateway.begin(head, sink);
   }

@@ -31,7 +31,13 @@ function harness(steps: readonly Step[], requestMs = 1000): Harness {
     requestMs,
     reportBug: (_x, where) => bugs.push(where),
   });
-  return { gateway, sent, bugs, sink: { send: (_x, outcome) => sent.push(outcome) }, advance: (ms) => (nowMs += ms) };
+  return {
+    gateway,
+    sent,
+    bugs,
+    sink: { send: (_x, outcome) => sent.push(outcome), stream: () => undefined, incoming: () => undefined },
+    advance: (ms) => (nowMs += ms),
+  };
 }
 
 function head(name: string, run: HeadStep['run'], settle?: HeadStep['settle']): HeadStep {

@@ -109,6 +109,7 @@ function conditions(): { readonly changed: () => void; readonly until: TestServe
 function nameOf(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'reply':
+    case 'stream':
       return String(outcome.status);
     case 'problem':
       return outcome.problem.code;

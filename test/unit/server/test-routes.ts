@@ -1,10 +1,11 @@
 // The routes of the listener tests: one for each way in which a chain can answer, wait or fail.
 import type { Exchange } from '../../../src/core/exchange.ts';
 import { json } from '../../../src/core/outcome.ts';
-import type { Outcome } from '../../../src/core/outcome.ts';
+import type { Outcome, StreamReply } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import type { RouteSpec } from '../../../src/core/route.ts';
-import type { Step } from '../../../src/core/step.ts';
+import type { BodyStep, Step } from '../../../src/core/step.ts';
+import { flowOf } from './flows.ts';
 
 /** The routes; a request to `/wait` leaves what answers it in `waiting`. */
 export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[]): RouteSpec[] {
@@ -40,6 +41,27 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
       '/wait',
       body(() => new Promise((resolve) => waiting.push(resolve))),
     ),
+    { ...route('POST', '/read', body(readSlowly), false), streams: true },
+    { ...route('POST', '/read-later', [watch, later, ...body(readSlowly).slice(1)], false), streams: true },
+    {
+      ...route(
+        'POST',
+        '/never-read',
+        body(() => new Promise(() => undefined)),
+        false,
+      ),
+      streams: true,
+    },
+    {
+      ...route(
+        'POST',
+        '/no-thanks',
+        body(async () => Promise.resolve(refuse('validation_error', 'No.'))),
+        false,
+      ),
+      streams: true,
+    },
+    { ...route('GET', '/flow', body(flow), false), streams: true },
     route('POST', '/echo', body(echo)),
     route(
       'POST',
@@ -89,6 +111,52 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
       head(() => json('{}', 200, [['X-Good', 'a\tb~']])),
     ),
   ];
+}
+
+/** Waits as an authentication would, while the body is held back. */
+const later: BodyStep = {
+  kind: 'body',
+  name: 'later',
+  run: async () => {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return undefined;
+  },
+};
+
+/** Takes a body piece by piece, with a rest after each, and says what it was. */
+function readSlowly(x: Exchange): Outcome | Promise<Outcome> {
+  x.ownDeadline = true;
+  const body = x.sink.incoming();
+  if (body === undefined) return json('{"body":"none"}');
+  return new Promise((resolve) => {
+    let [bytes, sum, paused] = [0, 0, false];
+    x.onCancel(() => resolve(json('{}')));
+    body.open({
+      piece(chunk) {
+        if (paused) throw new Error('a piece came in spite of the pause');
+        for (const byte of chunk) sum = (sum * 31 + byte) >>> 0;
+        bytes += chunk.byteLength;
+        body.pause();
+        paused = true;
+        setImmediate(() => {
+          paused = false;
+          body.resume();
+        });
+      },
+      end: () => resolve(json(JSON.stringify({ announced: body.bytes ?? 'chunked', bytes, sum }))),
+      fail: () => resolve(refuse('validation_error', 'body: it broke.')),
+    });
+  });
+}
+
+/** `?BYTES,sized|chunked,end|fail,PIECE`: so many bytes in such pieces, and how they end. */
+function flow(x: Exchange): Outcome {
+  return streamed(flowOf(x.head.query));
+}
+
+function streamed(body: StreamReply['body']): StreamReply {
+  const broken = refuse('engine_unavailable', 'It broke.');
+  return { kind: 'stream', status: 200, contentType: 'application/octet-stream', headers: [], body, broken };
 }
 
 function throwing(): Outcome {

@@ -31,7 +31,13 @@ function translating(glossaryId: string | undefined, entries: GlossaryCache['ent
     now: () => 0,
     onEngineResult: () => undefined,
   });
-  const x = new Exchange('01ARZ3NDEKTSV4RRFFQ69G5FAV', { method: 'POST', path: '/x', query: '', headers: {} }, { send() {} }, route, 0);
+  const x = new Exchange(
+    '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    { method: 'POST', path: '/x', query: '', headers: {} },
+    { send() {}, stream() {}, incoming: () => undefined },
+    route,
+    0,
+  );
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
   x.set(requestStatsSlot, newRequestStats());
   const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };

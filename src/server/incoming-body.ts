@@ -1,0 +1,129 @@
+// A request's body as it comes: held back until somebody takes it, then passed on at the taker's pace.
+import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
+import { BodyCollector } from './body.ts';
+
+/** What the library does for a body. */
+export interface BodyFlow {
+  /** No more is read from the connection; what was read already may still come. */
+  pause(): void;
+  resume(): void;
+  /** The caller sends nothing, though we read. */
+  silent(): void;
+}
+
+/**
+ * What may come of a body that is held back. Having begun to read, uWebSockets.js empties the system's buffer of the
+ * connection, whatever it is told; what that holds is the system's limit (`tcp_rmem`, 6 MiB unless somebody has raised it).
+ */
+const HELD_BYTES_MAX = 67_108_864;
+/** A caller who sends nothing for so long while we read is given up; shorter than uWebSockets.js waits, so that there is an answer. */
+const SILENCE_MS = 8_000;
+
+export class IncomingBody implements ByteSource {
+  readonly bytes: number | undefined;
+  readonly #flow: BodyFlow;
+  #receiver: ByteReceiver | undefined = undefined;
+  #state: 'held' | 'flowing' | 'over' = 'held';
+  /** The library reads. */
+  #reading = true;
+  /** The library has handed over all of it. */
+  #complete = false;
+  #held: BodyCollector | undefined = undefined;
+  #silence: NodeJS.Timeout | undefined = undefined;
+
+  constructor(bytes: number | undefined, flow: BodyFlow) {
+    this.bytes = bytes;
+    this.#flow = flow;
+  }
+
+  /** Somebody takes what comes. */
+  get flows(): boolean {
+    return this.#state === 'flowing';
+  }
+
+  open(receiver: ByteReceiver): void {
+    this.#receiver = receiver;
+    this.resume();
+  }
+
+  pause(): void {
+    if (this.flows) this.#state = 'held';
+    this.holdBack();
+  }
+
+  /** Stops the library unless somebody takes what it reads. */
+  holdBack(): void {
+    if (this.#state !== 'held' || !this.#reading || this.#complete) return;
+    this.#reading = false;
+    clearTimeout(this.#silence);
+    this.#flow.pause();
+  }
+
+  resume(): void {
+    const receiver = this.#receiver;
+    if (this.#state !== 'held' || receiver === undefined) return;
+    this.#state = 'flowing';
+    const held = this.#held?.take();
+    this.#held = undefined;
+    if (held === 'too_large') return this.#fail();
+    // May pause again, or cancel.
+    if (held !== undefined && held !== 'none') receiver.piece(held);
+    if (!this.flows) return;
+    if (this.#complete) return this.#end();
+    this.#readOn();
+    this.#silence = setTimeout(() => this.#flow.silent(), SILENCE_MS);
+  }
+
+  cancel(): void {
+    if (this.#state === 'over') return;
+    this.drop();
+    // The rest is read past.
+    if (!this.#complete) this.#readOn();
+  }
+
+  /** The connection is not to be touched any more. */
+  drop(): void {
+    this.#state = 'over';
+    this.#held = undefined;
+    clearTimeout(this.#silence);
+  }
+
+  /** A piece has come; `false` when nobody takes it. `borrowed`: its memory is gone when this returns. */
+  add(chunk: Uint8Array, borrowed: boolean): boolean {
+    if (this.#state === 'over') return false;
+    if (chunk.byteLength === 0) return true;
+    if (this.flows) {
+      this.#silence?.refresh();
+      this.#receiver!.piece(borrowed ? chunk.slice() : chunk);
+    } else {
+      this.#held ??= new BodyCollector(HELD_BYTES_MAX, 0);
+      this.#held.add(chunk, borrowed);
+    }
+    return true;
+  }
+
+  /** All has come; `false` when nobody waits for it. */
+  finish(): boolean {
+    if (this.#state === 'over') return false;
+    this.#complete = true;
+    clearTimeout(this.#silence);
+    if (this.flows) this.#end();
+    return true;
+  }
+
+  #readOn(): void {
+    if (this.#reading) return;
+    this.#reading = true;
+    this.#flow.resume();
+  }
+
+  #end(): void {
+    this.drop();
+    this.#receiver!.end();
+  }
+
+  #fail(): void {
+    this.drop();
+    this.#receiver!.fail();
+  }
+}

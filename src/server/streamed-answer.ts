@@ -1,0 +1,116 @@
+// An answer that is written as it comes: takes pieces at the caller's pace and tells how it ended.
+import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
+
+/** One library's way to write it. Nothing of it is called behind `finish`, but for `stop`. */
+export interface StreamWriter {
+  /** `false` when the caller has to read first: then `writable` is told once, and nothing is put before. */
+  put(bytes: Uint8Array): boolean;
+  /** All was put; `delivered` is told when it has been handed to the system. */
+  finish(): void;
+  /** Ends the connection, so that the caller can tell that the answer is broken. */
+  cut(): void;
+  /** Nothing is written or told any more. */
+  stop(): void;
+}
+
+/** What a writer tells. */
+export interface WriterEvents {
+  writable(): void;
+  delivered(): void;
+  /** The writer's own code threw where nobody called it. */
+  failed(error: unknown): void;
+}
+
+export type StreamEnd = 'delivered' | 'broken' | 'gone';
+
+/**
+ * A caller who takes nothing for so long is cut off. Far longer than any pause of the network: the system holds up to 4 MiB
+ * for a connection and takes more only when a third of it is free, which a reader of 10 KB/s does every two minutes.
+ */
+const UNREAD_MS = 180_000;
+
+export class StreamedAnswer implements ByteReceiver, WriterEvents {
+  readonly #source: ByteSource;
+  readonly #onEnd: (how: StreamEnd) => void;
+  readonly #onBug: (error: unknown) => void;
+  #writer: StreamWriter | undefined = undefined;
+  #over = false;
+  #unread: NodeJS.Timeout | undefined = undefined;
+
+  constructor(source: ByteSource, onEnd: (how: StreamEnd) => void, onBug: (error: unknown) => void) {
+    this.#source = source;
+    this.#onEnd = onEnd;
+    this.#onBug = onBug;
+  }
+
+  begin(writer: StreamWriter): void {
+    this.#writer = writer;
+    this.#source.open(this);
+  }
+
+  piece(bytes: Uint8Array): void {
+    this.#guarded((writer) => {
+      if (writer.put(bytes)) return;
+      this.#source.pause();
+      this.#watch();
+    });
+  }
+
+  end(): void {
+    this.#guarded((writer) => {
+      this.#watch();
+      writer.finish();
+    });
+  }
+
+  fail(): void {
+    this.#close('broken', true);
+  }
+
+  writable(): void {
+    if (this.#over) return;
+    clearTimeout(this.#unread);
+    this.#source.resume();
+  }
+
+  delivered(): void {
+    this.#close('delivered', false);
+  }
+
+  failed(error: unknown): void {
+    if (!this.#over) this.#onBug(error);
+  }
+
+  /** The caller has left. */
+  gone(): void {
+    this.#close('gone', false);
+  }
+
+  /** The listener's own code threw. */
+  broke(): void {
+    this.#close('broken', true);
+  }
+
+  #watch(): void {
+    this.#unread = setTimeout(() => this.#close('gone', true), UNREAD_MS);
+  }
+
+  #close(how: StreamEnd, cut: boolean): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#unread);
+    this.#writer?.stop();
+    if (how !== 'delivered') this.#source.cancel();
+    if (cut) this.#writer?.cut();
+    this.#onEnd(how);
+  }
+
+  #guarded(action: (writer: StreamWriter) => void): void {
+    if (this.#over) return;
+    try {
+      action(this.#writer!);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+// Writes an answer as it comes on uWebSockets.js, which tells little of how much a caller has read.
+import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
+import type { HttpResponse } from './uws-build.ts';
+
+/** Opens the answer on the library: status and fields. Called in its cork, with the first bytes. */
+type WriteHead = () => void;
+
+/** The library cuts a caller off ten seconds after a write that did not go out; another try begins them anew. */
+const RETRY_MS = 4_000;
+
+/** A known length: what a caller has not taken stays here, and the library says when it goes on. */
+export class SizedUwsStream implements StreamWriter {
+  readonly #res: HttpResponse;
+  readonly #events: WriterEvents;
+  readonly #bytes: number;
+  #head: WriteHead | undefined;
+  #written = 0;
+  #rest: Uint8Array | undefined = undefined;
+  #retry: NodeJS.Timeout | undefined = undefined;
+  #stopped = false;
+
+  constructor(res: HttpResponse, events: WriterEvents, head: WriteHead, bytes: number) {
+    this.#res = res;
+    this.#events = events;
+    this.#head = head;
+    this.#bytes = bytes;
+    res.onWritable(() => {
+      this.#goOn();
+      return true;
+    });
+  }
+
+  put(bytes: Uint8Array): boolean {
+    const done = this.#try(bytes);
+    if (done) this.stop();
+    if (done) this.#events.delivered();
+    return done || this.#rest === undefined;
+  }
+
+  /** All bytes that were announced have been put, and so the library has ended the answer by itself. */
+  finish(): void {
+    if (!this.#stopped) throw new Error('fewer bytes came than were announced');
+  }
+
+  cut(): void {
+    this.#res.close();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+  }
+
+  /** Whether the answer is complete. */
+  #try(bytes: Uint8Array): boolean {
+    let complete = false;
+    this.#res.cork(() => {
+      this.#head?.();
+      this.#head = undefined;
+      const [ok, done] = this.#res.tryEnd(bytes, this.#bytes);
+      complete = done;
+      if (done) return;
+      const written = ok ? this.#written + bytes.byteLength : this.#res.getWriteOffset();
+      this.#rest = ok ? undefined : bytes.subarray(written - this.#written);
+      this.#written = written;
+    });
+    clearTimeout(this.#retry);
+    if (this.#rest !== undefined && !complete) this.#retry = setTimeout(() => this.#goOn(), RETRY_MS);
+    return complete;
+  }
+
+  #goOn(): void {
+    const rest = this.#rest;
+    if (rest === undefined || this.#stopped) return;
+    try {
+      if (this.put(rest) && !this.#stopped) this.#events.writable();
+    } catch (error) {
+      this.#events.failed(error);
+    }
+  }
+}
+
+/** So many bytes of a piece are kept to ask with whether the caller has read: the library tells it of a write only. */
+const TAIL_BYTES = 64;
+const PROBE_FIRST_MS = 1;
+/** What is taken while the library holds unread bytes and there was nothing to ask with. */
+const BLIND_BYTES_MAX = 65_536;
+
+/**
+ * A length that is not known: chunked. The library keeps what it cannot write. While it does, its end is asked for with
+ * single bytes: with a listener for it, what the library keeps would not go out before the next write.
+ */
+export class ChunkedUwsStream implements StreamWriter {
+  readonly #res: HttpResponse;
+  readonly #events: WriterEvents;
+  readonly #closes: boolean;
+  #head: WriteHead | undefined;
+  #tail: Uint8Array = NOTHING;
+  #blindBytes = 0;
+  #probe: NodeJS.Timeout | undefined = undefined;
+
+  constructor(res: HttpResponse, events: WriterEvents, head: WriteHead, closes: boolean) {
+    this.#res = res;
+    this.#events = events;
+    this.#head = head;
+    this.#closes = closes;
+  }
+
+  put(bytes: Uint8Array): boolean {
+    const at = Math.max(1, bytes.byteLength - TAIL_BYTES);
+    const tail = bytes.subarray(at);
+    if (this.#write(bytes.subarray(0, at))) {
+      this.#blindBytes = 0;
+      if (tail.byteLength > 0) this.#write(tail);
+      return true;
+    }
+    if (tail.byteLength === 0 && (this.#blindBytes += bytes.byteLength) <= BLIND_BYTES_MAX) return true;
+    this.#tail = tail;
+    this.#ask(PROBE_FIRST_MS);
+    return false;
+  }
+
+  finish(): void {
+    this.#res.cork(() => {
+      this.#head?.();
+      this.#res.end('', this.#closes);
+    });
+    this.#events.delivered();
+  }
+
+  cut(): void {
+    this.#res.close();
+  }
+
+  stop(): void {
+    clearTimeout(this.#probe);
+  }
+
+  #write(bytes: Uint8Array): boolean {
+    let ok = false;
+    this.#res.cork(() => {
+      this.#head?.();
+      this.#head = undefined;
+      ok = this.#res.write(bytes);
+    });
+    return ok;
+  }
+
+  #ask(afterMs: number): void {
+    this.#probe = setTimeout(() => {
+      try {
+        this.#askNow(afterMs);
+      } catch (error) {
+        this.#events.failed(error);
+      }
+    }, afterMs);
+  }
+
+  #askNow(afterMs: number): void {
+    // Without anything left to ask with, the library cuts a caller off who does not read.
+    if (this.#tail.byteLength === 0) return;
+    const ok = this.#write(this.#tail.subarray(0, 1));
+    this.#tail = this.#tail.subarray(1);
+    if (!ok) return this.#ask(Math.min(afterMs * 2, RETRY_MS));
+    if (this.#tail.byteLength > 0) this.#write(this.#tail);
+    this.#tail = NOTHING;
+    this.#events.writable();
+  }
+}
+
+const NOTHING = new Uint8Array(0);
