@@ -1,17 +1,19 @@
 # syntax=docker/dockerfile:1
 # The image: Debian's glibc (the HTTP library's binary needs it), no dev dependencies, one native binary, no root.
 
-FROM node:22-bookworm-slim AS modules
+FROM node:22-trixie-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No package of ours needs an install script. Of the HTTP library's 24 binaries only this platform's is kept.
+# No package of ours needs an install script. Of the HTTP library's binaries, two builds for many platforms, only the one that is loaded here is kept.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
- && abi="$(node -p process.versions.modules)" arch="$(node -p process.arch)" \
- && cd node_modules/uWebSockets.js/dist/bin \
- && test -f "uws_linux_${arch}_${abi}.node" \
- && find . -name '*.node' ! -name "uws_linux_${arch}_${abi}.node" -delete
+ && cd node_modules \
+ && arch="$(node -p process.arch)" abi="$(node -p process.versions.modules)" \
+ && binary="uws_linux_${arch}_${abi}.node" \
+ && for kept in "@btc-vision/uwebsockets.js/$binary" "uWebSockets.js/dist/bin/$binary"; do test ! -f "$kept" || break; done \
+ && test -f "$kept" \
+ && find . -name '*.node' ! -path "./$kept" -delete
 
-FROM node:22-bookworm-slim
+FROM node:22-trixie-slim
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY package.json ./

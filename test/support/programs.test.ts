@@ -20,6 +20,10 @@ const OTHER_PATHS: Readonly<Record<string, string>> = {
   '/usr/local/bin/lingate': 'in the image',
   '/usr/bin': 'a PATH',
   '/bin': 'a PATH',
+  '/usr/local/sbin': 'a PATH',
+  '/usr/sbin': 'a PATH',
+  '/usr/local/bin': 'a PATH',
+  '/sbin': 'a PATH',
   '/bin/sh': 'what an attacker asks for',
 };
 

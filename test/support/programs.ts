@@ -14,13 +14,16 @@ export interface Need {
 
 export type ProgramName = keyof typeof PROGRAMS;
 
-export const COMMANDS = ['test', 'test:evidence', 'test:load', 'test:power', 'scorecard', 'soak', 'bench', 'bench:curves'] as const;
+/** They run on this machine and need what they start installed. */
+const EVERY = ['test', 'test:evidence', 'test:load', 'test:power', 'scorecard', 'soak', 'bench', 'bench:curves'] as const;
+/** They make root file systems and run things in these. */
+const ROOTS = ['test:bare', 'test:image'] as const;
+export const COMMANDS = [...EVERY, ...ROOTS] as const;
 
-const EVERY = COMMANDS;
 const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'scorecard'] as const;
 const CARD = ['scorecard'] as const;
-const BENCH = ['bench', 'bench:curves'] as const;
+const BENCH = ['bench', 'bench:curves', 'test:bare', 'test:image'] as const;
 const FRONTS = [...EVIDENCE, ...BENCH] as const;
 
 /** What is started, by the name that it is started by. Node and what npm installs are not in it: they are there or nothing is. */
@@ -28,26 +31,48 @@ export const PROGRAMS = {
   'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
   chromium: { package: 'chromium', file: '/usr/bin/chromium', for: TEST, why: 'pages are looked at in a real browser' },
-  curl: { package: 'curl', file: '/usr/bin/curl', for: TEST, why: 'the samples of docs and demo are run as they stand' },
+  curl: { package: 'curl', file: '/usr/bin/curl', for: [...TEST, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
-  sh: { package: 'dash', file: '/usr/bin/sh', for: [...TEST, ...EVIDENCE], why: 'samples and image steps are pasted into a shell' },
+  sh: {
+    package: 'dash',
+    file: '/usr/bin/sh',
+    for: [...TEST, ...EVIDENCE, ...ROOTS],
+    why: 'samples and image steps are pasted into a shell',
+  },
   true: {
     package: 'coreutils',
     file: '/usr/bin/true',
-    for: [...EVIDENCE, ...BENCH],
+    for: [...EVIDENCE, ...BENCH, ...ROOTS],
     why: 'whether taskset, setpriv and sudo may do their work',
   },
   sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'something that would outlive its parent' },
   find: { package: 'findutils', file: '/usr/bin/find', for: TEST, why: "the Dockerfile's steps are run" },
   touch: { package: 'coreutils', file: '/usr/bin/touch', for: EVIDENCE, why: 'a file system that must not be writable is tried' },
   setpriv: { package: 'util-linux', file: '/usr/bin/setpriv', for: EVIDENCE, why: 'a gateway without root and capabilities' },
-  unshare: { package: 'util-linux', file: '/usr/bin/unshare', for: EVIDENCE, why: 'a gateway with a file system of its own' },
-  mount: { package: 'mount', file: '/usr/bin/mount', for: EVIDENCE, why: 'that file system is made read-only' },
+  unshare: {
+    package: 'util-linux',
+    file: '/usr/bin/unshare',
+    for: [...EVIDENCE, ...ROOTS],
+    why: 'a gateway with a file system of its own',
+  },
+  mount: { package: 'mount', file: '/usr/bin/mount', for: [...EVIDENCE, ...ROOTS], why: 'that file system is made read-only' },
   haproxy: { package: 'haproxy', file: '/usr/sbin/haproxy', for: FRONTS, why: 'request smuggling through a front proxy; a contestant' },
   nginx: { package: 'nginx', file: '/usr/sbin/nginx', for: FRONTS, why: 'another one, which reads HTTP differently; the yardstick' },
   strace: { package: 'strace', file: '/usr/bin/strace', for: CARD, why: "SQLite's system calls are watched and made to fail" },
-  git: { package: 'git', file: '/usr/bin/git', for: [...CARD, ...BENCH], why: 'results name the commit that they were measured on' },
-  'apt-get': { package: 'apt', file: '/usr/bin/apt-get', for: [], why: 'the prepare step installs what is missing, where it may' },
+  git: {
+    package: 'git',
+    file: '/usr/bin/git',
+    for: [...CARD, ...BENCH, 'test:bare'],
+    why: 'results name their commit; a stranger has a clone',
+  },
+  debootstrap: { package: 'debootstrap', file: '/usr/sbin/debootstrap', for: ROOTS, why: 'fresh root file systems of Debian' },
+  buildah: { package: 'buildah', file: '/usr/bin/buildah', for: ['test:image'], why: 'the Dockerfile is built without Docker' },
+  tar: { package: 'tar', file: '/usr/bin/tar', for: ROOTS, why: 'a root file system is kept for the day' },
+  chroot: { package: 'coreutils', file: '/usr/sbin/chroot', for: ROOTS, why: 'a program is run in a root file system' },
+  mkdir: { package: 'coreutils', file: '/usr/bin/mkdir', for: ROOTS, why: 'places to mount on in it' },
+  ln: { package: 'coreutils', file: '/usr/bin/ln', for: ROOTS, why: 'its /dev' },
+  'apt-config': { package: 'apt', file: '/usr/bin/apt-config', for: ROOTS, why: "the machine's way to its mirrors" },
+  'apt-get': { package: 'apt', file: '/usr/bin/apt-get', for: ROOTS, why: 'mirrors; what is missing is installed' },
   sudo: { package: 'sudo', file: '/usr/bin/sudo', for: [], why: 'for that, where we are not root' },
   taskset: { package: 'util-linux', file: '/usr/bin/taskset', for: BENCH, why: 'programs are pinned to cores' },
 } as const satisfies Readonly<Record<string, Need>>;

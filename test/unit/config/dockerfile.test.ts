@@ -58,19 +58,28 @@ describe('the Dockerfile', () => {
 
   test('keeps exactly the native binary of its platform, and fails where there is none', async () => {
     const prune = ofImage('RUN')[0]!.slice(ofImage('RUN')[0]!.indexOf('&&') + 2);
-    const bin = join(folder, 'prune/node_modules/uWebSockets.js/dist/bin');
-    mkdirSync(bin, { recursive: true });
-    const names = readdirSync(join(root, 'node_modules/uWebSockets.js/dist/bin'));
-    expect(names.length).toBeGreaterThan(5);
-    for (const name of names) writeFileSync(join(bin, name), '');
+    const modules = join(folder, 'prune/node_modules');
+    const [newer, older] = ['@btc-vision/uwebsockets.js', 'uWebSockets.js/dist/bin'] as const;
+    for (const build of [newer, older]) {
+      mkdirSync(join(modules, build), { recursive: true });
+      const names = readdirSync(join(root, 'node_modules', build)).filter((name) => name.endsWith('.node'));
+      expect(names.length).toBeGreaterThan(5);
+      for (const name of names) writeFileSync(join(modules, build, name), '');
+    }
     const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
     const options = { cwd: join(folder, 'prune'), env: { PATH: path }, uses: ['node', 'find'] } as const;
     const shell = () => runProgram('sh', ['-e', '-c', prune], options);
-    expect((await shell()).status).toBe(0);
+    const left = () => [...readdirSync(join(modules, newer)), ...readdirSync(join(modules, older))];
     const kept = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-    expect(readdirSync(bin)).toEqual([kept]);
-    rmSync(join(bin, kept));
+    writeFileSync(join(modules, older, 'README'), '');
+    expect((await shell()).status).toBe(0);
+    expect(left()).toEqual([kept, 'README']);
+    rmSync(join(modules, newer, kept));
     expect((await shell()).status).toBe(1);
+    // A platform that only the older one is built for.
+    writeFileSync(join(modules, older, kept), '');
+    expect((await shell()).status).toBe(0);
+    expect(left()).toEqual(['README', kept]);
   });
 
   test('what it copies is all that it takes to serve, by the name in the path', async () => {

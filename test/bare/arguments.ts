@@ -1,0 +1,30 @@
+// What `npm run test:bare -- …` is told.
+import { parseArgs } from 'node:util';
+import { RELEASES } from './root-file-system.ts';
+import type { Debian } from './root-file-system.ts';
+import { namesOf } from './without.ts';
+
+export interface BareArguments {
+  readonly debians: readonly Debian[];
+  /** npm scripts to run in place of the README's commands. */
+  readonly suites: readonly string[];
+  /** Programs to take away, one after the other, each to be missed by name. */
+  readonly without: readonly string[];
+}
+
+export const USAGE = `npm run test:bare [-- --debian 12|13] [--suite "SCRIPT [-- ARGUMENTS]"] [--without PROGRAM|all]`;
+
+/** Throws an error of one line for what is wrong. */
+export function readBareArguments(args: readonly string[]): BareArguments {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      debian: { type: 'string', multiple: true, default: Object.keys(RELEASES) },
+      suite: { type: 'string', multiple: true, default: [] },
+      without: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const unknown = values.debian.find((number) => !(number in RELEASES));
+  if (unknown !== undefined) throw new Error(`--debian ${unknown}: one of ${Object.keys(RELEASES).join(', ')}`);
+  return { debians: values.debian as Debian[], suites: values.suite, without: namesOf(values.without) };
+}

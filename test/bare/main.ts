@@ -1,0 +1,97 @@
+// npm run test:bare: whether a checkout works on a machine that never saw it, tried on fresh root file systems of Debian.
+import process from 'node:process';
+import { readBareArguments, USAGE } from './arguments.ts';
+import type { BareArguments } from './arguments.ts';
+import { bareMachine } from './bare-machine.ts';
+import type { BareMachine } from './bare-machine.ts';
+import { run } from './command.ts';
+import { machineSettings } from './machine-settings.ts';
+import type { MachineSettings } from './machine-settings.ts';
+import { whyNoRoot } from './root-file-system.ts';
+import type { Debian } from './root-file-system.ts';
+import { demoAnswers, suitePasses } from './stranger.ts';
+import { say, Tally } from './tally.ts';
+import type { Counts } from './tally.ts';
+import { commandThatNeeds, isMissedByName, prepareFor } from './without.ts';
+
+type Step = (name: string, work: () => Promise<Counts | void>) => Promise<void>;
+
+/** All of it, for one release and for both. */
+const LIMIT_MS = 50 * 60_000;
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  let wanted: BareArguments;
+  try {
+    wanted = readBareArguments(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`test:bare: ${(error as Error).message}\nusage: ${USAGE}\n`);
+    return 2;
+  }
+  const why = await whyNoRoot();
+  if (why !== undefined) {
+    process.stderr.write(`test:bare: ${why}\n`);
+    return 1;
+  }
+  let stopped: string | undefined;
+  // Whatever is under way is killed at a signal by what has started it; then the step fails, and what was made is removed.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => (stopped ??= `stopped by ${signal}`));
+  const limit = setTimeout(() => {
+    stopped = `stopped after its limit of ${LIMIT_MS / 60_000} minutes`;
+    process.kill(process.pid, 'SIGTERM');
+  }, LIMIT_MS);
+  const tally = new Tally();
+  const settings = await machineSettings();
+  await sayWhatIsTried();
+  for (const debian of wanted.debians) if (stopped === undefined) await tryOn(debian, settings, wanted, tally, () => stopped);
+  clearTimeout(limit);
+  if (stopped !== undefined) say(`test:bare: ${stopped}`);
+  const status = tally.close();
+  return stopped === undefined ? status : 1;
+}
+
+async function tryOn(
+  debian: Debian,
+  settings: MachineSettings,
+  { suites, without }: BareArguments,
+  tally: Tally,
+  stopped: () => string | undefined,
+): Promise<void> {
+  let machine: BareMachine | undefined;
+  const step: Step = async (name, work) => {
+    if (stopped() === undefined) await tally.step(`Debian ${debian}: ${name}`, work);
+  };
+  try {
+    await step('a fresh root file system', async () => {
+      machine = await bareMachine(debian, settings);
+    });
+    if (machine === undefined) return;
+    const made = machine;
+    if (without.length > 0) await tryWithout(made, without, step);
+    if (without.length === 0 && suites.length === 0) {
+      await step('npm ci && npm start: the demo translates', () => demoAnswers(made));
+      await step('npm ci && npm test', () => suitePasses(made, 'test'));
+    }
+    for (const suite of suites) await step(`npm ci && npm run ${suite}`, () => suitePasses(made, suite));
+  } finally {
+    machine?.remove();
+  }
+}
+
+async function tryWithout(machine: BareMachine, names: readonly string[], step: Step): Promise<void> {
+  let ready = false;
+  await step(`what ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} needed for is installed`, async () => {
+    await prepareFor(machine, names);
+    ready = true;
+  });
+  if (!ready) return;
+  for (const name of names)
+    await step(`without ${name}, npm run ${commandThatNeeds(name)} fails by its name`, () => isMissedByName(machine, name));
+}
+
+async function sayWhatIsTried(): Promise<void> {
+  const { output } = await run('git', ['log', '-1', '--format=%h %s'], { limitMs: 10_000 });
+  const { output: changed } = await run('git', ['status', '--porcelain'], { limitMs: 10_000 });
+  say(`A clone of HEAD: ${output.trim()}${changed === '' ? '' : ' (what is not committed is not in it)'}`);
+}

@@ -1,0 +1,71 @@
+// The README's two commands, as somebody types them who has just cloned the project.
+import process from 'node:process';
+import { mustRun } from './command.ts';
+import type { Ran, Running } from './command.ts';
+import type { BareMachine } from './bare-machine.ts';
+import { say } from './tally.ts';
+import type { Counts } from './tally.ts';
+import { isVitestRun, vitestCounts } from './vitest-counts.ts';
+
+const INSTALL_AND_DEMO_MS = 300_000;
+const INSTALL_AND_TEST_MS = 1_200_000;
+const CURL_LINE = /^curl .*$(?=\n)/m;
+const ANSWER_MS = 10_000;
+/** The demo drains what it has, and there is nothing. */
+const STOP_MS = 15_000;
+
+/** `npm ci && npm start`: the line that the demo prints is pasted into a shell and translates; then it is stopped as by Ctrl-C. */
+export async function demoAnswers(machine: BareMachine): Promise<void> {
+  // Job control gives the demo a process group of its own, which is what Ctrl-C in a terminal speaks to.
+  const command = 'npm ci && { set -m; npm start < /dev/null & job=$!; read -r stop; kill -INT -- -$job; wait $job; }';
+  const demo = machine.start(command, { limitMs: INSTALL_AND_DEMO_MS });
+  try {
+    await pasteCurlLine(demo, INSTALL_AND_DEMO_MS);
+    demo.program.child.stdin?.end('stop\n');
+    const limit = setTimeout(() => demo.kill(`did not stop within ${STOP_MS / 1000} s of Ctrl-C`), STOP_MS);
+    const { killed } = await demo.ended;
+    clearTimeout(limit);
+    if (killed !== undefined) throw new Error(killed);
+    if (!demo.output().includes('lingate has stopped')) throw new Error('it did not say that it has stopped');
+  } catch (error) {
+    demo.kill('the demo failed');
+    throw new Error(`${(error as Error).message}\n${demo.output().slice(-4000)}`, { cause: error });
+  }
+}
+
+/** Runs the line that a demo prints in a shell, as it stands; throws unless that translates. */
+export async function pasteCurlLine(demo: Running, limitMs: number): Promise<void> {
+  await demo.program.until(CURL_LINE, limitMs);
+  const line = CURL_LINE.exec(demo.output())![0];
+  const answer = await mustRun('sh', ['-c', line], { limitMs: ANSWER_MS, uses: ['curl'] });
+  const { translations } = JSON.parse(answer) as { translations: readonly { text: string }[] };
+  if (translations[0]?.text !== 'Hallo, Welt!') throw new Error(`the demo answered: ${answer}`);
+  say(`  ${line.replace(/la_\w+/, 'la_test_…')}\n  ${answer.trim()}`);
+}
+
+/** `npm ci && npm test`, or another npm script in place of `test`; its output is shown as it comes. */
+export async function suitePasses(machine: BareMachine, script: string): Promise<Counts> {
+  const started = performance.now();
+  let installedAt: number | undefined;
+  const show = (text: string): void => {
+    process.stdout.write(text);
+    if (installedAt === undefined && text.includes(' RUN ')) installedAt = performance.now();
+  };
+  const command = script === 'test' ? 'npm ci && npm test' : `npm ci && npm run ${script}`;
+  const ran = await machine.run(command, { limitMs: INSTALL_AND_TEST_MS, show });
+  if (ran.killed !== undefined) say(`${command}: ${ran.killed}`);
+  if (installedAt !== undefined) {
+    say(`  ${seconds(installedAt - started)} for what is installed, ${seconds(performance.now() - installedAt)} for the tests`);
+  }
+  return countsOf(ran);
+}
+
+/** A script that is no vitest run counts as one. */
+function countsOf(ran: Ran): Counts {
+  if (isVitestRun(ran) || ran.status !== 0) return vitestCounts(ran);
+  return { passed: 1, failed: 0 };
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}

@@ -1,0 +1,65 @@
+// Debian's buildah with a storage of its own: chroot isolation, so it needs no daemon, no runtime and no kernel modules.
+import { join } from 'node:path';
+import process from 'node:process';
+import { mustRun } from '../bare/command.ts';
+
+const LIMIT_MS = 300_000;
+
+/** What an image says of how it is to be run. */
+export interface ImageConfig {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly WorkingDir: string;
+  readonly Healthcheck: { readonly Test: readonly string[] };
+}
+
+export class Buildah {
+  readonly #storage: readonly string[];
+  readonly #env: Readonly<Record<string, string>>;
+
+  /** Everything lies in the folder and goes with it. */
+  constructor(folder: string) {
+    this.#storage = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];
+    this.#env = { PATH: process.env['PATH'] ?? '', HOME: folder, TMPDIR: folder, BUILDAH_ISOLATION: 'chroot' };
+  }
+
+  /** What it prints, without the line break at its end. Throws what it said when it fails. */
+  async run(command: string, ...args: readonly string[]): Promise<string> {
+    const output = await mustRun('buildah', [...this.#storage, command, ...args], { limitMs: LIMIT_MS, env: this.#env });
+    return output.trim();
+  }
+
+  /** An image of one layer and a PATH: what the tar files hold, one over the other. */
+  async makeBase(name: string, tarballs: readonly string[]): Promise<void> {
+    const container = await this.run('from', 'scratch');
+    for (const tarball of tarballs) await this.run('add', '--quiet', container, tarball, '/');
+    await this.run('config', '--env', 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', '--cmd', 'node', container);
+    await this.run('commit', '--quiet', '--format', 'docker', container, name);
+    await this.run('rm', container);
+  }
+
+  /** Builds the context's Dockerfile; `settings` is seen as `path` by its steps and is not in the image. */
+  async build(name: string, context: string, settings: string, path: string): Promise<string> {
+    const network = ['--network', 'host', '--pull-never', '--format', 'docker', '--volume', `${settings}:${path}:ro`];
+    return this.run('build', ...network, '--file', join(context, 'Dockerfile'), '--tag', name, context);
+  }
+
+  async configOf(image: string): Promise<ImageConfig> {
+    const { Docker } = JSON.parse(await this.run('inspect', '--type', 'image', image)) as { Docker: { config: ImageConfig } };
+    return Docker.config;
+  }
+
+  /** Bytes of each of the image's layers, lowest first. */
+  async layersOf(image: string): Promise<readonly number[]> {
+    const { Manifest } = JSON.parse(await this.run('inspect', '--type', 'image', image)) as { Manifest: string };
+    const { layers } = JSON.parse(Manifest) as { layers: readonly { size: number }[] };
+    return layers.map(({ size }) => size);
+  }
+
+  /** A fresh container of the image, as a folder. */
+  async mount(image: string): Promise<string> {
+    return this.run('mount', await this.run('from', '--pull-never', image));
+  }
+}
