@@ -31,6 +31,7 @@ export class Client {
   readonly #owner: ClientOwner;
   readonly #socket: Socket;
   readonly #parser: ResponseParser;
+  readonly #secure: boolean;
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   #handler: ResponseHandler | undefined = undefined;
   /** Waits for the connection. */
@@ -42,6 +43,7 @@ export class Client {
     this.reusable = reusable;
     this.#owner = owner;
     this.#parser = new ResponseParser(responseBytesMax);
+    this.#secure = origin.readyEvent === 'secureConnect';
     this.#socket = origin.open({ buffer: this.#buffer, callback: (length) => this.#read(length) });
     this.#socket.once(origin.readyEvent, () => this.#connected());
     this.#socket.on('end', () => this.#ended());
@@ -55,6 +57,15 @@ export class Client {
 
   get gone(): boolean {
     return this.#gone;
+  }
+
+  /**
+   * Part of the request is still with us: an engine that has answered before it has the whole may take the rest of it for the next
+   * request. Behind TLS it is known only in the next check phase of the event loop: what the kernel took at once is reported as
+   * sent there, and the answer to it can be read before that.
+   */
+  get unsent(): boolean {
+    return this.#socket.writableLength > 0;
   }
 
   /** For how long the server keeps it, by its latest answer. */
@@ -123,8 +134,7 @@ export class Client {
     const handler = this.#handler!;
     this.#handler = undefined;
     handler.onResponse(this.#parser.take());
-    // An engine that answers before it has the whole request may take the rest of it for the next one.
-    if (this.reusable && this.#parser.keepsSeconds > 0 && this.#socket.writableLength === 0) this.#owner.onRest(this);
+    if (this.reusable && this.#parser.keepsSeconds > 0 && (this.#secure || !this.unsent)) this.#owner.onRest(this);
     else this.destroy();
   }
 

@@ -78,6 +78,7 @@ export class IdleSockets {
     const ready = this.#rested;
     this.#rested = this.#resting;
     this.#resting = [];
+    for (const client of this.#rested) if (client.unsent) client.destroy();
     if (this.#rested.length > 0) setImmediate(this.#turn);
     for (const client of ready) {
       if (client.gone) continue;

@@ -1,14 +1,17 @@
 // Engines behind TLS: certificates are checked, names too, and HTTP/1.1 is all that is offered.
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
+import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { make, RawEngine, rested, wireTo } from '../raw-engine.ts';
+import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
 import type { Pool } from '../../../../src/engines/http1/pool.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
 
+const WAIT_MS_MAX = 5000;
 const usual = getCACertificates('default');
 const folder = mkdtempSync(join(tmpdir(), 'lingate-engine-tls-'));
 const open: { close(): Promise<void> }[] = [];
@@ -28,12 +31,42 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** Whatever the machine does meanwhile, no connection gets too old. */
+const STILL = { nowMs: () => 0 };
+
 async function scene(host: string): Promise<{ engine: RawEngine; wire: Pool }> {
   const server = createServer({ key, cert, ALPNProtocols: ['h2', 'http/1.1'] });
   const engine = await new RawEngine(server).listen('127.0.0.1', 'secureConnection');
-  const wire = wireTo(`https://${host}:${engine.port}`);
+  const wire = wireTo(`https://${host}:${engine.port}`, STILL);
   open.push(engine, { close: () => wire.destroy() });
   return { engine, wire };
+}
+
+const ENGINE = `
+const { parentPort, workerData: { key, cert, answers } } = require('node:worker_threads');
+let connections = 0;
+const server = require('node:tls').createServer({ key, cert }, (socket) => {
+  const body = String(++connections);
+  const told = () => { Atomics.add(answers, 0, 1); Atomics.notify(answers, 0); };
+  socket.on('error', () => undefined).on('data', () => socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n' + body, told));
+});
+server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+/** An engine that is not held up by us; it answers with the number of the connection. `answered` blocks until it has answered so often. */
+async function engineThread(): Promise<{ readonly port: number; answered(times: number): void }> {
+  const answers = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(ENGINE, { eval: true, workerData: { key, cert, answers } });
+  open.push({ close: () => worker.terminate().then(() => undefined) });
+  const [port] = (await once(worker, 'message')) as [number];
+  return {
+    port,
+    answered(times) {
+      for (let now = Atomics.load(answers, 0); now < times; now = Atomics.load(answers, 0)) {
+        if (Atomics.wait(answers, 0, now, WAIT_MS_MAX) === 'timed-out') throw new Error('the engine does not answer');
+      }
+    },
+  };
 }
 
 describe('an engine behind TLS', () => {
@@ -57,6 +90,35 @@ describe('an engine behind TLS', () => {
     expect(engine.connections[0]!.received).toContain(`\r\nHost: localhost:${engine.port}\r\n`);
     // The handshake was not made anew for each.
     expect(resumed).toEqual([false, false, true, true]);
+  });
+
+  test('that answers while our event loop is busy keeps its connection too', async () => {
+    setDefaultCACertificates([...usual, cert.toString()]);
+    const thread = await engineThread();
+    const wire = wireTo(`https://localhost:${thread.port}`, STILL);
+    open.push({ close: () => wire.destroy() });
+    for (let call = 0; call < 6; call++) {
+      // In the check phase, as calls start that have waited for their turn.
+      await new Promise((resolve) => setImmediate(resolve));
+      const made = make(wire);
+      // The first one has yet to connect. Of the others the answer is here before our socket says that the request has gone.
+      if (call > 0) thread.answered(call + 1);
+      expect(await made.result).toBe('200 1');
+      await rested();
+    }
+  });
+
+  test('that answers before it has the whole request gives the answer and is closed', async () => {
+    setDefaultCACertificates([...usual, cert.toString()]);
+    const { engine, wire } = await scene('localhost');
+    const made = make(wire, { body: 'x'.repeat(16 << 20) });
+    await engine.until(() => engine.connections.length === 1);
+    const { socket } = engine.connections[0]!;
+    socket.pause().write(lengthAnswer('enough'));
+    expect(await made.result).toBe('200 enough');
+    socket.resume();
+    await engine.until(() => engine.open === 0);
+    expect(engine.connections[0]!.requests).toBe(0);
   });
 
   test.each([
