@@ -46,8 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli'],
   'build.ts': [],
   'testing.ts': ['testing'],
-  // Protocols are tried over the way that they take in the gateway.
-  testing: ['core', 'domain', 'ports', 'engines'],
+  testing: ['core', 'domain', 'ports'],
   'index.ts': ['core', 'domain', 'ports'],
 };
 

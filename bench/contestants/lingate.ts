@@ -25,8 +25,6 @@ export interface LingateOptions {
   readonly engine?: Readonly<Record<string, unknown>>;
   /** All load by one team with one request a second: nearly all of it is refused. */
   readonly flooded?: boolean;
-  /** For its process; may throw `NotOffered`. */
-  readonly env?: () => Readonly<Record<string, string>>;
   /** Stands between Lingate and its Redis; given the port of the one, tells the port of the other. */
   readonly beforeRedis?: (port: number, ground: Ground) => Promise<Program>;
 }
@@ -54,7 +52,6 @@ export function lingate(options: LingateOptions): Contestant {
 
 async function start(ground: Ground, options: LingateOptions): Promise<Running> {
   const { folder } = ground;
-  const env = options.env?.() ?? {};
   const file = join(folder, 'lingate.yaml');
   const port = await freePort();
   writeSettings(file, { port, opsPort: await freePort(), ground, options });
@@ -67,7 +64,7 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const plan = options.flooded === true ? { ...PLAN, requests_per_second: 1 } : PLAN;
   await makeTeams(redis === undefined ? store : `redis://127.0.0.1:${redis.port}`, plan, keys);
   const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store];
-  const program = await startProgram('node', args, { cores: ground.cores.gateway, port, folder, name: options.name, env });
+  const program = await startProgram('node', args, { cores: ground.cores.gateway, port, folder, name: options.name });
   return {
     ...judged(port, keys.map(bearer), options),
     gatewayPid: program.pid,

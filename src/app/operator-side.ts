@@ -8,7 +8,6 @@ import type { OpenApiOptions } from '../docs/openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import { opsPages } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
-import type { LoadedRoute } from '../ports/plugin.ts';
 
 export interface Address {
   readonly host: string;
@@ -28,8 +27,6 @@ export interface OperatorSideOptions {
   readonly ready: () => boolean | Promise<boolean>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly docsOnOps: boolean;
-  /** As the API reference shows them. */
-  readonly pluginRoutes: readonly LoadedRoute[];
   readonly log: Log;
 }
 
@@ -47,19 +44,12 @@ export interface OperatorSide {
 const API_VERSION = '1';
 
 /** Rejects with a `ListenError`. */
-export async function startOperatorSide({
-  config,
-  ready,
-  metrics,
-  docsOnOps,
-  pluginRoutes,
-  log,
-}: OperatorSideOptions): Promise<OperatorSide> {
+export async function startOperatorSide({ config, ready, metrics, docsOnOps, log }: OperatorSideOptions): Promise<OperatorSide> {
   const { ops, service } = config();
   if (!isLoopback(ops.host)) {
     log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
   }
-  const api = (): OpenApiOptions => apiOptions(config(), side, pluginRoutes);
+  const api = (): OpenApiOptions => apiOptions(config(), side);
   const listener = await startOpsListener(ops.host, ops.port, opsPages({ ready, metrics, api }));
   const url = urlOf(listener.address, 'http');
   const side: OperatorSide = {
@@ -73,9 +63,8 @@ export async function startOperatorSide({
 }
 
 /** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
-export function describeApi(config: Config, pluginRoutes: readonly LoadedRoute[] = []): Record<string, unknown> {
-  const urls = { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl };
-  return openApiDocument(apiOptions(config, urls, pluginRoutes));
+export function describeApi(config: Config): Record<string, unknown> {
+  return openApiDocument(apiOptions(config, { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl }));
 }
 
 /** The address that callers use. */
@@ -83,11 +72,7 @@ export function publicUrl(config: Config, address: Address): string {
   return urlOf(address, config.tls === undefined ? 'http' : 'https');
 }
 
-function apiOptions(
-  config: Config,
-  { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>,
-  pluginRoutes: readonly LoadedRoute[],
-): OpenApiOptions {
+function apiOptions(config: Config, { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>): OpenApiOptions {
   return {
     serviceName: config.service.name,
     version: API_VERSION,
@@ -97,7 +82,6 @@ function apiOptions(
     targetLanguages: config.languages.targets.map(({ code }) => code),
     vendorNames: config.auth.vendorNames,
     rateLimitHeaders: config.limits.rateLimitHeaders,
-    pluginRoutes,
   };
 }
 

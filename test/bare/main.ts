@@ -11,7 +11,7 @@ import { whyNoRoot } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';
 import { demoAnswers, suitePasses } from './stranger.ts';
 import { say, Tally } from './tally.ts';
-import type { Counts } from './tally.ts';
+import type { Counts } from './counts.ts';
 import { commandThatNeeds, isMissedByName, prepareFor } from './without.ts';
 
 type Step = (name: string, work: () => Promise<Counts | void>) => Promise<void>;

@@ -1,10 +1,6 @@
 // What passed and what failed, counted over steps and over the tests inside them; its last line is `N passed, N failed`.
 import process from 'node:process';
-
-export interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-}
+import type { Counts } from './counts.ts';
 
 /** Prints a line; everything for a person goes through here. */
 export function say(line: string): void {
