@@ -1,8 +1,7 @@
-// The admission on its way to Redis and back: its text out, the answer in.
+// The admission on its way to Redis and back: its bytes out, the answer in.
 import assert from 'node:assert/strict';
 import type { AdmissionRequest } from '../../src/ports/ledger.ts';
-import { admissionText, readAdmission } from '../../src/stores/redis/admission-codec.ts';
-import type { OperationReply } from '../../src/stores/redis/admission-codec.ts';
+import { ReplyReader, encodeCall } from '../../src/stores/redis/ledger-codec.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID } from './sample-exchange.ts';
 
@@ -18,21 +17,25 @@ const request: AdmissionRequest = {
   leaseMs: LEASE_MS,
   glossary: undefined,
 };
-const reply: OperationReply = { kind: 'reply', text: `admitted ${CHARACTERS} 1700000060000` };
+const reply = Buffer.alloc(9);
+reply.writeDoubleBE(1_700_000_000_000);
+reply.write('A', 8);
+const DEADLINE_MS = 1_700_000_000_500;
 
 export const admissionEncoding: MicroCase = {
   name: 'admission encoding',
   floorDoes: 'one text of the same words, one object',
-  run: () => [admissionText(request), readAdmission(request, reply)],
+  run: () => [encodeCall([{ offer: undefined, operations: [request] }], undefined, DEADLINE_MS), new ReplyReader(reply).admission(request)],
   floor: () => [
     `${request.requestId} ${request.keyId} ${CHARACTERS} ${LEASE_MS}`,
     { kind: 'admitted', reservation: { requestId: request.requestId, teamId: request.teamId, characters: CHARACTERS } },
   ],
   check() {
-    const words = admissionText(request).split(' ');
-    assert.ok(words.includes(request.requestId) && words.includes(String(CHARACTERS)));
-    const admission = readAdmission(request, reply);
-    assert.equal(admission.kind, 'admitted');
+    const call = encodeCall([{ offer: undefined, operations: [request] }], undefined, DEADLINE_MS);
+    assert.ok(call.includes(request.keyId));
+    const admission = new ReplyReader(reply).admission(request);
+    assert.ok(admission.kind === 'admitted');
     assert.equal(admission.reservation?.characters, CHARACTERS);
+    assert.equal(admission.reservation.leaseUntilMs, 1_700_000_000_000 + LEASE_MS);
   },
 };

@@ -4,6 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { sqlitePathOf } from '../../src/domain/store-url.ts';
+import { readBooks } from '../../src/stores/redis/layout.ts';
+import { teamKeys } from '../../src/stores/redis/redis-keys.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
@@ -70,7 +72,9 @@ async function countsByPeriod({ store, url }: Setting, { teamId }: TestTeam): Pr
     const keys = (await redis.keys(`lingate:{${teamId}}:use:*`)).toSorted(
       (a, b) => Number(a.split(':').at(-1)) - Number(b.split(':').at(-1)),
     );
-    return (await Promise.all(keys.map((key) => redis.hget(key, 'characters')))).map(Number);
+    const left = await Promise.all(keys.map((key) => redis.hget(key, 'characters')));
+    const books = await redis.hgetBuffer(teamKeys(teamId).team, 'b');
+    return [...left.map(Number), readBooks(books!).usedCharacters].filter((characters) => characters > 0);
   } finally {
     redis.disconnect();
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../../src/ports/log.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import type { LedgerWay } from '../../src/stores/redis/scripts.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { emptyBooks, referenceStore } from './model/reference-store.ts';
 import { startRedis } from './redis.ts';
@@ -35,10 +36,11 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
   };
 }
 
-export async function redisBacking(): Promise<Backing> {
+/** `ledgerWay` is which way the ledger's script goes. */
+export async function redisBacking(ledgerWay: LedgerWay = 'fast'): Promise<Backing> {
   const server = await startRedis();
   return {
-    open: (clock) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS }),
+    open: (clock) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS, ledgerWay }),
     remove: () => server.stop(),
   };
 }

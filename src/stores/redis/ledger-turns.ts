@@ -1,10 +1,14 @@
 // Sends what one turn of the event loop asks of the ledger as one script call per server slot, and answers each asker.
 import { RIDE_MS } from '../../domain/reservation.ts';
-import type { OperationReply } from './admission-codec.ts';
-import { NO_OFFER, boundsFor } from './period-offer.ts';
+import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
+import { ReplyReader, encodeCall } from './ledger-codec.ts';
+import type { Undone } from './ledger-codec.ts';
+import { boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
-import { teamKeys } from './redis-keys.ts';
-import { LATE, ROUNDS_MAX, UNSETTLED, runRound } from './store-round.ts';
+import { teamKey } from './redis-keys.ts';
+import { Rounds } from './rounds.ts';
+import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
 
 export interface LedgerTurnsOptions extends StoreRoundOptions {
@@ -14,25 +18,30 @@ export interface LedgerTurnsOptions extends StoreRoundOptions {
   readonly track: (running: Promise<unknown>) => void;
 }
 
-interface Operation {
+interface Asked {
   readonly teamId: string;
-  /** As `lua/ledger.lua` reads it. */
-  readonly text: string;
-  readonly answer: (reply: OperationReply) => void;
-  /** When whoever asked stops waiting, by the local monotonic clock. */
-  readonly untilMs: number;
-  /** Times it was sent and did nothing. */
-  rounds: number;
-  late: boolean;
+  readonly rounds: Rounds;
 }
+
+type Operation = Asked &
+  (
+    | { readonly kind: 'admit'; readonly asks: AdmissionRequest; readonly answer: (answer: Admission) => void }
+    | {
+        readonly kind: 'resolve';
+        readonly asks: { readonly requestId: string; readonly verdict: Verdict };
+        readonly answer: (answer: Resolution) => void;
+      }
+  );
+
+/** Of one team. */
+type Group = readonly [Operation, ...Operation[]];
 
 /** Bounds how long one call keeps the server from others: about a millisecond. */
 const OPERATIONS_MAX = 128;
 
 /**
- * Operations keep the order in which they were asked for within a team. One that did nothing, because it came too late by
- * what was known of the store's clock or because a period's bounds were asked for, is repeated by itself; never one whose
- * call has failed, which leaves open whether it was run.
+ * Operations keep the order in which they were asked for within a team. One that did nothing is repeated by itself, within
+ * its `Rounds`.
  */
 export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
@@ -45,12 +54,17 @@ export class LedgerTurns {
     this.#options = options;
   }
 
-  /** What is `hurried` is sent at the end of the turn; the rest rides along with it, or goes when it has waited for `RIDE_MS`. */
-  operate(teamId: string, text: string, hurried: boolean, answer: (reply: OperationReply) => void): void {
-    this.#waiting.push({ teamId, text, answer, untilMs: performance.now() + this.#options.timeoutMs, rounds: 0, late: false });
+  /** Somebody waits for an admission: it is sent at the end of the turn. */
+  admit(request: AdmissionRequest, answer: (answer: Admission) => void): void {
+    this.#waiting.push({ kind: 'admit', teamId: request.teamId, asks: request, answer, rounds: this.#rounds() });
     // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
-    if (hurried) this.#turn ??= setImmediate(this.#flush);
-    else if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, RIDE_MS);
+    this.#turn ??= setImmediate(this.#flush);
+  }
+
+  /** Nobody waits for a resolution: it rides along with an admission, or goes when it has waited for `RIDE_MS`. */
+  resolve(teamId: string, requestId: string, verdict: Verdict, answer: (answer: Resolution) => void): void {
+    this.#waiting.push({ kind: 'resolve', teamId, asks: { requestId, verdict }, answer, rounds: this.#rounds() });
+    if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, RIDE_MS);
   }
 
   /** Sends what waits. */
@@ -60,83 +74,74 @@ export class LedgerTurns {
     this.#turn = this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (waiting.length === 0) return;
-    if (waiting.length === 1) return this.#send(waiting, [waiting], NO_OFFER);
-    const teams = new Map<string, Operation[]>();
-    for (const operation of waiting) {
-      const of = teams.get(operation.teamId);
-      if (of === undefined) teams.set(operation.teamId, [operation]);
-      else of.push(operation);
-    }
-    let groups: Operation[][] = [];
-    let count = 0;
-    for (const team of teams.values()) {
-      for (let first = 0; first < team.length; first += OPERATIONS_MAX) {
-        const group = team.length <= OPERATIONS_MAX ? team : team.slice(first, first + OPERATIONS_MAX);
-        if (count > 0 && (this.#options.clustered || count + group.length > OPERATIONS_MAX)) {
-          this.#send(groups.flat(), groups, NO_OFFER);
-          groups = [];
-          count = 0;
-        }
-        groups.push(group);
-        count += group.length;
-      }
-    }
-    this.#send(groups.flat(), groups, NO_OFFER);
+    for (const groups of callsOf(waiting, this.#options.clustered)) this.#send(groups, undefined);
   }
 
-  /** `operations` are those of all groups in order; a group is of one team. */
-  #send(operations: readonly Operation[], groups: readonly (readonly Operation[])[], offer: Offer): void {
-    const { teamId, rounds } = operations[0]!;
+  #rounds(): Rounds {
+    return new Rounds(this.#options.timeoutMs);
+  }
+
+  #send(groups: readonly Group[], offer: Offer | undefined): void {
+    const [{ teamId, rounds }] = groups[0]!;
     const round = runRound(this.#options, {
       script: 'ledger',
       teamId,
-      untilMs: earliest(operations),
-      first: rounds === 0,
-      call: (clock, deadline) => callOf(groups, clock, deadline, offer),
+      untilMs: earliest(groups),
+      first: rounds.first,
+      call: (clockMs, deadlineMs) => ({
+        keys: groups.map(([first]) => teamKey(first.teamId)),
+        args: [
+          encodeCall(
+            groups.map((group) => ({ offer, operations: group.map(({ asks }) => asks) })),
+            clockMs,
+            deadlineMs,
+          ),
+        ],
+      }),
+      timeOf: (reply) => new ReplyReader(reply as Buffer).nowMs,
     });
     this.#options.track(
       round.then((reply) => {
-        if ('kind' in reply) {
-          for (const { answer } of operations) answer(reply);
-          return;
-        }
-        const [nowMs, ...answers] = reply;
-        for (let i = 0; i < operations.length; i++) this.#conclude(operations[i]!, answers[i] as string, nowMs);
+        if (reply.kind === 'reply') this.#conclude(groups, reply.value as Buffer);
+        else for (const group of groups) for (const { answer } of group) answer(reply);
       }),
     );
   }
 
-  #conclude(operation: Operation, text: string, nowMs: number): void {
-    if (text === 'late') return this.#tooLate(operation);
-    if (text.startsWith('period ')) return this.#offer(operation, text, nowMs);
-    if (text.startsWith('failed ')) return this.#fail(operation, text.slice('failed '.length));
-    operation.answer({ kind: 'reply', text });
-  }
-
-  #tooLate(operation: Operation): void {
-    if (operation.late) return operation.answer(LATE);
-    operation.late = true;
-    this.#repeat(operation, NO_OFFER);
-  }
-
-  #offer(operation: Operation, text: string, nowMs: number): void {
-    const [, createdMs, period] = text.split(' ');
-    let offer: Offer;
+  /** All answers are read before any is given: when one cannot be read, none is to be believed. */
+  #conclude(groups: readonly Group[], bytes: Buffer): void {
+    const operations = groups.flat();
+    let answers: (Admission | Resolution | Undone)[];
+    const reply = new ReplyReader(bytes);
     try {
-      offer = boundsFor([nowMs, 'period', createdMs, period]);
+      answers = operations.map((operation) => (operation.kind === 'admit' ? reply.admission(operation.asks) : reply.resolution()));
     } catch (error) {
-      // The dataset's fault: no other operation may go without its answer for it.
-      return this.#fail(operation, error instanceof Error ? error.message : 'a period cannot be read');
+      const message = error instanceof Error ? error.message : 'a reply cannot be read';
+      for (const operation of operations) this.#fail(operation, message);
+      return;
     }
-    this.#repeat(operation, offer);
+    for (const [i, operation] of operations.entries()) {
+      const answer = answers[i]!;
+      if (answer.kind === 'late' || answer.kind === 'period' || answer.kind === 'failed') this.#undone(operation, answer, reply.nowMs);
+      // It was read for the operation's own kind.
+      else operation.answer(answer as Admission & Resolution);
+    }
   }
 
-  #repeat(operation: Operation, offer: Offer): void {
-    operation.rounds++;
-    if (performance.now() >= operation.untilMs) operation.answer(LATE);
-    else if (operation.rounds >= ROUNDS_MAX) operation.answer(UNSETTLED);
-    else this.#send([operation], [[operation]], offer);
+  #undone(operation: Operation, answer: Undone, nowMs: number): void {
+    if (answer.kind === 'failed') return this.#fail(operation, answer.message);
+    let offer: Offer | undefined;
+    if (answer.kind === 'period') {
+      try {
+        offer = boundsFor(nowMs, answer.createdMs, answer.length);
+      } catch (error) {
+        // The dataset's fault: no other operation may go without its answer for it.
+        return this.#fail(operation, error instanceof Error ? error.message : 'a period cannot be read');
+      }
+    }
+    const end: StoreUnavailable | undefined = operation.rounds.another(answer.kind);
+    if (end !== undefined) operation.answer(end);
+    else this.#send([[operation]], offer);
   }
 
   /** Of all that its call asked for, this alone could not be done. */
@@ -145,26 +150,35 @@ export class LedgerTurns {
   }
 }
 
-/** A call that is in time for all is in time for each. */
-function earliest(operations: readonly Operation[]): number {
-  let untilMs = Infinity;
-  for (const operation of operations) untilMs = Math.min(untilMs, operation.untilMs);
-  return untilMs;
+/** What may share a call: of any teams, or of one where teams lie in slots of their own; a group is of one team. */
+function callsOf(waiting: readonly Operation[], clustered: boolean): Group[][] {
+  const teams = new Map<string, Operation[]>();
+  for (const operation of waiting) {
+    const of = teams.get(operation.teamId);
+    if (of === undefined) teams.set(operation.teamId, [operation]);
+    else of.push(operation);
+  }
+  const calls: Group[][] = [];
+  let room = 0;
+  for (const team of teams.values()) {
+    for (let first = 0; first < team.length; first += OPERATIONS_MAX) {
+      const group = (team.length <= OPERATIONS_MAX ? team : team.slice(first, first + OPERATIONS_MAX)) as unknown as Group;
+      if (clustered || room < group.length) {
+        calls.push([]);
+        room = OPERATIONS_MAX;
+      }
+      calls.at(-1)!.push(group);
+      room -= group.length;
+    }
+  }
+  return calls;
 }
 
-function callOf(groups: readonly (readonly Operation[])[], clock: string, deadline: string, offer: Offer): string[] {
-  const call: string[] = [''];
-  for (const [{ teamId }] of groups as readonly (readonly [Operation, ...Operation[]])[]) {
-    const { team, open, due, seen, window, pairs } = teamKeys(teamId);
-    call.push(team, open, due, seen, window, pairs);
-  }
-  call[0] = String(call.length - 1);
-  call.push(clock, deadline);
-  for (const group of groups) {
-    call.push(offer === NO_OFFER ? '' : offer.join(' '), String(group.length));
-    for (const { text } of group) call.push(text);
-  }
-  return call;
+/** A call that is in time for all is in time for each. */
+function earliest(groups: readonly Group[]): number {
+  let untilMs = Infinity;
+  for (const group of groups) for (const { rounds } of group) untilMs = Math.min(untilMs, rounds.untilMs);
+  return untilMs;
 }
 
 /** As the library would have made it of a call by itself: its name tells a refusal from a lost connection. */

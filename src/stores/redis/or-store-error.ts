@@ -1,13 +1,16 @@
 // For the ports whose failures are rejections: an answer of Redis, or a StoreError that says what an operator can do.
 import { StoreError } from '../../domain/store-error.ts';
+import type { StoreUnavailable } from '../../ports/key-directory.ts';
 import type { RedisLink } from './redis-link.ts';
-import type { ScriptCall } from './script-caller.ts';
+import type { ScriptCall, ScriptReply } from './script-caller.ts';
 
-/** Runs a script; answers its values, which begin with the store's time and a word. */
-export async function valuesOrStoreError(link: RedisLink, call: ScriptCall): Promise<readonly unknown[]> {
+export type ScriptValues = Exclude<ScriptReply, StoreUnavailable>;
+
+/** Runs a script. */
+export async function valuesOrStoreError(link: RedisLink, call: ScriptCall): Promise<ScriptValues> {
   const reply = await link.call(call);
   if (reply.kind === 'unavailable') throw noAnswer(link, reply.cause);
-  return reply.values;
+  return reply;
 }
 
 /** Runs plain commands. */

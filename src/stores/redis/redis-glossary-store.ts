@@ -1,9 +1,10 @@
 // Glossaries in Redis: created and removed by one script each in the team's slot, read by plain commands.
 import type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryStore, NewGlossary } from '../../ports/glossary-store.ts';
 import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
+import type { ScriptValues } from './or-store-error.ts';
 import { entriesKey, glossaryPair, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import type { ScriptName } from './scripts.ts';
+import type { ScriptCall } from './script-caller.ts';
 
 export class RedisGlossaryStore implements GlossaryStore {
   readonly #link: RedisLink;
@@ -16,10 +17,11 @@ export class RedisGlossaryStore implements GlossaryStore {
     const entryCount = Object.keys(entries).length;
     const json = JSON.stringify({ name, sourceLang, targetLang, entryCount });
     const args = [glossaryPair(sourceLang, targetLang), json, JSON.stringify(entries)];
-    const [, word, value] = await this.#script('create_glossary', teamId, glossaryId, args);
+    const { word, values } = await this.#script('create_glossary', teamId, glossaryId, args);
+    const value = String(values[0]);
     if (word === 'none') return { kind: 'team_unknown' };
     if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
-    return { kind: 'created', glossary: readGlossary(glossaryId, String(value)).glossary };
+    return { kind: 'created', glossary: readGlossary(glossaryId, value).glossary };
   }
 
   async list(teamId: string): Promise<readonly GlossaryRecord[]> {
@@ -41,11 +43,11 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   async remove(teamId: string, glossaryId: string): Promise<boolean> {
-    const [, word] = await this.#script('remove_glossary', teamId, glossaryId, []);
+    const { word } = await this.#script('remove_glossary', teamId, glossaryId, []);
     return word === 'removed';
   }
 
-  #script(script: ScriptName, teamId: string, glossaryId: string, args: readonly string[]): Promise<readonly unknown[]> {
+  #script(script: ScriptCall['script'], teamId: string, glossaryId: string, args: readonly string[]): Promise<ScriptValues> {
     const { team, glossaries, pairs } = teamKeys(teamId);
     const keys = [team, glossaries, pairs, entriesKey(teamId, glossaryId)];
     return valuesOrStoreError(this.#link, { script, teamId, keys, args: [glossaryId, ...args] });

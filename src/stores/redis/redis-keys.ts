@@ -1,12 +1,10 @@
 // The names of everything that is kept in Redis; a team's keys share a slot by their hash tag.
 
 /**
- * What each holds:
+ * What each holds, besides what scripts find beside `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
  *
- * - `:team` hash: the team's record, its plan's numbers, balance and period; per key its status `k:<key>` and last use `u:<key>`
- * - `:window` list of the milliseconds at which requests took a place in the rate window
- * - `:open` hash of open reservations and held counters, `:due` their ids by end of lease, `:seen` ids that stand finally
- * - `:use:<number>` hash of a period's settled counts: `characters`, `<key>:c`, `<key>:r`
+ * - `:team` hash: the team's record, its plan, books and keys' states
+ * - `:use:<number>` hash of the settled counts of a period that was left: `characters`, `<key>:c`, `<key>:r`
  * - `:keys` hash of the keys' records
  * - `:glossaries` hash of the glossaries' records, `:entries:<glossary>` the entries of each as JSON
  * - `:pairs` hash from glossary to `<source>|<target>`, apart from the glossaries themselves so that an admission reads a
@@ -14,10 +12,9 @@
  */
 export interface TeamKeys {
   readonly team: string;
-  readonly window: string;
-  readonly open: string;
-  readonly due: string;
-  readonly seen: string;
+  readonly ids: string;
+  readonly places: string;
+  readonly late: string;
   readonly keys: string;
   readonly glossaries: string;
   readonly pairs: string;
@@ -26,15 +23,18 @@ export interface TeamKeys {
 export function teamKeys(teamId: string): TeamKeys {
   const base = `lingate:{${teamId}}:`;
   return {
-    team: `${base}team`,
-    window: `${base}window`,
-    open: `${base}open`,
-    due: `${base}due`,
-    seen: `${base}seen`,
+    team: teamKey(teamId),
+    ids: `${base}ids`,
+    places: `${base}places`,
+    late: `${base}late`,
     keys: `${base}keys`,
     glossaries: `${base}glossaries`,
     pairs: `${base}pairs`,
   };
+}
+
+export function teamKey(teamId: string): string {
+  return `lingate:{${teamId}}:team`;
 }
 
 /** A glossary's entries: a key of their own, so that listing glossaries does not read them. */
@@ -44,6 +44,9 @@ export function entriesKey(teamId: string, glossaryId: string): string {
 
 /** All teams in order of creation. */
 export const TEAMS_KEY = 'lingate:teams';
+
+/** The version of how all of this lies (layout-version.ts). */
+export const LAYOUT_KEY = 'lingate:layout';
 
 /** Who has the key with this digest. */
 export function digestKey(digest: string): string {

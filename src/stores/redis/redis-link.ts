@@ -1,8 +1,8 @@
 // The store's one way to Redis: commands and scripts whose failures are values, and an orderly end.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import type { OperationReply } from './admission-codec.ts';
 import { causeOf } from './failure.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -10,7 +10,7 @@ import { teamSlot } from './redis-keys.ts';
 import { ScriptCaller } from './script-caller.ts';
 import type { ScriptCall, ScriptReply } from './script-caller.ts';
 import { defineScripts } from './scripts.ts';
-import type { RunScript } from './scripts.ts';
+import type { LedgerWay, RunScript } from './scripts.ts';
 import { StoreTime } from './store-time.ts';
 import { within } from './within.ts';
 
@@ -21,6 +21,8 @@ export interface RedisLinkOptions {
   readonly commandTimeoutMs: number;
   readonly clock: Clock | undefined;
   readonly log: Log;
+  /** Which way the ledger's script goes: for tests. */
+  readonly ledgerWay?: LedgerWay;
 }
 
 export type Answer<T> = { readonly kind: 'answer'; readonly value: T } | StoreUnavailable;
@@ -45,7 +47,7 @@ export class RedisLink {
     this.#options = options;
     this.redis = options.redis;
     this.shown = options.shown;
-    this.run = defineScripts(options.redis);
+    this.run = defineScripts(options.redis, options.ledgerWay);
     const time = new StoreTime();
     options.redis.on('close', () => time.forget());
     const shared = {
@@ -69,10 +71,15 @@ export class RedisLink {
     return this.#track(this.#caller.call(call));
   }
 
-  /** One of the ledger's operations; somebody waits for one that is `hurried`. Answers exactly once. */
-  operate(teamId: string, text: string, hurried: boolean, answer: (reply: OperationReply) => void): void {
+  /** Answers exactly once, as `resolve` does. */
+  admit(request: AdmissionRequest, answer: (answer: Admission) => void): void {
     if (this.#closed) answer(CLOSED);
-    else this.#turns.operate(teamId, text, hurried, answer);
+    else this.#turns.admit(request, answer);
+  }
+
+  resolve(teamId: string, requestId: string, verdict: Verdict, answer: (answer: Resolution) => void): void {
+    if (this.#closed) answer(CLOSED);
+    else this.#turns.resolve(teamId, requestId, verdict, answer);
   }
 
   /** Runs plain commands. */

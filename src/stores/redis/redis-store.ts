@@ -4,6 +4,7 @@ import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
+import { checkLayout } from './layout-version.ts';
 import { isNoMaster, reasonOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
@@ -13,6 +14,7 @@ import { RedisLink } from './redis-link.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
+import type { LedgerWay } from './scripts.ts';
 import { checkServer } from './server-checks.ts';
 import { within } from './within.ts';
 
@@ -23,6 +25,8 @@ export interface RedisStoreOptions {
   readonly commandTimeoutMs?: number;
   /** Replaces the servers' own clocks; for tests that move time. */
   readonly clock?: Clock;
+  /** Which way the ledger's script goes; for tests that compare them. */
+  readonly ledgerWay?: LedgerWay;
 }
 
 const COMMAND_TIMEOUT_MS = 500;
@@ -39,7 +43,8 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, reasonOf(error));
   }
-  const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clock: options.clock, log: options.log });
+  const way = options.ledgerWay === undefined ? {} : { ledgerWay: options.ledgerWay };
+  const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clock: options.clock, log: options.log, ...way });
   return {
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
@@ -71,6 +76,7 @@ async function connect(redis: RedisConnection, target: RedisTarget, log: Log): P
   }
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));
+  await checkLayout(redis, target.shown);
 }
 
 async function ping(link: RedisLink): Promise<void> {

@@ -1,20 +1,21 @@
 // Runs a single operation's script, and answers its questions about periods.
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
-import { NO_OFFER, boundsFor } from './period-offer.ts';
+import { boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
+import { Rounds } from './rounds.ts';
 import type { ScriptName } from './scripts.ts';
-import { LATE, ROUNDS_MAX, UNSETTLED, runRound } from './store-round.ts';
+import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
 
 export interface ScriptCall {
-  readonly script: ScriptName;
+  readonly script: Exclude<ScriptName, 'ledger'>;
   readonly teamId: string;
   readonly keys: readonly string[];
   /** What follows the head. */
-  readonly args: readonly string[];
+  readonly args: readonly (string | Buffer)[];
 }
 
-/** `values` begins with the store's time and the answer's word. */
+/** `values` are what follows the store's time and the answer's word: texts are buffers, and may be null. */
 export type ScriptReply = { readonly kind: 'reply'; readonly word: string; readonly values: readonly unknown[] } | StoreUnavailable;
 
 export class ScriptCaller {
@@ -24,38 +25,36 @@ export class ScriptCaller {
     this.#options = options;
   }
 
-  /**
-   * More than one round only where the one before did nothing: it came too late by what was known of the store's clock,
-   * or asked for a period's bounds. Never after a failure, which leaves open whether the script has run.
-   */
+  /** More than one round only where the one before did nothing. */
   async call(call: ScriptCall): Promise<ScriptReply> {
-    const untilMs = performance.now() + this.#options.timeoutMs;
-    let offer = NO_OFFER;
-    let late = false;
-    for (let round = 0; round < ROUNDS_MAX; round++) {
-      const reply = await this.#once(call, offer, untilMs, round === 0);
-      if (reply.kind === 'unavailable') return reply;
-      if (reply.word === 'period') {
-        offer = boundsFor(reply.values);
-      } else if (reply.word !== 'late') {
-        return reply;
-      } else {
-        if (late) return LATE;
-        late = true;
-      }
-      if (performance.now() >= untilMs) return LATE;
+    const rounds = new Rounds(this.#options.timeoutMs);
+    let offer: Offer | undefined;
+    for (;;) {
+      const round = await this.#once(call, offer, rounds);
+      if (round.kind === 'unavailable') return round;
+      const [nowMs, wordBytes, ...values] = round.value as readonly unknown[];
+      const word = String(wordBytes);
+      if (word !== 'late' && word !== 'period') return { kind: 'reply', word, values };
+      if (word === 'period') offer = boundsFor(Number(nowMs), Number(String(values[0])), String(values[1]));
+      const end = rounds.another(word);
+      if (end !== undefined) return end;
     }
-    return UNSETTLED;
   }
 
-  async #once(call: ScriptCall, offer: Offer, untilMs: number, first: boolean): Promise<ScriptReply> {
-    const reply = await runRound(this.#options, {
-      script: call.script,
-      teamId: call.teamId,
+  #once({ script, teamId, keys, args }: ScriptCall, offer: Offer | undefined, { untilMs, first }: Rounds) {
+    return runRound(this.#options, {
+      script,
+      teamId,
       untilMs,
       first,
-      call: (clock, deadline) => [...call.keys, clock, deadline, ...offer, ...call.args],
+      call: (clockMs, deadlineMs) => ({ keys, args: [String(clockMs ?? ''), String(deadlineMs), ...offerWords(offer), ...args] }),
+      timeOf: (reply) => Number((reply as readonly unknown[])[0]),
     });
-    return 'kind' in reply ? reply : { kind: 'reply', word: reply[1] as string, values: reply };
   }
+}
+
+/** As the scripts read them; all empty when none were asked for. */
+function offerWords(offer: Offer | undefined): readonly string[] {
+  if (offer === undefined) return ['', '', '', ''];
+  return [String(offer.startMs), String(offer.endMs), offer.length, String(offer.createdMs)];
 }

@@ -1,47 +1,83 @@
 // The Lua operations: read from their files at boot, each put together with the parts that it stands on.
 import { readFileSync } from 'node:fs';
-import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
+import { CONSTANTS } from './layout.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-const BOOKS = ['shared', 'period', 'books', 'books-writing'] as const;
+const SHARED = ['shared', 'layout'] as const;
+const TEAM = ['team'] as const;
+const BOOKS = [...TEAM, 'places', 'ids', 'account'] as const;
 
-/** Each operation's files in order; its function has its name. `keys` is how many KEYS it takes; `undefined` when calls say so. */
+interface ScriptFiles {
+  readonly files: readonly string[];
+  /** Files of which only now and then something is needed: their functions are made when `general` is first called. What they
+   * stand on is named again, because a function in Lua may refer to no more than 60 things outside of it. */
+  readonly onDemand?: readonly string[];
+}
+
+/** Each operation's files in order; its function has its name. */
 const SCRIPTS = {
-  ledger: { files: [...BOOKS, 'window', 'account', 'admit', 'resolve', 'ledger'], keys: undefined },
-  create_team: { files: [...BOOKS, 'teams'], keys: 5 },
-  update_team: { files: [...BOOKS, 'teams'], keys: 5 },
-  survey: { files: [...BOOKS, 'teams'], keys: 5 },
-  create_key: { files: ['shared', 'keys'], keys: 2 },
-  revoke_key: { files: ['shared', 'keys'], keys: 2 },
-  create_glossary: { files: ['shared', 'glossaries'], keys: 4 },
-  remove_glossary: { files: ['shared', 'glossaries'], keys: 4 },
-  index_team: { files: ['shared', 'index-team'], keys: 1 },
-} as const;
+  ledger: {
+    files: [...SHARED, 'window', 'call', 'fast', 'ledger'],
+    onDemand: [...SHARED, 'window', ...BOOKS, 'admit', 'resolve', 'general'],
+  },
+  standing: { files: [...SHARED, 'window', ...BOOKS, 'standing'] },
+  create_team: { files: [...SHARED, ...TEAM, 'teams'] },
+  update_team: { files: [...SHARED, ...TEAM, 'teams'] },
+  usage: { files: [...SHARED, ...TEAM, 'teams'] },
+  create_key: { files: [...SHARED, 'keys'] },
+  revoke_key: { files: [...SHARED, 'keys'] },
+  create_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
+  remove_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
+  index_team: { files: ['shared', 'index-team'] },
+} as const satisfies Record<string, ScriptFiles>;
 
 export type ScriptName = keyof typeof SCRIPTS;
 
-/** Of a script whose number of keys varies, that number comes first. */
-export type RunScript = (name: ScriptName, keysAndArgs: readonly string[]) => Promise<unknown>;
+export interface ScriptArguments {
+  readonly keys: readonly string[];
+  readonly args: readonly (string | Buffer)[];
+}
+
+/** Texts in the reply are buffers. */
+export type RunScript = (name: ScriptName, call: ScriptArguments) => Promise<unknown>;
+
+/**
+ * Which way the ledger's script goes. Operators' servers get `fast`: the cheap one where it gets through. The others are for
+ * tests: the general way alone, and every choice tossed, so that both ways are taken in turns and nothing is skipped.
+ */
+export type LedgerWay = 'fast' | 'general' | 'tossed';
+
+const WAYS: Readonly<Record<LedgerWay, string>> = {
+  fast: 'local FAST, TOSS = true, false',
+  general: 'local FAST, TOSS = false, false',
+  // Lua's own random numbers begin anew with every call: without the clock each would toss the same.
+  tossed:
+    "math.randomseed(tonumber(redis.call('TIME')[2])) math.random()\nlocal FAST, TOSS = true, function() return math.random() < 0.5 end",
+};
 
 /** The whole text of an operation's script. */
-export function scriptText(name: ScriptName): string {
-  const constants = `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`;
-  const parts = SCRIPTS[name].files.map((file) => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8'));
-  return [constants, ...parts, `return ${name}()`].join('\n');
+export function scriptText(name: ScriptName, way: LedgerWay = 'fast'): string {
+  const { files, onDemand }: ScriptFiles = SCRIPTS[name];
+  const parts = files.map(textOf);
+  // Redis makes every function of a script anew each time it runs: what is seldom needed shall not cost it.
+  if (onDemand !== undefined) parts.splice(-1, 0, `local function make_general()\n${onDemand.map(textOf).join('\n')}\nreturn general\nend`);
+  return [CONSTANTS, WAYS[way], ...parts, `return ${name}()`].join('\n');
+}
+
+function textOf(file: string): string {
+  return readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8');
 }
 
 /** Teaches the connection all operations. The library sends a script's text by itself where a server does not have it. */
-export function defineScripts(connection: RedisConnection): RunScript {
-  const names = Object.keys(SCRIPTS) as ScriptName[];
-  for (const name of names) {
-    const { keys } = SCRIPTS[name];
-    connection.defineCommand(commandOf(name), { lua: scriptText(name), ...(keys === undefined ? {} : { numberOfKeys: keys }) });
-  }
-  const commands = connection as unknown as Readonly<Record<string, (...keysAndArgs: readonly string[]) => Promise<unknown>>>;
-  return (name, keysAndArgs) => {
-    const command = commands[commandOf(name)];
+export function defineScripts(connection: RedisConnection, way: LedgerWay = 'fast'): RunScript {
+  for (const name of Object.keys(SCRIPTS) as ScriptName[]) connection.defineCommand(commandOf(name), { lua: scriptText(name, way) });
+  const commands = connection as unknown as Readonly<
+    Record<string, (...keysAndArgs: readonly (number | string | Buffer)[]) => Promise<unknown>>
+  >;
+  return (name, { keys, args }) => {
+    const command = commands[`${commandOf(name)}Buffer`];
     if (command === undefined) throw new Error(`script ${name} is not defined`);
-    return command.apply(connection, [...keysAndArgs]);
+    return command.call(connection, keys.length, ...keys, ...args);
   };
 }
 

@@ -1,7 +1,7 @@
 // One run of a script: with a deadline by its server's clock, which the reply tells anew.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
-import type { RunScript, ScriptName } from './scripts.ts';
+import type { RunScript, ScriptArguments, ScriptName } from './scripts.ts';
 import type { StoreTime } from './store-time.ts';
 import { within } from './within.ts';
 
@@ -24,37 +24,38 @@ export interface StoreRound {
   readonly untilMs: number;
   /** Not a repetition: nothing of its time is used up. */
   readonly first: boolean;
-  /** Keys and arguments, around the clock's reading ('' for the server's own) and the deadline. */
-  readonly call: (clock: string, deadline: string) => readonly string[];
+  /** Keys and arguments, around the clock's reading (undefined for the server's own) and the deadline. */
+  readonly call: (clockMs: number | undefined, deadlineMs: number) => ScriptArguments;
+  /** The store's time in a reply. */
+  readonly timeOf: (reply: unknown) => number;
 }
 
-/** Begins with the store's time. */
-export type RoundReply = readonly [nowMs: number, ...rest: unknown[]];
+/** Of a round that was run. */
+export interface RoundReply {
+  readonly kind: 'reply';
+  readonly value: unknown;
+}
 
-/** How often an operation is sent at most; all but the last of its rounds did nothing. */
-export const ROUNDS_MAX = 6;
-export const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
-export const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
 /** The slot has another master by now. */
 const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
 
 /** Never rejects. A failure leaves open whether the script has run. */
 export function runRound(options: StoreRoundOptions, round: StoreRound): Promise<RoundReply | StoreUnavailable> {
   const { run, time, nodeOf, clock, timeoutMs, causeOf } = options;
-  const { script, teamId, untilMs, first, call } = round;
+  const { script, teamId, untilMs, first, call, timeOf } = round;
   const node = nodeOf(teamId);
   const sentAtMs = performance.now();
   // Without knowledge of the store's clock the first round is sent to be late: it does nothing and brings the time.
   const deadlineMs = clock === undefined ? (time.at(node, untilMs) ?? 0) : clock.nowMs() + timeoutMs;
-  const running = run(script, call(clock === undefined ? '' : String(clock.nowMs()), String(deadlineMs)));
+  const running = run(script, call(clock?.nowMs(), deadlineMs));
   // The library's own timeout bounds the first round; further ones share what is left of it.
   return (first ? running : within(running, untilMs - sentAtMs)).then(
     (reply) => {
       // A master that froze, lost its place and thawed says so only later: its word counts no more.
       if (nodeOf(teamId) !== node) return MOVED;
-      time.learn(node, sentAtMs, performance.now(), (reply as RoundReply)[0]);
-      return reply as RoundReply;
+      time.learn(node, sentAtMs, performance.now(), timeOf(reply));
+      return { kind: 'reply', value: reply } as const;
     },
-    (error: unknown) => ({ kind: 'unavailable', cause: causeOf(error) }),
+    (error: unknown) => ({ kind: 'unavailable', cause: causeOf(error) }) as const,
   );
 }

@@ -1,50 +1,37 @@
-// Teams, keys and their counts as Redis holds them: hashes of text.
+// Teams, keys and their counts as Redis holds them: hashes of texts, and of bytes where the ledger reads them.
 import type { KeyMode } from '../../domain/api-key.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
+import { packPlan, readBooks, readKeyState, readPlan } from './layout.ts';
+import type { Books, KeyState } from './layout.ts';
 
-type Fields = ReadonlyMap<string, string>;
+/** What a team is read from, in the order in which scripts answer it. */
+export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
 
 /** Names and values, as the scripts take them. */
-export function newTeamFields(team: NewTeam): string[] {
-  return ['name', team.name, 'balance', String(team.balanceMicro), ...planFields(team.plan, team.limits)];
+export function newTeamFields(team: NewTeam): (string | Buffer)[] {
+  return ['name', team.name, ...planFields(team.plan, team.limits)];
 }
 
-export function changedTeamFields(change: TeamChange): string[] {
+export function changedTeamFields(change: TeamChange): (string | Buffer)[] {
   return change.plan === undefined ? [] : planFields(change.plan.name, change.plan.limits);
 }
 
-function planFields(plan: string, limits: TeamLimits): string[] {
-  return ['plan', plan, ...Object.entries(limits).flatMap(([name, value]) => [name, String(value)])];
+function planFields(plan: string, limits: TeamLimits): (string | Buffer)[] {
+  return ['plan', plan, 'currency', limits.currency, 'period', limits.period, 'p', packPlan(limits)];
 }
 
-/** A hash as Redis answers it: names and values in turn. */
-export function readFields(reply: unknown): Fields {
-  const flat = reply as readonly string[];
-  const fields = new Map<string, string>();
-  for (let i = 0; i + 1 < flat.length; i += 2) fields.set(String(flat[i]), String(flat[i + 1]));
-  return fields;
-}
-
-export function readTeam(teamId: string, fields: Fields): Team {
+/** `values` are those of `TEAM_FIELDS`. */
+export function readTeam(teamId: string, values: unknown): Team {
+  const [name, plan, created, period, currency, numbers, books] = values as readonly Buffer[];
+  if (numbers === undefined || books === undefined) throw new Error("a team's record is incomplete");
   return {
     teamId,
-    name: text(fields, 'name'),
-    plan: text(fields, 'plan'),
-    limits: {
-      billing: text(fields, 'billing') === 'credit' ? 'credit' : 'quota',
-      requestsPerSecond: number(fields, 'requestsPerSecond'),
-      maxCharactersPerRequest: number(fields, 'maxCharactersPerRequest'),
-      maxGlossaries: number(fields, 'maxGlossaries'),
-      characterLimit: number(fields, 'characterLimit'),
-      overageCharacters: number(fields, 'overageCharacters'),
-      overageCapMinor: number(fields, 'overageCapMinor'),
-      minorPerMillion: number(fields, 'minorPerMillion'),
-      currency: text(fields, 'currency'),
-      period: text(fields, 'period'),
-    },
-    balanceMicro: number(fields, 'balance'),
-    createdAtMs: number(fields, 'created'),
+    name: String(name),
+    plan: String(plan),
+    limits: { ...readPlan(numbers), currency: String(currency), period: String(period) },
+    balanceMicro: readBooks(books).balanceMicro,
+    createdAtMs: Number(String(created)),
   };
 }
 
@@ -53,65 +40,54 @@ export function keyJson({ display, label, mode }: NewKey): string {
   return JSON.stringify({ display, label, mode });
 }
 
-/** `record` is `<order> <created> <JSON>`; `lastUse` is empty or absent while there was none. */
-export function readKey(
-  ids: { readonly keyId: string; readonly teamId: string },
-  record: string,
-  status: string | undefined,
-  lastUse: string | undefined,
-): KeyRecord {
+/** `record` is `<order> <created> <JSON>`, `state` the team's field of the key. */
+export function readKey(ids: { readonly keyId: string; readonly teamId: string }, record: string, state: Buffer | undefined): KeyRecord {
   const [, createdAtMs = '', json = ''] = /^\d+ (\d+) (.*)$/s.exec(record) ?? [];
   const { display, label, mode } = JSON.parse(json) as { display: string; label: string; mode: KeyMode };
-  return {
-    keyId: ids.keyId,
-    teamId: ids.teamId,
-    display,
-    label,
-    mode,
-    status: status === 'active' ? 'active' : 'revoked',
-    createdAtMs: Number(createdAtMs),
-    lastUsedAtMs: lastUse === undefined || lastUse === '' ? undefined : Number(lastUse),
-  };
+  const { status, lastUsedAtMs } = stateOf(state);
+  return { keyId: ids.keyId, teamId: ids.teamId, display, label, mode, status, createdAtMs: Number(createdAtMs), lastUsedAtMs };
 }
 
-/** What the survey script answers behind time and word. */
-export interface Survey {
+/** A key without a state admits nothing. */
+function stateOf(state: Buffer | undefined): KeyState {
+  return state === undefined ? { status: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0 } : readKeyState(state);
+}
+
+/** What the usage script tells. */
+export interface Report {
   readonly usage: Usage;
-  readonly standing: Standing;
   readonly keys: readonly KeyRecord[];
 }
 
-export function readSurvey(teamId: string, values: readonly unknown[]): Survey {
-  const [team, records, use] = [readFields(values[2]), readFields(values[3]), readFields(values[4])];
+export function readReport(teamId: string, values: readonly unknown[]): Report {
+  const [fields, records] = [fieldsOf(values[0]), fieldsOf(values[1])];
+  const team = readTeam(
+    teamId,
+    TEAM_FIELDS.map((name) => fields.get(name)),
+  );
+  const { number, startMs, endMs, usedCharacters } = readBooks(fields.get('b')!);
   const keys = [...records]
+    .map(([keyId, record]) => [keyId, String(record)] as const)
     .toSorted(([, a], [, b]) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
-    .map(([keyId, record]) => readKey({ keyId, teamId }, record, team.get(`k:${keyId}`), team.get(`u:${keyId}`)));
-  const characters = Number(use.get('characters') ?? 0);
-  const counted: KeyUsage[] = keys.map((key) => ({
-    ...key,
-    characters: Number(use.get(`${key.keyId}:c`) ?? 0),
-    requests: Number(use.get(`${key.keyId}:r`) ?? 0),
-  }));
-  const [periodStartMs, periodEndMs] = [number(team, 'period_start'), number(team, 'period_end')];
-  return {
-    usage: { team: readTeam(teamId, team), periodStartMs, periodEndMs, characters, keys: counted },
-    standing: {
-      usedCharacters: characters,
-      heldCharacters: Number(values[5]),
-      balanceMicro: number(team, 'balance'),
-      heldMicro: Number(values[6]),
-      openReservations: Number(values[7]),
-    },
-    keys,
-  };
+    .map(([keyId, record]) => readKey({ keyId, teamId }, record, fields.get(`k${keyId}`)));
+  const counted: KeyUsage[] = keys.map((key) => ({ ...key, ...countsIn(number, stateOf(fields.get(`k${key.keyId}`))) }));
+  return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters: usedCharacters, keys: counted }, keys };
 }
 
-function text(fields: Fields, name: string): string {
-  const value = fields.get(name);
-  if (value === undefined) throw new Error(`a team's record has no ${name}`);
-  return value;
+/** A key that was not used in the period has the counts of an earlier one. */
+function countsIn(period: Books['number'], { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
+  return number === period ? { characters, requests } : { characters: 0, requests: 0 };
 }
 
-function number(fields: Fields, name: string): number {
-  return Number(text(fields, name));
+export function readStanding(values: readonly unknown[]): Standing {
+  const [usedCharacters, heldCharacters, balanceMicro, heldMicro, openReservations] = values.map((value) => Number(String(value)));
+  return { usedCharacters, heldCharacters, balanceMicro, heldMicro, openReservations } as Standing;
+}
+
+/** A hash as Redis answers it: names and values in turn. */
+function fieldsOf(reply: unknown): ReadonlyMap<string, Buffer> {
+  const flat = reply as readonly Buffer[];
+  const fields = new Map<string, Buffer>();
+  for (let i = 0; i + 1 < flat.length; i += 2) fields.set(String(flat[i]), flat[i + 1]!);
+  return fields;
 }

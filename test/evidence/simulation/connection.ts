@@ -53,14 +53,12 @@ export class Connection extends EventEmitter {
     }
   }
 
-  /** Where the number of keys varies, calls begin with it. */
-  defineCommand(command: string, { numberOfKeys }: { readonly numberOfKeys?: number }): void {
+  /** Calls begin with their number of keys, and are answered in bytes. */
+  defineCommand(command: string): void {
     const name = command.replace(/^lingate_/, '');
-    const run = (...given: string[]) => {
-      const [count, words] = numberOfKeys === undefined ? [Number(given[0]), given.slice(1)] : [numberOfKeys, given];
-      return this.#send({ kind: 'script', name, keys: words.slice(0, count), args: words.slice(count) });
-    };
-    Object.defineProperty(this, command, { value: run });
+    const run = (count: number, ...words: (string | Buffer)[]) =>
+      this.#send({ kind: 'script', name, keys: words.slice(0, count).map(String), args: words.slice(count) });
+    Object.defineProperty(this, `${command}Buffer`, { value: run });
   }
 
   get(key: string): Promise<unknown> {
@@ -177,6 +175,6 @@ export class Connection extends EventEmitter {
 
 function admissionsOf(message: Message): string[] {
   if (message.kind !== 'script' || message.name !== 'ledger') return [];
-  const operations = readLedgerCall(message.keys, message.args).groups.flatMap((group) => group.operations);
+  const operations = readLedgerCall(message.keys, message.args[0] as Buffer).groups.flatMap((group) => group.operations);
   return operations.filter(({ kind }) => kind === 'admit').map(({ requestId }) => requestId);
 }

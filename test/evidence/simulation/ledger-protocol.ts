@@ -1,76 +1,173 @@
-// The texts in which the Redis driver and its ledger script speak with each other, read and written independently of both.
+// The bytes in which the Redis driver and its ledger script speak with each other, read and written independently of both.
 import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 
 export type LedgerOperation =
   | { readonly kind: 'admit'; readonly requestId: string; readonly request: AdmissionRequest }
   | { readonly kind: 'resolve'; readonly requestId: string; readonly verdict: Verdict };
 
+/** And the length and team's creation that they were computed from. */
+export interface LedgerOffer {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly createdMs: number;
+  readonly length: string;
+}
+
 /** What one team is asked in a call. */
 export interface LedgerGroup {
   readonly teamId: string;
-  /** Bounds of a period, and the length and team's creation that they were computed from; empty when there is none. */
-  readonly offer: readonly string[];
+  /** Bounds of a period. */
+  readonly offer: LedgerOffer | undefined;
   readonly operations: readonly LedgerOperation[];
 }
 
 export interface LedgerCall {
-  /** Empty for the server's own. */
-  readonly clock: string;
+  /** Negative for the server's own. */
+  readonly clockMs: number;
   readonly deadlineMs: number;
   readonly groups: readonly LedgerGroup[];
 }
 
-const KEYS_PER_TEAM = 6;
+/** What a byte of an operation says. */
+const [COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS] = [1, 2, 4, 8, 16, 32];
+const OTHER_ID = 0xff;
+const ULID_BYTES = 16;
+const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-export function readLedgerCall(keys: readonly string[], args: readonly string[]): LedgerCall {
-  const [clock = '', deadline, ...rest] = args;
-  const groups: LedgerGroup[] = [];
-  for (let key = 0; key < keys.length; key += KEYS_PER_TEAM) {
-    const teamId = /\{(.+)\}/.exec(keys[key] ?? '')?.[1] ?? '';
-    const [offer = '', count] = rest.splice(0, 2);
-    const operations = rest.splice(0, Number(count)).map((text) => readOperation(teamId, text));
-    groups.push({ teamId, offer: offer === '' ? [] : offer.split(' '), operations });
+/** Reads bytes from front to back. */
+class Bytes {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
   }
-  if (rest.length > 0) throw new Error('a call says more than its teams account for');
-  return { clock, deadlineMs: Number(deadline), groups };
+
+  get ended(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  byte(): number {
+    return this.#bytes.readUInt8(this.#take(1));
+  }
+
+  count(): number {
+    return this.#bytes.readUInt16BE(this.#take(2));
+  }
+
+  number(): number {
+    return this.#bytes.readDoubleBE(this.#take(8));
+  }
+
+  text(): string {
+    return this.#some().toString();
+  }
+
+  requestId(): string {
+    const some = this.#some();
+    if (some.length !== ULID_BYTES) return some.subarray(some.lastIndexOf(OTHER_ID) + 1).toString();
+    let value = BigInt(`0x${some.toString('hex')}`);
+    let id = '';
+    for (; id.length < 26; value >>= 5n) id = ULID_DIGITS.charAt(Number(value & 31n)) + id;
+    return id;
+  }
+
+  #some(): Buffer {
+    const length = this.byte();
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  #take(bytes: number): number {
+    this.#at += bytes;
+    return this.#at - bytes;
+  }
 }
 
-function readOperation(teamId: string, text: string): LedgerOperation {
-  const [word, requestId = '', keyId = '', characters = '', flags = '', leaseMs, glossaryId = '', pair = ''] = text.split(' ');
-  if (word === 'commit' || word === 'release') return { kind: 'resolve', requestId, verdict: word };
-  if (word !== 'admit') throw new Error(`there is no operation ${text}`);
-  const [sourceLang = '', targetLang = ''] = pair.split('|');
+export function readLedgerCall(keys: readonly string[], call: Buffer): LedgerCall {
+  const bytes = new Bytes(call);
+  const [clockMs, deadlineMs] = [bytes.number(), bytes.number()];
+  const groups = keys.map((key): LedgerGroup => {
+    const teamId = /\{(.+)\}/.exec(key)?.[1] ?? '';
+    const offer = bytes.byte() === 0 ? undefined : readOffer(bytes);
+    return { teamId, offer, operations: Array.from({ length: bytes.count() }, () => readOperation(teamId, bytes)) };
+  });
+  if (!bytes.ended) throw new Error('a call says more than its teams account for');
+  return { clockMs, deadlineMs, groups };
+}
+
+function readOffer(bytes: Bytes): LedgerOffer {
+  return { startMs: bytes.number(), endMs: bytes.number(), createdMs: bytes.number(), length: bytes.text() };
+}
+
+function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
+  const requestId = bytes.requestId();
+  const what = bytes.byte();
+  if (what < ADMISSION) return { kind: 'resolve', requestId, verdict: what === COMMIT ? 'commit' : 'release' };
+  const [keyId, characters, leaseMs] = [bytes.text(), bytes.number(), bytes.number()];
   const request = {
     requestId,
     teamId,
     keyId,
-    characters: characters === '-' ? undefined : Number(characters),
-    reserve: flags.includes('r'),
-    leaseMs: Number(leaseMs),
-    glossary: glossaryId === '-' ? undefined : { glossaryId, sourceLang, targetLang },
-    reportRate: flags.includes('s'),
+    characters: (what & HAS_CHARACTERS) === 0 ? undefined : characters,
+    reserve: (what & RESERVES) > 0,
+    leaseMs,
+    glossary: (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes),
+    reportRate: (what & TELLS_RATE) > 0,
   };
   return { kind: 'admit', requestId, request };
 }
 
-/** As the script says it; amounts of money in millionths. */
-export function textOf(answer: Admission | Resolution): string {
-  const rate = 'rate' in answer && answer.rate !== undefined ? ['rate', answer.rate.limit, answer.rate.remaining] : [];
-  return [answer.kind, ...detailsOf(answer), ...rate].join(' ');
+function readGlossary(bytes: Bytes): AdmissionRequest['glossary'] {
+  const glossaryId = bytes.text();
+  const [sourceLang = '', targetLang = ''] = bytes.text().split('|');
+  return { glossaryId, sourceLang, targetLang };
 }
 
-function detailsOf(answer: Admission | Resolution): readonly (string | number)[] {
+/** The store's time, and what each operation is told. */
+export function writeReply(nowMs: number, answers: readonly Buffer[]): Buffer {
+  return Buffer.concat([numbers(nowMs), ...answers]);
+}
+
+export const TOO_LATE = Buffer.from('T');
+
+export function periodQuestion(createdMs: number, length: string): Buffer {
+  return Buffer.concat([Buffer.from('P'), numbers(createdMs), text(length)]);
+}
+
+/** As the script says it; amounts of money in millionths. */
+export function bytesOf(answer: Admission | Resolution): Buffer {
+  const rate = 'rate' in answer && answer.rate !== undefined ? [Buffer.from('+'), numbers(answer.rate.limit, answer.rate.remaining)] : [];
+  return Buffer.concat([...rate, ...partsOf(answer)]);
+}
+
+const WORDS = {
+  repeated: 'r',
+  key_unknown: 'u',
+  key_revoked: 'v',
+  glossary_missing: 'm',
+  glossary_mismatch: 'n',
+  committed: 'C',
+  released: 'R',
+  expired: 'E',
+  absent: 'N',
+} as const;
+
+function partsOf(answer: Admission | Resolution): readonly Buffer[] {
   switch (answer.kind) {
-    case 'admitted':
-      return answer.reservation === undefined ? [] : [answer.reservation.characters, answer.reservation.leaseUntilMs];
+    case 'admitted': {
+      const { reservation } = answer;
+      if (reservation === undefined) return [Buffer.from('a')];
+      return [Buffer.from('O'), numbers(reservation.characters, reservation.leaseUntilMs)];
+    }
     case 'rate_limited':
-      return [answer.limit, answer.retryAfterMs];
+      return [Buffer.from('L'), numbers(answer.limit, answer.retryAfterMs)];
     case 'text_too_long':
-      return [answer.maxCharacters];
+      return [Buffer.from('x'), numbers(answer.maxCharacters)];
     case 'quota_exceeded':
-      return [answer.characterLimit, answer.overageCapMinor, answer.periodEndMs];
+      return [Buffer.from('q'), numbers(answer.characterLimit, answer.overageCapMinor, answer.periodEndMs)];
     case 'credit_exhausted':
-      return [answer.balanceMinor * 1_000_000, answer.requiredMinor * 1_000_000, answer.currency];
+      return [Buffer.from('c'), numbers(answer.balanceMinor * 1_000_000, answer.requiredMinor * 1_000_000), text(answer.currency)];
     case 'unavailable':
       throw new Error('the model is always there');
     case 'repeated':
@@ -82,6 +179,17 @@ function detailsOf(answer: Admission | Resolution): readonly (string | number)[]
     case 'released':
     case 'expired':
     case 'absent':
-      return [];
+      return [Buffer.from(WORDS[answer.kind])];
   }
+}
+
+function numbers(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(8 * values.length);
+  for (const [i, value] of values.entries()) bytes.writeDoubleBE(value, 8 * i);
+  return bytes;
+}
+
+function text(words: string): Buffer {
+  const bytes = Buffer.from(words);
+  return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }

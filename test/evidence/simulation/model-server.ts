@@ -7,14 +7,14 @@ import type { ReferenceBooks } from '../../support/model/reference-store.ts';
 import { unsound } from '../../support/model/invariants.ts';
 import type { Deed } from './entries.ts';
 import { deedOf, perform } from './change.ts';
-import { readLedgerCall, textOf } from './ledger-protocol.ts';
+import { TOO_LATE, bytesOf, periodQuestion, readLedgerCall, writeReply } from './ledger-protocol.ts';
 import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
 import { newProcess } from './virtual-time.ts';
 import type { Process } from './virtual-time.ts';
 import type { Change, World } from './world.ts';
 
 export type Message =
-  | { readonly kind: 'script'; readonly name: string; readonly keys: readonly string[]; readonly args: readonly string[] }
+  | { readonly kind: 'script'; readonly name: string; readonly keys: readonly string[]; readonly args: readonly (string | Buffer)[] }
   | { readonly kind: 'get'; readonly key: string };
 
 interface Write {
@@ -91,13 +91,16 @@ export class ModelServer {
       return owner === undefined ? null : JSON.stringify(owner);
     }
     if (message.name !== 'ledger') throw new Error(`script ${message.name} is not simulated`);
-    const { clock, deadlineMs, groups } = readLedgerCall(message.keys, message.args);
-    const nowMs = clock === '' ? this.storeMs : Number(clock);
-    if (nowMs > deadlineMs) return [nowMs, ...groups.flatMap(({ operations }) => operations.map(() => 'late'))];
-    return [nowMs, ...groups.flatMap((group) => this.#work(group, nowMs, givenUpAtMs))];
+    const { clockMs, deadlineMs, groups } = readLedgerCall(message.keys, message.args[0] as Buffer);
+    const nowMs = clockMs < 0 ? this.storeMs : clockMs;
+    const late = nowMs > deadlineMs;
+    return writeReply(
+      nowMs,
+      groups.flatMap((group) => (late ? group.operations.map(() => TOO_LATE) : this.#work(group, nowMs, givenUpAtMs))),
+    );
   }
 
-  #work(group: LedgerGroup, nowMs: number, givenUpAtMs: number): string[] {
+  #work(group: LedgerGroup, nowMs: number, givenUpAtMs: number): Buffer[] {
     const { operations, teamId } = group;
     const question = this.#periodQuestion(group, nowMs);
     if (question !== undefined) return operations.map(() => question);
@@ -107,18 +110,18 @@ export class ModelServer {
       if (lateMs > 1 && this.#world.journal.clockChangedAtMs < givenUpAtMs - 10_000) {
         this.#world.violate('deadline', `${operation.requestId} was run ${lateMs.toFixed(1)} ms after its caller had given up`);
       }
-      return textOf(this.#operate(teamId, operation, nowMs));
+      return bytesOf(this.#operate(teamId, operation, nowMs));
     });
   }
 
   /** Calendars are the driver's: it is asked for the bounds of a period that has begun. */
-  #periodQuestion({ offer, teamId }: LedgerGroup, nowMs: number): string | undefined {
+  #periodQuestion({ offer, teamId }: LedgerGroup, nowMs: number): Buffer | undefined {
     const account = this.#account(teamId);
     if (account === undefined || nowMs < (this.#periodEnds.get(teamId) ?? 0)) return undefined;
     const { createdAtMs, limits } = account.team;
-    const [startMs, endMs, period, createdMs] = offer;
-    const fits = period === limits.period && Number(createdMs) === createdAtMs && nowMs >= Number(startMs) && nowMs < Number(endMs);
-    return fits ? undefined : `period ${createdAtMs} ${limits.period}`;
+    const fits = offer !== undefined && offer.length === limits.period && offer.createdMs === createdAtMs;
+    if (fits && nowMs >= offer.startMs && nowMs < offer.endMs) return undefined;
+    return periodQuestion(createdAtMs, limits.period);
   }
 
   #operate(teamId: string, operation: LedgerOperation, nowMs: number): Admission | Resolution {

@@ -1,84 +1,93 @@
 -- The admission: what one request is answered, and what that changes (ports/ledger.ts says what and in which order).
 
-local function judge_glossary(account, x)
-  if not x.glossary then
-    return nil
-  end
-  local known = account.pairs[x.glossary]
+local function key_of(account, key)
+  local known = account.keys[key]
   if known == nil then
-    known = call('HGET', account.keys.pairs, x.glossary)
-    account.pairs[x.glossary] = known
+    local record = call('HGET', account.team.key, 'k' .. key)
+    known = record and read_key_record(record, account.team.number)
+    account.keys[key] = known
   end
-  if not known then
-    return 'glossary_missing'
-  end
-  return known ~= x.pair and 'glossary_mismatch' or nil
+  return known
 end
 
-local function reserved(reservation)
-  return 'admitted ' .. digits(reservation.characters) .. ' ' .. digits(reservation.lease)
+local function use_key_now(account, key)
+  local known = account.keys[key]
+  if account.now > known.last_use then
+    known.last_use, known.changed = account.now, true
+  end
+end
+
+local function judge_glossary(account, i)
+  local pair = call('HGET', beside(account.team.key, 'pairs'), op_glossary[i])
+  if not pair then
+    return 'm'
+  end
+  return pair ~= op_pair[i] and 'n' or nil
+end
+
+local function again(record)
+  return 'O' .. pack('>dd', record.characters, record.lease)
 end
 
 -- The answer, and the reservation if it has one.
-local function judge(account, x)
-  local characters = x.characters
-  if characters and characters > account.request_max then
-    return 'text_too_long ' .. digits(account.request_max)
+local function judge(account, i)
+  local team, head, what, characters = account.team, account.ids.head, op_what[i], op_characters[i]
+  local plan, micro = team.plan, 0
+  if has(what, HAS_CHARACTERS) and characters > plan.maxCharactersPerRequest then
+    return 'x' .. pack('>d', plan.maxCharactersPerRequest)
   end
-  if not x.reserve or not characters then
-    return 'admitted'
+  if not has(what, RESERVES) or not has(what, HAS_CHARACTERS) then
+    return ADMITTED
   end
-  local refusal = judge_glossary(account, x)
+  local refusal = has(what, HAS_GLOSSARY) and judge_glossary(account, i)
   if refusal then
     return refusal
   end
-  local micro = 0
-  if account.credit then
-    micro = characters * account.price
-    local free = account.balance - counter(account.books, 'micro')
+  if plan.credit then
+    micro = characters * plan.minorPerMillion
+    local free = team.balance - head.held_micro
     if micro > free then
-      return table.concat({ 'credit_exhausted', digits(free), digits(micro), account.currency }, ' ')
+      return 'c' .. pack('>ddBc0', free, micro, #team.currency, team.currency)
     end
-  else
-    local used = counts_of(account, account.number, { 'characters' }).characters
-    if used + counter(account.books, 'held:' .. account.number) + characters > account.included + account.overage then
-      return table.concat({ 'quota_exceeded', digits(account.included), digits(account.cap), digits(account.ends) }, ' ')
-    end
+  elseif team.used + head.held + characters > plan.characterLimit + plan.overageCharacters then
+    return 'q' .. pack('>ddd', plan.characterLimit, plan.overageCapMinor, team.ends)
   end
-  local reservation =
-    { characters = characters, micro = micro, number = account.number, lease = account.now + x.lease, key = x.key }
-  return reserved(reservation), reservation
+  local lease = account.now + op_lease[i]
+  return RESERVED, { kind = IS_OPEN, characters = characters, micro = micro, number = team.number, lease = lease, key = op_key[i] }
 end
 
--- With x.rate, the answer to a request that has taken a place ends with the limit and the places left.
-local function admit(account, x)
-  local books = account.books
-  local open = books.reservations[x.id]
-  if open then
-    return reserved(open)
+local function admit(account, i)
+  local ids, places, id = account.ids, account.places, op_id[i]
+  local record = ids.records[id]
+  if record and record.kind == IS_OPEN then
+    return again(record)
   end
-  if books.stands[x.id] then
-    return 'repeated'
+  if record and record.until_ms > account.now then
+    return PLACELESS.repeated
   end
-  local status = account.status[x.key]
-  if not status then
-    return 'key_unknown'
+  local key = key_of(account, op_key[i])
+  if not key then
+    return PLACELESS.key_unknown
   end
-  if status ~= 'active' then
-    return 'key_revoked'
+  if key.active ~= 1 then
+    return PLACELESS.key_revoked
   end
-  local window = window_of(account)
-  local wait = wait_for_place(window)
-  use_now(account, x.key)
+  if ids.head.newest > account.now then
+    -- By an admission only: what else is done while the clock is back leaves the places where they are.
+    move_places(places, ids.head, account.now)
+    ids.dirty = true
+  end
+  local wait = wait_for_place(places)
+  use_key_now(account, op_key[i])
   if wait > 0 then
-    return 'rate_limited ' .. digits(account.rate) .. ' ' .. digits(wait)
+    return rate_limited(places.rate, wait)
   end
-  take_place(window)
-  local answer, reservation = judge(account, x)
+  take_place(places, ids.head, id)
+  local told, reservation = judge(account, i)
   if reservation then
-    add_reservation(books, x.id, reservation)
+    open_reservation(ids, id, reservation)
   else
-    remember(books, x.id, 'released', account.now + REMEMBER_MS)
+    remember(ids, id, IS_RELEASED, account.now + REMEMBER_MS)
   end
-  return x.rate and answer .. ' rate ' .. digits(account.rate) .. ' ' .. digits(places_left(window)) or answer
+  return has(op_what[i], TELLS_RATE) and rate_standing(places.rate, places_left(places)) .. told or told
 end

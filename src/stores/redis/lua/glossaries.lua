@@ -14,18 +14,18 @@ local function create_glossary()
   if late then
     return { now, 'late' }
   end
-  local team = call('HMGET', x.team, 'maxGlossaries', 'glossary_order')
-  local max = tonumber(team[1] or nil)
-  if not max then
+  local team = call('HMGET', x.team, 'p', 'glossary_order')
+  if not team[1] then
     return { now, 'none' }
   end
+  local most = read_plan(team[1]).maxGlossaries
   local record = call('HGET', x.glossaries, id)
   if record then
     return { now, 'created', record }
   end
   -- Two hashes with a field per glossary: read here, so that one of a wrong type fails before anything is written.
-  if math.max(call('HLEN', x.glossaries), call('HLEN', x.pairs)) >= max then
-    return { now, 'limit', max }
+  if max(call('HLEN', x.glossaries), call('HLEN', x.pairs)) >= most then
+    return { now, 'limit', most }
   end
   local order = (team[2] or 0) + 1
   record = digits(order) .. ' ' .. digits(now) .. ' ' .. json

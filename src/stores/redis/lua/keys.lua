@@ -1,14 +1,13 @@
--- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs lies in the team's record:
--- `k:<key>` its status, `u:<key>` its last use.
+-- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs lies in the team's record as
+-- `k<key>`.
 -- KEYS: team, keys. ARGV: the head (clock, deadline, offer), then key, and the record's JSON when it is to be made.
 
 local function describe_key(x, now)
-  local got = call('HMGET', x.team, 'k:' .. x.id, 'u:' .. x.id)
-  return { now, 'key', call('HGET', x.keys, x.id), got[1], got[2] or '' }
+  return { now, 'key', call('HGET', x.keys, x.id), call('HGET', x.team, x.field) }
 end
 
 local function read_key()
-  return { team = key_at(1), keys = key_at(2), id = text_at(7) }
+  return { team = key_at(1), keys = key_at(2), id = text_at(7), field = 'k' .. text_at(7) }
 end
 
 -- A key that exists already is answered as it is.
@@ -18,13 +17,13 @@ local function create_key()
   if late then
     return { now, 'late' }
   end
-  if call('HEXISTS', x.team, 'created') == 0 then
+  if call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
   if call('HEXISTS', x.keys, x.id) == 0 then
     local record = digits(call('HLEN', x.keys)) .. ' ' .. digits(now) .. ' ' .. json
     call('HSET', x.keys, x.id, record)
-    call('HSET', x.team, 'k:' .. x.id, 'active')
+    call('HSET', x.team, x.field, pack(KEY, 1, 0, 0, 0, 0))
   end
   return describe_key(x, now)
 end
@@ -35,14 +34,15 @@ local function revoke_key()
   if late then
     return { now, 'late' }
   end
-  local status = call('HGET', x.team, 'k:' .. x.id)
-  if call('HEXISTS', x.keys, x.id) == 0 or not status then
+  local record = call('HGET', x.team, x.field)
+  if call('HEXISTS', x.keys, x.id) == 0 or not record then
     return { now, 'none' }
   end
-  if status == 'active' then
+  local active, last_use, number, characters, requests = parse(KEY, record)
+  if active == 1 then
     -- Deletes first, which a full server allows: a leaked key must be revocable there too.
-    call('HDEL', x.team, 'k:' .. x.id)
-    call('HSET', x.team, 'k:' .. x.id, 'revoked')
+    call('HDEL', x.team, x.field)
+    call('HSET', x.team, x.field, pack(KEY, 0, last_use, number, characters, requests))
   end
   return describe_key(x, now)
 end

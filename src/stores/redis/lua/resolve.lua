@@ -1,18 +1,48 @@
 -- The resolution of an id: each has one terminal state (ports/ledger.ts).
 
-local function resolve(account, x)
-  local books, until_ms = account.books, account.now + REMEMBER_MS
-  local reservation, stands = books.reservations[x.id], books.stands[x.id]
-  if reservation then
-    stands = x.commit and 'committed' or 'released'
-    close_reservation(books, x.id, reservation)
-    remember(books, x.id, stands, until_ms)
-    if x.commit then
-      charge(account, reservation)
-    end
-  elseif not stands and not x.commit then
-    stands = 'released'
-    remember(books, x.id, stands, until_ms)
+-- Counts of a period that was left, which are kept apart.
+local function charge_late(team, record)
+  local key = use_key(team.key, record.number)
+  local counts = team.use[record.number] or {}
+  team.use[record.number] = counts
+  local by = { characters = record.characters, [record.key .. ':c'] = record.characters, [record.key .. ':r'] = 1 }
+  for name, more in pairs(by) do
+    counts[name] = (counts[name] or tonumber(call('HGET', key, name) or 0)) + more
   end
-  return stands or 'absent'
+end
+
+local function charge(account, record)
+  local team, key = account.team, key_of(account, record.key)
+  team.balance, team.changed = max(0, team.balance - record.micro), true
+  if record.number ~= team.number then
+    return charge_late(team, record)
+  end
+  team.used = team.used + record.characters
+  -- A key's record is never deleted; without one the team is charged all the same.
+  if key then
+    key.characters, key.requests, key.changed = key.characters + record.characters, key.requests + 1, true
+  end
+end
+
+local function resolve(account, i)
+  local ids, id, commits = account.ids, op_id[i], op_what[i] == 1
+  local record, until_ms = ids.records[id], account.now + REMEMBER_MS
+  if record and record.kind == IS_OPEN then
+    local kind = commits and IS_COMMITTED or IS_RELEASED
+    close_reservation(ids, record)
+    remember(ids, id, kind, until_ms)
+    if commits then
+      charge(account, record)
+    end
+    return RESOLVED[kind]
+  end
+  if record and record.until_ms > account.now then
+    return RESOLVED[record.kind]
+  end
+  if commits then
+    return ABSENT
+  end
+  remember(ids, id, IS_RELEASED, until_ms)
+  look_later(ids, id, until_ms)
+  return RESOLVED[IS_RELEASED]
 end

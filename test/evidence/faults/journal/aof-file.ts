@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Its words, a character for each byte. */
 export type Command = readonly string[];
 
 /**
@@ -60,7 +61,7 @@ function parse(bytes: Buffer): Command[] {
     while (words.length < count) {
       const length = at < bytes.length ? number('$') : undefined;
       if (length === undefined || at + length + 2 > bytes.length) return commands;
-      words.push(bytes.toString('utf8', at, at + length));
+      words.push(bytes.toString('latin1', at, at + length));
       at += length + 2;
     }
     commands.push(words);

@@ -7,7 +7,8 @@ import { startRedis } from '../../../support/redis.ts';
 import type { Operation } from '../../../support/history.ts';
 import { JOURNALLED } from './aof-file.ts';
 import { memoryFolder } from './memory-folder.ts';
-import { redisJournal } from './redis-journal.ts';
+import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { isOpen, redisJournal } from './redis-journal.ts';
 
 export interface JournalledRedis {
   readonly url: string;
@@ -58,9 +59,8 @@ export async function recordsLeft(port: number, teamId: string): Promise<number>
   const client = new Redis(port, '127.0.0.1', { protocol: 2 });
   try {
     await expect.poll(() => client.info('persistence')).toMatch(/^aof_buffer_length:0\r?$/m);
-    const fields = await client.hkeys(`lingate:{${teamId}}:open`);
-    const due = await client.zcount(`lingate:{${teamId}}:due`, '-inf', '(+inf');
-    return fields.filter((field) => field.startsWith('r:')).length + due;
+    const records = await client.hgetallBuffer(teamKeys(teamId).ids);
+    return Object.entries(records).filter(([name, record]) => isOpen(name, record.toString('latin1'))).length;
   } finally {
     client.disconnect();
   }

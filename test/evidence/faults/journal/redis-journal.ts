@@ -1,22 +1,33 @@
 // Turns a Redis server's own append-only file into the journal: what each script run wrote, per id, key and place.
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import { readBooks, readKeyState } from '../../../../src/stores/redis/layout.ts';
 import type { Counters, Ended, Operation, Reserved } from '../../../support/history.ts';
 import { readAof } from './aof-file.ts';
 import type { Command } from './aof-file.ts';
 
-/** As src/stores/redis/lua/books.lua numbers them in the scores of `:seen`. */
-const STANDS = ['committed', 'released', 'expired'] as const;
+/** How an id stands, as src/stores/redis/lua/layout.lua numbers it; the first is open. */
+const STANDS = [undefined, 'committed', 'released', 'expired'] as const;
 const KEY = /^lingate:\{([^}]+)\}:(.+)$/;
+const TIME_BYTES = 6;
+
+/** The last use of each key, which is written again with whatever else changes of the key. */
+type LastUses = Map<string, number>;
 
 /**
  * Operations on teams, in the order in which the server ran them. A script may run several at one moment, of several teams:
  * then a team's first entries tell of its places and uses, one each, and its last of all that became of ids and counters.
  */
 export function redisJournal(directory: string): Operation[] {
+  const known: LastUses = new Map();
   return readAof(directory).flatMap((commands) => {
     const byTeam = Map.groupBy(commands, ([, key = '']) => KEY.exec(key)?.[1]);
-    return [...byTeam].flatMap(([teamId, own]) => (teamId === undefined ? [] : operationsOf(teamId, own)));
+    return [...byTeam].flatMap(([teamId, own]) => (teamId === undefined ? [] : operationsOf(teamId, own, known)));
   });
+}
+
+/** Whether a field of the hash of ids is an open reservation. Names of one letter are not ids. */
+export function isOpen(name: string, record: string): boolean {
+  return name.length > 1 && record.charCodeAt(0) === 0;
 }
 
 interface Draft {
@@ -25,11 +36,12 @@ interface Draft {
   readonly counters: { -readonly [K in keyof Counters]: Counters[K] };
   readonly places: number[];
   readonly lastUses: { readonly keyId: string; readonly atMs: number }[];
+  readonly known: LastUses;
   revokedKeyId?: string;
 }
 
-function operationsOf(teamId: string, commands: readonly Command[]): Operation[] {
-  const draft: Draft = { reserved: [], ended: [], counters: {}, places: [], lastUses: [] };
+function operationsOf(teamId: string, commands: readonly Command[], known: LastUses): Operation[] {
+  const draft: Draft = { reserved: [], ended: [], counters: {}, places: [], lastUses: [], known };
   for (const command of commands) take(draft, command);
   const { places, lastUses, revokedKeyId, reserved, ended, counters } = draft;
   const nothing = { teamId, reserved: [], ended: [], counters: {} };
@@ -45,48 +57,62 @@ function operationsOf(teamId: string, commands: readonly Command[]): Operation[]
 function take(draft: Draft, [word = '', key = '', ...values]: Command): void {
   const part = KEY.exec(key)?.[2] ?? '';
   const verb = word.toUpperCase();
-  if (verb === 'HSET') for (const [field, value] of pairs(values)) takeField(draft, part, field, value);
-  else if (verb === 'HDEL' && part === 'open') for (const field of values) dropField(draft, field);
-  else if (verb === 'ZADD' && part === 'seen') for (const [score, id] of pairs(values)) takeEnd(draft, Number(score), id);
-  else if (verb === 'RPUSH' && part === 'window') draft.places.push(...values.map(Number));
-  else if (verb === 'DEL' && part === 'window') refuseSteppedClock();
+  if (verb === 'HSET' && part === 'team') for (const [field, value] of pairs(values)) takeTeamField(draft, field, bytesOf(value));
+  else if (verb === 'HSET' && part === 'ids') for (const [field, value] of pairs(values)) takeRecord(draft, field, bytesOf(value));
+  else if (verb === 'RPUSH' && part === 'places') draft.places.push(...values.map((value) => bytesOf(value).readUIntBE(0, TIME_BYTES)));
+  else if (verb === 'DEL' && part === 'places') refuseSteppedClock();
 }
 
-function takeField(draft: Draft, part: string, field: string, value: string): void {
-  const { counters } = draft;
-  if (part === 'team') {
-    if (field.startsWith('u:')) draft.lastUses.push({ keyId: field.slice(2), atMs: Number(value) });
-    if (field.startsWith('k:') && value === 'revoked') draft.revokedKeyId = field.slice(2);
-    if (field === 'balance') counters.balanceMicro = Number(value);
-  } else if (part === 'open') {
-    if (field.startsWith('r:')) draft.reserved.push(reservedOf(field.slice(2), value));
-    if (field.startsWith('held:')) counters.heldCharacters = Number(value);
-    if (field === 'micro') counters.heldMicro = Number(value);
-  } else if (part.startsWith('use:') && field === 'characters') {
-    counters.usedCharacters = Number(value);
+function takeTeamField(draft: Draft, field: string, value: Buffer): void {
+  const { counters, lastUses, known } = draft;
+  if (field === 'b') {
+    const { usedCharacters, balanceMicro } = readBooks(value);
+    Object.assign(counters, { usedCharacters, balanceMicro });
+  } else if (field.startsWith('k')) {
+    const keyId = field.slice(1);
+    const { status, lastUsedAtMs } = readKeyState(value);
+    if (status === 'revoked') draft.revokedKeyId = keyId;
+    if (lastUsedAtMs === undefined || lastUsedAtMs === known.get(keyId)) return;
+    known.set(keyId, lastUsedAtMs);
+    lastUses.push({ keyId, atMs: lastUsedAtMs });
   }
 }
 
-function reservedOf(requestId: string, record: string): Reserved {
-  const [characters, micro, , leaseUntilMs, keyId = ''] = record.split(' ');
-  return { requestId, keyId, characters: Number(characters), micro: Number(micro), leaseUntilMs: Number(leaseUntilMs) };
+function takeRecord({ counters, reserved, ended }: Draft, field: string, value: Buffer): void {
+  if (field === 'h') {
+    counters.heldCharacters = sevenBytes(value, 0);
+    counters.heldMicro = sevenBytes(value, 7);
+  }
+  if (field.length === 1) return;
+  const requestId = idOf(bytesOf(field));
+  const as = STANDS[value[0]!];
+  if (as !== undefined) return void ended.push({ requestId, as, atMs: value.readUIntBE(1, TIME_BYTES) - REMEMBER_MS });
+  const [characters, micro, , leaseUntilMs] = [1, 9, 17, 25].map((at) => value.readDoubleBE(at)) as [number, number, number, number];
+  reserved.push({ requestId, keyId: value.toString('latin1', 33), characters, micro, leaseUntilMs });
 }
 
-/** Counters that are 0 are left out of the store. */
-function dropField({ counters }: Draft, field: string): void {
-  if (field.startsWith('held:')) counters.heldCharacters = 0;
-  if (field === 'micro') counters.heldMicro = 0;
-}
-
-function takeEnd({ ended }: Draft, score: number, requestId: string): void {
-  const as = STANDS[score % 4];
-  // The entry that keeps the set alive has no end.
-  if (as !== undefined) ended.push({ requestId, as, atMs: Math.floor(score / 4) - REMEMBER_MS });
-}
-
-/** Only then is the window written anew: every place is moved along with the clock. */
+/** Only then is the list written anew: every place is moved along with the clock. */
 function refuseSteppedClock(): never {
   throw new Error('the clock of this machine stepped back during a run, and times cannot be judged: run it again');
+}
+
+const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** A ULID's 16 bytes, or another id behind bytes that no text has. */
+function idOf(bytes: Buffer): string {
+  if (bytes.length !== 16) return bytes.subarray(bytes.lastIndexOf(0xff) + 1).toString();
+  let value = BigInt(`0x${bytes.toString('hex')}`);
+  let id = '';
+  for (let i = 0; i < 26; i++, value >>= 5n) id = ULID_DIGITS[Number(value & 31n)]! + id;
+  return id;
+}
+
+function sevenBytes(bytes: Buffer, at: number): number {
+  return bytes.readUIntBE(at, 3) * 2 ** 32 + bytes.readUInt32BE(at + 3);
+}
+
+function bytesOf(word: string): Buffer {
+  return Buffer.from(word, 'latin1');
 }
 
 function pairs(values: readonly string[]): [string, string][] {

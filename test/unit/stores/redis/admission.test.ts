@@ -2,12 +2,15 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
+import { readBooks } from '../../../../src/stores/redis/layout.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { CREDIT, KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
+/** Places whose ids are forgotten together (lua/layout.lua). */
+const LOOKED_AT_ONCE = 64;
 let server: RedisServer;
 let client: Redis;
 let store: Store;
@@ -38,9 +41,9 @@ describe('an admission in Redis', () => {
     expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
     expect(await store.ledger.resolve(TEAM, 'r1', 'release')).toEqual({ kind: 'committed' });
     expect(await store.teams.usage(TEAM)).toMatchObject({ characters: 40, keys: [{ keyId: KEY, characters: 40, requests: 1 }] });
-    const now = String(clock.nowMs());
-    // What is left of them: when things were last looked after, and that no lease is to end.
-    expect(await client.hgetall(keys.open)).toEqual({ refreshed: now, purged: now, due_from: String(Number.MAX_SAFE_INTEGER) });
+    // What is left: the head, and how the id stands.
+    expect(await client.hlen(keys.ids)).toBe(2);
+    expect(await client.exists(keys.late)).toBe(0);
   });
 
   test('is one script call', async () => {
@@ -92,7 +95,7 @@ describe('the window in Redis', () => {
       expect(await store.ledger.admit(asking(`c${i}`))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1 });
       clock.move(1);
     }
-    expect(await client.llen(keys.window)).toBeLessThanOrEqual(2 * 2 + 8);
+    expect(await client.llen(keys.places)).toBeLessThanOrEqual(2 * 15 + LOOKED_AT_ONCE);
   });
 
   test('holds a lowered and a raised limit from the next request on', async () => {
@@ -133,7 +136,7 @@ describe('a period in Redis', () => {
     expect(both.map(({ kind }) => kind).toSorted()).toEqual(['admitted', 'quota_exceeded']);
     // One for both, which asks, and one for each with the answer.
     expect(await scriptRuns(client)).toBe(3);
-    expect(await client.hget(keys.team, 'period_number')).toBe('2');
+    expect(readBooks((await client.hgetBuffer(keys.team, 'b'))!).number).toBe(2);
     await store.ledger.admit(asking('r5'));
     expect(await scriptRuns(client)).toBe(4);
   });

@@ -47,7 +47,7 @@ describe('a lost reply', () => {
       expect(await through.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
       await vi.waitFor(() => through.ping(), 5000);
       expect(await scriptRuns(direct)).toBe(1);
-      expect(await direct.llen(teamKeys(TEAM).window)).toBe(2);
+      expect(await direct.llen(teamKeys(TEAM).places)).toBe(2);
       expect(await through.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { requestId: 'r1' } });
       expect(await through.teams.standing(TEAM)).toMatchObject({ heldCharacters: 20, openReservations: 2 });
       cutter.cutNextReply();

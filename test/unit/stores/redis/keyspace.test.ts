@@ -6,7 +6,7 @@ import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import type { RedisServer } from '../../../support/redis.ts';
-import { TEAM, asking, furnish, memoryLog, plainClient, redisServer, stillClock } from './fixture.ts';
+import { QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
 let server: RedisServer;
@@ -34,25 +34,27 @@ describe('the keys in Redis', () => {
     await store.glossaries.create({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
     await store.ledger.admit(asking('r1'));
     await store.ledger.resolve(TEAM, 'r1', 'commit');
-    await store.ledger.admit(asking('r2'));
+    await store.ledger.admit(asking('r2', { leaseMs: 1000 }));
     const names = (await client.keys('*')).filter((name) => name.includes('{'));
     const kinds = names.map((name) => name.slice(name.lastIndexOf('}') + 1)).toSorted();
-    expect(kinds).toEqual([':due', ':entries:G1', ':glossaries', ':keys', ':open', ':pairs', ':seen', ':team', ':use:1', ':window']);
+    expect(kinds).toEqual([':entries:G1', ':glossaries', ':ids', ':keys', ':late', ':pairs', ':places', ':team']);
     const slots = await slotsOf(names);
     expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
   });
 
-  test('leave nothing behind of an idle team but its record, its keys and its counts', async () => {
+  test('leave nothing behind of an idle team but its record and its keys, its settled counts among them', async () => {
     await furnish(store);
     await store.ledger.admit(asking('r1', { leaseMs: 600_000 }));
-    await store.ledger.admit(asking('r2'));
+    await store.ledger.admit(asking('r2', { leaseMs: 1000 }));
     await store.ledger.resolve(TEAM, 'r2', 'commit');
-    for (const name of [keys.open, keys.due, keys.seen]) {
-      // Longer than the longest lease and remembrance together, yet it ends.
+    for (const name of [keys.ids, keys.places, keys.late]) {
+      // As long as the lease and the memory of its end, and some two minutes at most.
       expect(await client.pttl(name)).toBeGreaterThan(600_000 + REMEMBER_MS);
+      expect(await client.pttl(name)).toBeLessThan(600_000 + REMEMBER_MS + 120_000);
     }
-    expect(await client.pttl(keys.window)).toBeGreaterThan(1000);
-    for (const name of [keys.team, keys.keys, keys.team.replace(/team$/, 'use:1')]) expect(await client.pttl(name)).toBe(-1);
+    for (const name of [keys.team, keys.keys]) expect(await client.pttl(name)).toBe(-1);
+    await client.del(keys.ids, keys.places, keys.late);
+    expect(await store.teams.usage(TEAM)).toMatchObject({ characters: 10, keys: [{ characters: 10, requests: 1 }] });
   });
 
   test('hold nothing more of a glossary that was removed', async () => {
@@ -63,25 +65,53 @@ describe('the keys in Redis', () => {
     expect((await client.keys('*')).toSorted()).toEqual(before.toSorted());
   });
 
-  test('renew their time to live while the team is busy, also where a set was empty in between', async () => {
-    await furnish(store);
-    await store.ledger.admit(asking('r1'));
-    await store.ledger.resolve(TEAM, 'r1', 'release');
-    for (const name of [keys.open, keys.due, keys.seen]) await client.pexpire(name, 100_000);
-    clock.move(600_000);
-    await store.ledger.admit(asking('r2'));
-    await store.ledger.resolve(TEAM, 'r2', 'release');
-    await store.ledger.admit(asking('r3'));
-    for (const name of [keys.open, keys.due, keys.seen]) expect(await client.pttl(name)).toBeGreaterThan(1_000_000);
+  test.each(['fast', 'general', 'tossed'] as const)('renew their time to live while the team is busy, the %s way', async (ledgerWay) => {
+    const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+    await furnish(busy);
+    for (let i = 0; i < 20; i++) {
+      clock.move(30_000);
+      await busy.ledger.admit(asking(`r${i}`));
+      await busy.ledger.resolve(TEAM, `r${i}`, 'release');
+      for (const name of [keys.ids, keys.places]) {
+        const [ttl, used] = [await client.pttl(name), 30_000];
+        expect(ttl).toBeGreaterThan(60_000 + REMEMBER_MS - 1000);
+        // The server's clock stands still for the test: what time would have used up is taken away by hand.
+        await client.pexpire(name, ttl - used);
+      }
+    }
+    await busy.close();
   });
 
-  test('forget ids in time', async () => {
+  test.each(['fast', 'general', 'tossed'] as const)(
+    'hold no more ids than a bound, however many have come, the %s way',
+    async (ledgerWay) => {
+      const perSecond = 20;
+      const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+      await furnish(busy, { ...QUOTA, requestsPerSecond: perSecond, characterLimit: 1e9 });
+      for (let second = 0; second < 60; second++) {
+        const ids = Array.from({ length: perSecond }, (_, i) => `${second}-${i}`);
+        const answers = await Promise.all(ids.map(async (id) => busy.ledger.admit(asking(id))));
+        expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['admitted']));
+        await Promise.all(ids.map(async (id) => busy.ledger.resolve(TEAM, id, second % 7 === 0 ? 'release' : 'commit')));
+        clock.move(1000);
+      }
+      // 15 seconds of them, and what is not worth a look yet.
+      const most = 15 * perSecond + 2 * 128;
+      expect(await client.hlen(keys.ids)).toBeLessThan(most);
+      expect(await client.llen(keys.places)).toBeLessThan(most);
+      expect(await client.zcard(keys.late)).toBe(0);
+      await busy.close();
+    },
+  );
+
+  test('forget ids that nobody asked about again, once they are in the way', async () => {
     await furnish(store);
-    await store.ledger.admit(asking('r1', { reserve: false }));
-    expect(await client.zscore(keys.seen, 'r1')).not.toBeNull();
-    clock.move(REMEMBER_MS);
-    await store.ledger.admit(asking('r2', { reserve: false }));
-    expect(await client.zrange(keys.seen, '0', '-1')).toEqual(['r2', '-']);
+    for (let i = 0; i < 50; i++) await store.ledger.admit(asking(`a${i}`, { reserve: false }));
+    clock.move(60_000);
+    for (let i = 0; i < 60; i++) await store.ledger.admit(asking(`b${i}`, { reserve: false }));
+    const names = (await client.hkeysBuffer(keys.ids)).map((name) => name.subarray(1).toString());
+    expect(names.filter((name) => name.startsWith('a'))).toEqual([]);
+    expect(names.filter((name) => name.startsWith('b'))).toHaveLength(60);
   });
 });
 

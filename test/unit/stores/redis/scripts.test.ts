@@ -2,6 +2,8 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
+import { packPlan } from '../../../../src/stores/redis/layout.ts';
+import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { scriptText } from '../../../../src/stores/redis/scripts.ts';
@@ -10,23 +12,49 @@ import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
 
-const { team, open, due, seen, window, glossaries, pairs, keys } = teamKeys(TEAM);
-const NEVER_MS = '9999999999999';
-const PAST_MS = '1';
+const { team, glossaries, pairs, keys } = teamKeys(TEAM);
+const NEVER_MS = 9_999_999_999_999;
+const PAST_MS = 1;
 
-const ADMISSION = `admit r2 ${KEY} 5 rs 60000 - -`;
+interface Call {
+  readonly name: ScriptName;
+  readonly what: string;
+  readonly keys: readonly string[];
+  readonly args: (deadlineMs: number) => readonly (string | Buffer)[];
+  /** Of the ledger's. */
+  readonly operations?: number;
+}
+
+/** Bounds that only `create_team` takes: the other calls find their period running. */
+function single(name: ScriptName, scriptKeys: readonly string[], args: readonly (string | Buffer)[]): Call {
+  return {
+    name,
+    what: String(args[0]),
+    keys: scriptKeys,
+    args: (deadlineMs) => ['', String(deadlineMs), '1', String(NEVER_MS), 'P1M', '1', ...args],
+  };
+}
+
+function ledger(what: string, operations: Parameters<typeof encodeCall>[0][number]['operations']): Call {
+  const args = (deadlineMs: number) => [encodeCall([{ offer: undefined, operations }], undefined, deadlineMs)];
+  return { name: 'ledger', what, keys: [team], args, operations: operations.length };
+}
+
+const ADMISSION = asking('r2');
+const COMMIT = { requestId: 'r1', verdict: 'commit' } as const;
 
 /** Calls that write when they are complete. */
-const CALLS: readonly { name: ScriptName; keys: readonly string[]; args: readonly string[] }[] = [
-  { name: 'ledger', keys: [team, open, due, seen, window, pairs], args: ['1', ADMISSION] },
-  { name: 'ledger', keys: [team, open, due, seen, window, pairs], args: ['1', 'commit r1'] },
-  { name: 'ledger', keys: [team, open, due, seen, window, pairs], args: ['3', ADMISSION, 'commit r1', 'release r3'] },
-  { name: 'create_team', keys: [`${team}2`, open, due, seen, keys], args: ['4', 'name', 'n', 'period', 'P1M'] },
-  { name: 'update_team', keys: [team, open, due, seen, keys], args: ['5', '2', 'name', 'other'] },
-  { name: 'create_key', keys: [team, keys], args: ['other', '{}'] },
-  { name: 'revoke_key', keys: [team, keys], args: [KEY] },
-  { name: 'create_glossary', keys: [team, glossaries, pairs, `${team}:entries`], args: ['G2', 'EN|DE', '{}', '{}'] },
-  { name: 'remove_glossary', keys: [team, glossaries, pairs, `${team}:entries`], args: ['G1'] },
+const CALLS: readonly Call[] = [
+  ledger('an admission', [ADMISSION]),
+  ledger('a commit', [COMMIT]),
+  ledger('three operations', [ADMISSION, COMMIT, { requestId: 'r3', verdict: 'release' }]),
+  ledger('an admission with a glossary', [asking('r2', { glossary: { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' } })]),
+  single('create_team', [`${team}2`], ['0', '10', 'name', 'n', 'plan', 'p', 'currency', 'EUR', 'period', 'P1M', 'p', packPlan(QUOTA)]),
+  single('update_team', [team], ['5', '2', 'name', 'other']),
+  single('create_key', [team, keys], ['other', '{}']),
+  single('revoke_key', [team, keys], [KEY]),
+  single('create_glossary', [team, glossaries, pairs, `${team}:entries`], ['G2', 'EN|DE', '{}', '{}']),
+  single('remove_glossary', [team, glossaries, pairs, `${team}:entries`], ['G1']),
 ];
 
 let server: RedisServer;
@@ -49,39 +77,36 @@ beforeEach(async () => {
   return () => store.close();
 });
 
-/** Bounds that only `create_team` takes: the other calls find their period running. */
-function head(name: ScriptName, deadlineMs: string): string[] {
-  const offer = ['1', NEVER_MS, 'P1M', '1'];
-  return ['', deadlineMs, ...(name === 'ledger' ? [offer.join(' ')] : offer)];
+function run({ name, keys: scriptKeys }: Call, args: readonly (string | Buffer)[], given = scriptKeys): Promise<unknown> {
+  return client.callBuffer('EVAL', scriptText(name), given.length, ...given, ...args);
 }
 
-describe.each(CALLS)('the script $name with $args', ({ name, keys: scriptKeys, args }) => {
+describe.each(CALLS)('the script $name with $what', (call) => {
   test('with an argument or key missing fails and changes nothing', async () => {
     const before = await snapshot(client);
-    const full = [...head(name, NEVER_MS), ...args];
-    for (let length = 0; length < full.length; length++) {
-      const call = client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...full.slice(0, length));
-      await expect(call).rejects.toThrow('is missing');
-    }
-    for (let length = 0; length < scriptKeys.length; length++) {
-      const call = client.eval(scriptText(name), length, ...scriptKeys.slice(0, length), ...full);
-      await expect(call).rejects.toThrow('is missing');
+    const full = call.args(NEVER_MS);
+    const missing = /is missing|too short/;
+    for (let length = 0; length < full.length; length++) await expect(run(call, full.slice(0, length))).rejects.toThrow(missing);
+    for (let length = 0; length < call.keys.length; length++)
+      await expect(run(call, full, call.keys.slice(0, length))).rejects.toThrow(missing);
+    const last = full.at(-1)!;
+    for (let bytes = 0; call.name === 'ledger' && bytes < last.length; bytes++) {
+      await expect(run(call, [last.slice(0, bytes)])).rejects.toThrow(missing);
     }
     expect(await snapshot(client)).toEqual(before);
   });
 
   test('past its deadline answers the time and changes nothing', async () => {
     const before = await snapshot(client);
-    const reply = await client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...head(name, PAST_MS), ...args);
-    const operations = name === 'ledger' ? Number(args[0]) : undefined;
-    const late = [expect.any(Number), 'late'];
-    expect(reply).toEqual(operations === undefined ? late : [expect.any(Number), ...Array.from({ length: operations }, () => 'late')]);
+    const reply = await run(call, call.args(PAST_MS));
+    if (call.operations === undefined) expect(reply).toEqual([expect.any(Number), Buffer.from('late')]);
+    else expect((reply as Buffer).subarray(8).toString()).toBe('T'.repeat(call.operations));
     expect(await snapshot(client)).toEqual(before);
   });
 
   test('within it does what it is for', async () => {
     const before = await snapshot(client);
-    await client.eval(scriptText(name), scriptKeys.length, ...scriptKeys, ...head(name, NEVER_MS), ...args);
+    await run(call, call.args(NEVER_MS));
     expect(await snapshot(client)).not.toEqual(before);
   });
 });

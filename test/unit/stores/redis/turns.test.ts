@@ -83,7 +83,7 @@ describe('a turn of operations', () => {
       ledger.admit(asking('r2')),
     ]);
     expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'committed', 'committed', 'repeated', 'released', 'repeated']);
-    expect(await client.llen(teamKeys(TEAM).window)).toBe(2);
+    expect(await client.llen(teamKeys(TEAM).places)).toBe(2);
     expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 1, openReservations: 1 });
   });
 
@@ -100,8 +100,8 @@ describe('a turn of operations', () => {
   });
 
   test('leaves a team whose data are broken to itself', async () => {
-    await client.del(teamKeys(OTHER).seen);
-    await client.set(teamKeys(OTHER).seen, 'of the wrong type');
+    await client.del(teamKeys(OTHER).ids);
+    await client.set(teamKeys(OTHER).ids, 'of the wrong type');
     const [one, other] = await Promise.all([store.ledger.admit(asking('r1')), store.ledger.admit(ofOther('r2'))]);
     expect(one).toMatchObject({ kind: 'admitted' });
     expect(other).toEqual({ kind: 'unavailable', cause: 'refused' });
@@ -176,10 +176,10 @@ test('a reply of a server that has lost the team meanwhile is not believed', asy
     track: () => undefined,
   });
   const answered = new Promise((resolve) => {
-    turns.operate(TEAM, 'commit r1', false, resolve);
+    turns.resolve(TEAM, 'r1', 'commit', resolve);
   });
   turns.flush();
   node = 'new';
-  reply([1, 'committed']);
+  reply(Buffer.from('\0\0\0\0\0\0\0\0C', 'latin1'));
   expect(await answered).toEqual({ kind: 'unavailable', cause: 'moved' });
 });

@@ -1,0 +1,89 @@
+-- A call of the ledger, read: any number of operations, of any number of teams that share a slot, in one argument of bytes:
+-- `>dd` clock (negative for the server's own) and deadline; then per team, in the order of KEYS:
+--   `>B` whether bounds of a period follow, `>dddBc0` their start and end, the team's creation and the period's length;
+--   `>I2` how many operations, and of each:
+--     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of the numbers below;
+--     of an admission `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and its pair.
+-- Operations lie in arrays side by side, a team's one behind the other: a table for each would cost more than its work.
+
+local ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS = 2, 4, 8, 16, 32
+local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
+
+local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
+local op_glossary, op_pair = {}, {}
+-- Where its answer goes, if that is not where it stands itself.
+local op_place = {}
+local answers = {}
+
+local function has(what, flag)
+  return what % (2 * flag) >= flag
+end
+
+local function read_operation(data, at, i)
+  local what
+  op_id[i], what, at = parse('>Bc0B', data, at)
+  op_what[i] = what
+  if what >= ADMISSION then
+    op_key[i], op_characters[i], op_lease[i], at = parse('>Bc0dd', data, at)
+    if has(what, HAS_GLOSSARY) then
+      op_glossary[i], op_pair[i], at = parse('>Bc0Bc0', data, at)
+    end
+  end
+  return at
+end
+
+-- All of it before anything is done, so that a call that is cut short does nothing. Groups are `first` and `last` of each
+-- team, and what was offered to it.
+local function read_call(data)
+  local clock, deadline, at = parse('>dd', data)
+  local firsts, offers, count, operations = {}, {}, 0, 0
+  for k = 1, #KEYS do
+    local offered
+    offered, at = parse('>B', data, at)
+    offers[k] = {}
+    if offered == 1 then
+      local offer = offers[k]
+      offer.starts, offer.ends, offer.created, offer.length, at = parse('>dddBc0', data, at)
+    end
+    count, at = parse('>I2', data, at)
+    firsts[k] = operations + 1
+    for i = operations + 1, operations + count do
+      at = read_operation(data, at, i)
+    end
+    operations = operations + count
+  end
+  if at ~= #data + 1 then
+    error('a key is missing: the call says more than its keys account for')
+  end
+  firsts[#KEYS + 1] = operations + 1
+  return clock, deadline, firsts, offers
+end
+
+-- Answers are a letter each, and what belongs to it.
+local PLACELESS = { repeated = 'r', key_unknown = 'u', key_revoked = 'v', late = 'T' }
+local RESOLVED = { [IS_COMMITTED] = 'C', [IS_RELEASED] = 'R', [IS_EXPIRED] = 'E' }
+local ABSENT, ADMITTED, RESERVED = 'N', 'a', 'A'
+
+local function answer(i, text)
+  answers[op_place[i] or i] = text
+end
+
+local function answer_all(first, last, text)
+  for i = first, last do
+    answer(i, text)
+  end
+end
+
+local function rate_limited(rate, wait)
+  return 'L' .. pack('>dd', rate, wait)
+end
+
+-- Goes in front of what was answered to a request that has taken a place.
+local function rate_standing(rate, remaining)
+  return '+' .. pack('>dd', rate, remaining)
+end
+
+local function failed(reason)
+  local message = type(reason) == 'table' and reason.err or tostring(reason)
+  return 'F' .. pack('>Bc0', min(255, #message), sub(message, 1, 255))
+end

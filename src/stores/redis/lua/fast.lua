@@ -1,0 +1,218 @@
+-- The common case of a team's part of a call: requests of one key that are admitted or turned away by the rate, and
+-- reservations of this period that are settled in time. Whatever else it meets it gives up before anything is written.
+-- Keep it a plain run through local variables: that, not what it does, is what makes it cheap.
+
+local seen = {}
+local fields, taken_places, key_names = {}, {}, {}
+
+-- The records of ids that can be forgotten, read; nil when one of them cannot. Second: the time of the first id not looked at.
+local function read_forgettable(ids_key, places_key, passed, length, now)
+  local list = call('LRANGE', places_key, passed, passed + LOOK_MAX)
+  local ids, oldest = {}, NEVER
+  for i, place in ipairs(list) do
+    local time = parse(PLACE, place)
+    if i > LOOK_MAX or now - time < LOOK_MS then
+      oldest = time
+      break
+    end
+    ids[i] = sub(place, PLACE_ID)
+  end
+  if #ids > 0 then
+    for _, record in ipairs(call('HMGET', ids_key, unpack(ids))) do
+      if record and (byte(record) == IS_OPEN or select(2, parse(DONE, record)) > now) then
+        return nil
+      end
+    end
+  end
+  return ids, oldest
+end
+
+-- The key of what is to be settled; nil when it is not open in this period.
+local function key_of_open(record, number)
+  if not record or byte(record) ~= IS_OPEN then
+    return nil
+  end
+  local _, _, _, of, _, at = parse(OPEN, record)
+  return of == number and sub(record, at) or nil
+end
+
+local function is_news(record, now)
+  return not record or (byte(record) ~= IS_OPEN and select(2, parse(DONE, record)) <= now)
+end
+
+-- Answers whether it was done.
+local function fast(team_key, first, last, now)
+  local ids_key, places_key = beside(team_key, 'ids'), beside(team_key, 'places')
+  local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
+  if not got[1] then
+    return false
+  end
+  local held, held_micro, number, newest, late, expires, current, previous, length, passed, oldest, shortest = parse(HEAD, got[1])
+  if newest > now or now >= late or now >= oldest + shortest then
+    return false
+  end
+  local key, asked
+  for i = first, last do
+    local id, record = op_id[i], got[i - first + 2]
+    local of
+    if op_what[i] >= ADMISSION then
+      asked, of = true, is_news(record, now) and op_key[i]
+    else
+      of = key_of_open(record, number)
+    end
+    if not of or seen[id] == first or (key and of ~= key) then
+      return false
+    end
+    key, seen[id] = of, first
+  end
+  local stored = asked and call('HMGET', team_key, 'b', 'k' .. key, 'p') or call('HMGET', team_key, 'b', 'k' .. key)
+  if not (stored[1] and stored[2]) or (asked and not stored[3]) then
+    return false
+  end
+  local period, starts, ends, used, balance = parse(BOOKS, stored[1])
+  local active, last_use, used_in, key_characters, key_requests = parse(KEY, stored[2])
+  if period ~= number or now >= ends then
+    return false
+  end
+  if used_in ~= number then
+    key_characters, key_requests = 0, 0
+  end
+  local credit, rate, request_max, _, included, overage, price
+  if asked then
+    if active ~= 1 then
+      return false
+    end
+    credit, rate, request_max, _, included, overage, _, price = parse(PLAN, stored[3])
+  end
+  local second, newest_second = floor(now / RATE_WINDOW_MS), floor(newest / RATE_WINDOW_MS)
+  if second ~= newest_second then
+    previous, current = second == newest_second + 1 and current or 0, 0
+  end
+
+  local now_bytes, until_bytes = pack(PLACE, now), now + REMEMBER_MS
+  local taken, written, charged, shortest_now, needed = 0, 2, false, LONGEST, 0
+  local looked, decisive, live
+  for i = first, last do
+    local id, what = op_id[i], op_what[i]
+    if what >= ADMISSION then
+      local wait = 0
+      if taken >= rate then
+        wait = RATE_WINDOW_MS
+      -- At most so many places count as the two calendar seconds have had: only then is the decisive one looked at.
+      elseif current + previous + taken >= rate or (TOSS and TOSS()) then
+        if looked ~= taken then
+          looked, decisive = taken, call('LINDEX', places_key, taken - rate)
+        end
+        wait = decisive and wait_for(parse(PLACE, decisive), now) or 0
+      end
+      if wait > 0 then
+        answers[i] = rate_limited(rate, wait)
+      else
+        taken = taken + 1
+        taken_places[taken] = now_bytes .. id
+        local standing = ''
+        if what ~= PLAIN and has(what, TELLS_RATE) then
+          live = live or length - ended_places(places_key, length, now)
+          standing = rate_standing(rate, rate - live - taken)
+        end
+        local characters, lease = op_characters[i], op_lease[i]
+        fields[written + 1] = id
+        if what == PLAIN or (has(what, RESERVES) and has(what, HAS_CHARACTERS)) then
+          local micro = credit * characters * price
+          if characters > request_max or lease <= LOOK_MS or has(what, HAS_GLOSSARY) then
+            return false
+          elseif credit == 1 and micro > balance - held_micro then
+            return false
+          elseif credit == 0 and used + held + characters > included + overage then
+            return false
+          end
+          held, held_micro = held + characters, held_micro + micro
+          shortest_now, needed = min(shortest_now, lease), max(needed, lease)
+          fields[written + 2] = pack(OPEN, IS_OPEN, characters, micro, number, now + lease) .. key
+          answers[i] = standing .. RESERVED
+        else
+          if has(what, HAS_CHARACTERS) and characters > request_max then
+            return false
+          end
+          fields[written + 2] = pack(DONE, IS_RELEASED, until_bytes)
+          answers[i] = standing .. ADMITTED
+        end
+        written = written + 2
+      end
+    else
+      local _, characters, micro = parse(OPEN, got[i - first + 2])
+      held, held_micro = held - characters, held_micro - micro
+      if what == 1 then
+        used, balance = used + characters, max(0, balance - micro)
+        key_characters, key_requests, charged = key_characters + characters, key_requests + 1, true
+      end
+      local kind = what == 1 and IS_COMMITTED or IS_RELEASED
+      fields[written + 1], fields[written + 2] = id, pack(DONE, kind, until_bytes)
+      answers[i] = RESOLVED[kind]
+      written = written + 2
+    end
+  end
+
+  local forgotten, fresh
+  if taken > 0 then
+    if worth_looking(now, oldest, length - passed, newest) or (TOSS and TOSS()) then
+      local next_oldest
+      forgotten, next_oldest = read_forgettable(ids_key, places_key, passed, length, now)
+      if not forgotten then
+        return false
+      end
+      passed, oldest = passed + #forgotten, next_oldest
+      if oldest == NEVER then
+        shortest = LONGEST
+      end
+    end
+    -- First, because of all that is written here this alone was not read, and may be of a wrong type; and because a full
+    -- server refuses a script its first write only, and then nothing has changed.
+    fresh = length == 0
+    length = length + taken
+    if call('RPUSH', places_key, unpack(taken_places, 1, taken)) ~= length then
+      -- Somebody else has changed the list: the general way counts anew.
+      late = 0
+    end
+    newest, current, oldest = now, current + taken, min(oldest, now)
+    shortest = min(shortest, shortest_now)
+    if length > WIDE_FROM and length - taken <= WIDE_FROM then
+      fields[written + 1], fields[written + 2] = 'w', WIDE
+      written = written + 2
+    end
+    if forgotten and #forgotten > 0 then
+      call('HDEL', ids_key, unpack(forgotten))
+      local trimmed = min(passed, length - rate)
+      if trimmed > 0 then
+        call('LTRIM', places_key, trimmed, -1)
+        length, passed = length - trimmed, passed - trimmed
+      end
+    end
+  end
+  local until_ms = now + needed + REMEMBER_MS
+  local renewed = written > 2 and (fresh or expires < until_ms)
+  if expires < until_ms then
+    expires = until_ms + SPARE_MS
+  end
+  if written > 2 then
+    fields[1] = 'h'
+    fields[2] = pack(HEAD, held, held_micro, number, newest, late, expires, current, previous, length, passed, oldest, shortest)
+    call('HSET', ids_key, unpack(fields, 1, written))
+  end
+  if asked then
+    last_use = max(last_use, now)
+  end
+  if charged then
+    call(
+      'HSET', team_key, 'k' .. key, pack(KEY, active, last_use, number, key_characters, key_requests),
+      'b', pack(BOOKS, number, starts, ends, used, balance)
+    )
+  elseif asked then
+    call('HSET', team_key, 'k' .. key, pack(KEY, active, last_use, number, key_characters, key_requests))
+  end
+  if renewed then
+    call('PEXPIRE', ids_key, expires - now)
+    call('PEXPIRE', places_key, expires - now)
+  end
+  return true
+end

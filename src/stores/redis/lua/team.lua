@@ -1,0 +1,109 @@
+-- A team's record: its plan, its keys' states, and its period.
+-- Calendars are the driver's: a script that finds the period ended asks for the bounds of the next one.
+
+-- Counts by number, not by start: a period of another length may start where the one before it did.
+local function use_key(team_key, number)
+  return beside(team_key, 'use:' .. digits(number))
+end
+
+local function read_plan(packed)
+  local plan, values = {}, { parse(PLAN, packed) }
+  for i, name in ipairs(PLAN_NUMBERS) do
+    plan[name] = values[i + 1]
+  end
+  plan.credit = values[1] == 1
+  return plan
+end
+
+local function read_key_record(packed, number)
+  local active, last_use, of, characters, requests = parse(KEY, packed)
+  if of ~= number then
+    characters, requests = 0, 0
+  end
+  return { active = active, last_use = last_use, characters = characters, requests = requests }
+end
+
+local function key_record(key, number)
+  return pack(KEY, key.active, key.last_use, number, key.characters, key.requests)
+end
+
+-- How long the counts of a period are kept after it was left.
+local USE_KEPT_MS = 400 * 86400 * 1000
+
+-- Arguments 3 to 6: bounds that the driver computed, and from what; all '' when it was not asked for any.
+local function read_offer()
+  return { starts = tonumber(text_at(3)), ends = tonumber(text_at(4)), length = text_at(5), created = tonumber(text_at(6)) }
+end
+
+local function fits(offer, created, length, now)
+  if not offer.ends or offer.length ~= length or offer.created ~= created or now >= offer.ends then
+    return false
+  end
+  -- A moment before the team's creation counts as its first period.
+  return now >= offer.starts or offer.starts == created
+end
+
+local function ask_for_bounds(now, created, length)
+  return { now, 'period', digits(created), length }
+end
+
+-- A team's plan, books and what periods are computed from; nil when there is none. `use` holds counts of periods that were left.
+local function read_team(team_key)
+  local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency')
+  if not got[1] or not got[2] then
+    return nil
+  end
+  local team = { key = team_key, plan = read_plan(got[1]), created = tonumber(got[3]), length = got[4], currency = got[5], use = {} }
+  team.number, team.starts, team.ends, team.used, team.balance = parse(BOOKS, got[2])
+  return team
+end
+
+-- The settled counts of the period that is left, by name.
+local function counts_of_period(team)
+  local counts = { characters = team.used }
+  local fields = call('HGETALL', team.key)
+  for i = 1, #fields, 2 do
+    if byte(fields[i]) == 107 then -- k
+      local key, record = sub(fields[i], 2), read_key_record(fields[i + 1], team.number)
+      if record.requests > 0 then
+        counts[key .. ':c'], counts[key .. ':r'] = record.characters, record.requests
+      end
+    end
+  end
+  return counts
+end
+
+-- Turns to the period that is offered when the team's has ended; false when none is offered that fits.
+local function follow_period(team, offer, now)
+  if now < team.ends then
+    return true
+  end
+  if not fits(offer, team.created, team.length, now) then
+    return false
+  end
+  -- Read although it cannot be there yet: one of a wrong type fails here, while nothing is written.
+  call('HLEN', use_key(team.key, team.number))
+  local counts = counts_of_period(team)
+  if counts.characters > 0 then
+    team.use[team.number] = counts
+  end
+  team.number, team.starts, team.ends, team.used = team.number + 1, offer.starts, offer.ends, 0
+  team.changed = true
+  return true
+end
+
+local function books_of(team)
+  return pack(BOOKS, team.number, team.starts, team.ends, team.used, team.balance)
+end
+
+local function write_use(team)
+  for number, counts in pairs(team.use) do
+    local fields, key = {}, use_key(team.key, number)
+    for name, count in pairs(counts) do
+      insert(fields, name)
+      insert(fields, digits(count))
+    end
+    call_in_pieces('HSET', key, fields)
+    call('PEXPIRE', key, USE_KEPT_MS)
+  end
+end

@@ -1,0 +1,52 @@
+// Request ids as Redis holds them: a ULID's 16 bytes instead of its 26 characters.
+
+export const ID_BYTES_MAX = 255;
+
+const ULID_LENGTH = 26;
+const ULID_BYTES = 16;
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const NO_DIGIT = 255;
+/** By character code. */
+const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const digit = ALPHABET.indexOf(String.fromCharCode(code));
+  return digit === -1 ? NO_DIGIT : digit;
+});
+/** Begins what is not a ULID; no UTF-8 text has such a byte. */
+const OTHER = 0xff;
+
+/**
+ * Writes an id with its length in front, and returns the position behind it. What is no canonical ULID is written as it
+ * is behind a byte that says so, or two where it would be as long as a ULID's bytes.
+ */
+export function writeRequestId(into: Buffer, at: number, id: string): number {
+  if (id.length === ULID_LENGTH && writeUlid(into, at + 1, id)) {
+    into[at] = ULID_BYTES;
+    return at + 1 + ULID_BYTES;
+  }
+  const length = Buffer.byteLength(id);
+  const marks = length === ULID_BYTES - 1 ? 2 : 1;
+  if (length + marks > ID_BYTES_MAX) throw new RangeError(`a request id has ${length} bytes: at most ${ID_BYTES_MAX - 2} are allowed`);
+  into.fill(OTHER, at + 1, at + 1 + marks);
+  into.write(id, at + 1 + marks);
+  into[at] = length + marks;
+  return at + 1 + marks + length;
+}
+
+/** Whether it was one. 26 digits of 5 bits are 130: the first may not be over 7. */
+function writeUlid(into: Buffer, at: number, id: string): boolean {
+  let bits = 0;
+  let value = 0;
+  let position = at;
+  for (let i = 0; i < ULID_LENGTH; i++) {
+    const digit = DIGITS[id.charCodeAt(i)] ?? NO_DIGIT;
+    if (digit === NO_DIGIT || (i === 0 && digit > 7)) return false;
+    value = (value << 5) | digit;
+    bits += i === 0 ? 3 : 5;
+    if (bits >= 8) {
+      bits -= 8;
+      into[position++] = value >> bits;
+      value &= (1 << bits) - 1;
+    }
+  }
+  return true;
+}
