@@ -21,26 +21,28 @@ function inSqlite(name: string, file: string, find: string, replace: string, ...
   return { name: `${name} (SQLite)`, edits: [{ file: `src/stores/sqlite/${file}`, find, replace }], caughtBy };
 }
 
-const OWN_CLOCK = "clock === undefined ? '' : String(clock.nowMs())";
-const FAILED = "if ('kind' in reply) {";
-const RESENT = `if ('kind' in reply && reply.cause === 'timeout') return this.#send(operations, groups, NO_OFFER);\n        ${FAILED}`;
-const REPEATED = "if books.stands[x.id] then\n    return 'repeated'\n  end";
-const REFUSED = "return 'rate_limited '";
-const HELD = "used + counter(account.books, 'held:' .. account.number) + characters";
+const CONCLUDED = "if (reply.kind === 'reply') this.#conclude(";
+const RESENT = `if (reply.kind === 'unavailable' && reply.cause === 'timeout') this.#send(groups, offer);\n        else ${CONCLUDED}`;
 const WAITS = "if (retryAfterMs > 0) return { kind: 'rate_limited'";
 
 const DRIVER: readonly Mutation[] = [
-  inRedis('sent again after a timeout', 'ledger-turns.ts', FAILED, RESENT, SIMULATED),
+  inRedis('sent again after a timeout', 'ledger-turns.ts', CONCLUDED, RESENT, SIMULATED),
   inRedis('a deadline that never comes', 'store-round.ts', 'time.at(node, untilMs)', 'time.at(node, untilMs + 60_000)', SIMULATED),
-  inRedis("the gateway's clock instead of the store's", 'store-round.ts', OWN_CLOCK, 'String(Date.now())', SIMULATED),
+  inRedis("the gateway's clock instead of the store's", 'store-round.ts', 'call(clock?.nowMs(),', 'call(Date.now(),', SIMULATED),
+  inRedis('answers of one turn go to the wrong askers', 'ledger-turns.ts', 'answers[i]!', 'answers.at(-1 - i)!', SIMULATED),
+  inRedis('late a second time is tried for ever', 'rounds.ts', "if (because === 'late' && this.#late) return LATE;", '', {
+    file: 'test/unit/stores/redis/rounds.test.ts',
+  }),
   inRedis(
-    'answers of one turn go to the wrong askers',
-    'ledger-turns.ts',
-    'answers[i] as string',
-    'answers.at(-1 - i) as string',
-    SIMULATED,
+    'a key without its team',
+    'redis-keys.ts',
+    '`lingate:{${teamId}}:team`',
+    "'lingate:{team}:team'",
+    contract('Redis', 'request rate'),
   ),
-  inRedis('a key without its team', 'redis-keys.ts', '`lingate:{${teamId}}:`', "'lingate:{team}:'", contract('Redis', 'request rate')),
+  inRedis('ids that differ in their last bits are one', 'request-id-bytes.ts', 'bits += i === 0 ? 3 : 5;', 'bits += 5;', {
+    file: 'test/unit/stores/redis/request-id-bytes.test.ts',
+  }),
   {
     name: 'the client library sends again (Redis)',
     edits: [
@@ -55,54 +57,135 @@ const DRIVER: readonly Mutation[] = [
   },
 ];
 
+const KEYSPACE = 'test/unit/stores/redis/keyspace.test.ts';
+const EQUALITY: TestRun = { file: 'test/unit/stores/equality.test.ts', env: { LINGATE_PROPERTY_RUNS: '300' } };
+const REPEATED = 'if record and record.until_ms > account.now then\n    return PLACELESS.repeated\n  end';
+const FORGETTABLE = 'if record and (byte(record) == IS_OPEN or select(2, parse(DONE, record)) > now) then';
+const PUSHED = "if call('RPUSH', places_key";
+
+/** In the way that the common case takes. */
+const FAST: readonly Mutation[] = [
+  [
+    'an id that is known is admitted anew',
+    'return not record or (byte(record)',
+    'return true or (byte(record)',
+    contract('Redis', 'remembrance'),
+  ],
+  ['an id of a period that was left is settled in this one', 'return of == number and sub(', 'return sub(', contract('Redis', 'periods')],
+  ['what is released stays held', 'held, held_micro = held - characters, held_micro - micro', '', contract('Redis', 'resolution')],
+  [
+    'an ended lease is committed',
+    'newest > now or now >= late or now >= oldest + shortest',
+    'newest > now',
+    contract('Redis', 'resolution'),
+  ],
+  ['the limit is off by one', 'current + previous + taken >= rate', 'current + previous + taken > rate', contract('Redis', 'request rate')],
+  [
+    'places of the second before are not counted',
+    'current + previous + taken >= rate',
+    'current + taken >= rate',
+    contract('Redis', 'request rate'),
+  ],
+  [
+    'a 429 takes a place',
+    'answers[i] = rate_limited(rate, wait)',
+    'answers[i], taken, taken_places[taken + 1] = rate_limited(rate, wait), taken + 1, now_bytes .. id',
+    contract('Redis', 'request rate'),
+  ],
+  ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', contract('Redis', 'keys')],
+  ['the quota is off by one', '> included + overage then', '> included + overage + 1 then', contract('Redis', 'quota')],
+  ['open reservations are not counted', 'used + held + characters >', 'used + characters >', contract('Redis', 'quota')],
+  ['held credit is spent again', 'micro > balance - held_micro', 'micro > balance', contract('Redis', 'credit')],
+  ['credit is not drawn down', 'max(0, balance - micro)', 'balance', contract('Redis', 'credit')],
+  ['a request is counted twice for its key', 'key_requests + 1, true', 'key_requests + 2, true', contract('Redis', 'keys')],
+  ['an id that comes twice in a call counts twice', 'seen[id] == first or ', '', { file: 'test/unit/stores/redis/turns.test.ts' }],
+  ['an id is forgotten while it is open', FORGETTABLE, 'if false then', { file: KEYSPACE, names: 'keep what is open' }],
+  ['places that may count again are dropped', 'min(passed, length - rate)', 'passed', { file: KEYSPACE, names: 'keep the places' }],
+  ['the time to live is never renewed', 'written > 2 and (fresh or expires < until_ms)', 'fresh', { file: KEYSPACE, names: 'renew' }],
+  ['a full server is made to admit', PUSHED, `call('HDEL', ids_key, '')\n    ${PUSHED}`, failures('admits nothing')],
+  ['a short lease is not listed', 'lease <= LOOK_MS or ', '', contract('Redis', 'resolution')],
+].map(([name, find, replace, caughtBy]) =>
+  inRedis(`${String(name)}, the fast way`, 'lua/fast.lua', String(find), String(replace), caughtBy as TestRun),
+);
+
 const LUA: readonly Mutation[] = [
+  ...FAST,
   inRedis('no idempotency', 'lua/admit.lua', REPEATED, '', contract('Redis', 'remembrance of ids')),
+  inRedis('released twice', 'lua/resolve.lua', 'close_reservation(ids, record)', '', contract('Redis', 'resolution of reservations')),
   inRedis(
-    'released twice',
-    'lua/resolve.lua',
-    'close_reservation(books, x.id, reservation)',
-    '',
+    'an ended lease is committed',
+    'lua/ids.lua',
+    'record.kind == IS_OPEN and record.lease <= ids.now then',
+    'record.kind == nil then',
     contract('Redis', 'resolution of reservations'),
   ),
   inRedis(
-    'an ended lease is committed',
-    'lua/books.lua',
-    'if #ended > 0 then\n    end_leases',
-    'if false then\n    end_leases',
+    'an ended lease is counted twice',
+    'lua/ids.lua',
+    'remember(ids, id, IS_EXPIRED, record.lease + REMEMBER_MS)',
+    'ids.dirty = true',
     contract('Redis', 'resolution of reservations'),
   ),
   inRedis(
     'the limit is off by one',
-    'lua/account.lua',
-    "account.credit, account.rate, account.request_max = got[first] == 'credit', tonumber(got[first + 1])",
-    "account.credit, account.rate, account.request_max = got[first] == 'credit', tonumber(got[first + 1]) + 1",
+    'lua/places.lua',
+    'taken - places.rate\n',
+    'taken - places.rate - 1\n',
     contract('Redis', 'request rate'),
   ),
   inRedis(
     'a second is a millisecond longer',
     'lua/window.lua',
-    'place - window.shift + RATE_WINDOW_MS - window.now',
-    'place - window.shift + RATE_WINDOW_MS + 1 - window.now',
+    'place_ms + RATE_WINDOW_MS - now',
+    'place_ms + RATE_WINDOW_MS + 1 - now',
     contract('Redis', 'request rate'),
   ),
-  inRedis('a 429 takes a place', 'lua/admit.lua', REFUSED, `take_place(window)\n    ${REFUSED}`, contract('Redis', 'request rate')),
-  inRedis('revocation is ignored', 'lua/admit.lua', "if status ~= 'active' then", "if status == 'gone' then", contract('Redis', 'keys')),
+  inRedis('revocation is ignored', 'lua/admit.lua', 'if key.active ~= 1 then', 'if key.active == 2 then', contract('Redis', 'keys')),
   inRedis(
     'a clock that steps back locks out',
-    'lua/window.lua',
-    'newest and newest > now and newest - now or 0',
-    '0',
+    'lua/admit.lua',
+    'if ids.head.newest > account.now then',
+    'if false then',
+    contract('Redis', 'a clock that steps back'),
+  ),
+  inRedis(
+    'the last use goes back with the clock',
+    'lua/admit.lua',
+    'if account.now > known.last_use then',
+    'if true then',
     contract('Redis', 'a clock that steps back'),
   ),
   inRedis(
     'the quota is off by one',
     'lua/admit.lua',
-    'account.included + account.overage then',
-    'account.included + account.overage + 1 then',
+    'plan.characterLimit + plan.overageCharacters then',
+    'plan.characterLimit + plan.overageCharacters + 1 then',
     contract('Redis', 'quota'),
   ),
-  inRedis('open reservations are not counted', 'lua/admit.lua', HELD, 'used + characters', contract('Redis', 'quota')),
-  inRedis('run although it is late', 'lua/ledger.lua', 'if late then', 'if false then', failures('runs nothing of what it was sent')),
+  inRedis('open reservations are not counted', 'lua/admit.lua', 'team.used + head.held + ', 'team.used + ', contract('Redis', 'quota')),
+  inRedis('held credit is spent again', 'lua/admit.lua', 'team.balance - head.held_micro', 'team.balance', contract('Redis', 'credit')),
+  inRedis(
+    'what was reserved in a period is charged to the next',
+    'lua/resolve.lua',
+    'if record.number ~= team.number then',
+    'if false then',
+    contract('Redis', 'periods'),
+  ),
+  inRedis(
+    'ids that are listed late are forgotten early',
+    'lua/ids.lua',
+    'record.until_ms <= ids.now then\n    set_record',
+    'record.until_ms <= ids.now + 60000 then\n    set_record',
+    EQUALITY,
+  ),
+  inRedis('a full server settles nothing', 'lua/account.lua', 'if settles then', 'if false then', failures('settles what is open')),
+  inRedis(
+    'run although it is late',
+    'lua/ledger.lua',
+    'if now > deadline then',
+    'if false then',
+    failures('runs nothing of what it was sent'),
+  ),
 ];
 
 const SQLITE: readonly Mutation[] = [

@@ -104,6 +104,35 @@ describe('the keys in Redis', () => {
     },
   );
 
+  test.each(['fast', 'general', 'tossed'] as const)('keep what is open while all around it is forgotten, the %s way', async (ledgerWay) => {
+    const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+    await furnish(busy, { ...QUOTA, requestsPerSecond: 5, characterLimit: 1e9 });
+    await busy.ledger.admit(asking('slow', { leaseMs: 600_000 }));
+    for (let i = 0; i < 200; i++) {
+      clock.move(250);
+      await busy.ledger.admit(asking(`r${i}`, { reserve: false }));
+    }
+    expect(await busy.ledger.resolve(TEAM, 'slow', 'commit')).toEqual({ kind: 'committed' });
+    expect(await busy.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
+    await busy.close();
+  });
+
+  test.each(['fast', 'general', 'tossed'] as const)(
+    'keep the places that a clock that steps back may count again, the %s way',
+    async (ledgerWay) => {
+      const limit = 40;
+      const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+      await furnish(busy, { ...QUOTA, requestsPerSecond: limit, characterLimit: 1e9 });
+      const admit = (name: string) => busy.ledger.admit(asking(name, { reserve: false }));
+      for (let i = 0; i < limit; i++) await admit(`old${i}`);
+      clock.move(20_000);
+      // Looks at the ids of the old places, which it forgets.
+      expect(await admit('new')).toMatchObject({ kind: 'admitted' });
+      expect(await client.llen(keys.places)).toBe(limit);
+      await busy.close();
+    },
+  );
+
   test('forget ids that nobody asked about again, once they are in the way', async () => {
     await furnish(store);
     for (let i = 0; i < 50; i++) await store.ledger.admit(asking(`a${i}`, { reserve: false }));
