@@ -64,49 +64,54 @@ const FORGETTABLE = 'if record and (byte(record) == IS_OPEN or select(2, parse(D
 const PUSHED = "if call('RPUSH', places_key";
 
 /** In the way that the common case takes. */
-const FAST: readonly Mutation[] = [
+const FAST: readonly Mutation[] = (
   [
-    'an id that is known is admitted anew',
-    'return not record or (byte(record)',
-    'return true or (byte(record)',
-    contract('Redis', 'remembrance'),
-  ],
-  ['an id of a period that was left is settled in this one', 'return of == number and sub(', 'return sub(', contract('Redis', 'periods')],
-  ['what is released stays held', 'held, held_micro = held - characters, held_micro - micro', '', contract('Redis', 'resolution')],
-  [
-    'an ended lease is committed',
-    'newest > now or now >= late or now >= oldest + shortest',
-    'newest > now',
-    contract('Redis', 'resolution'),
-  ],
-  ['the limit is off by one', 'current + previous + taken >= rate', 'current + previous + taken > rate', contract('Redis', 'request rate')],
-  [
-    'places of the second before are not counted',
-    'current + previous + taken >= rate',
-    'current + taken >= rate',
-    contract('Redis', 'request rate'),
-  ],
-  [
-    'a 429 takes a place',
-    'answers[i] = rate_limited(rate, wait)',
-    'answers[i], taken, taken_places[taken + 1] = rate_limited(rate, wait), taken + 1, now_bytes .. id',
-    contract('Redis', 'request rate'),
-  ],
-  ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', contract('Redis', 'keys')],
-  ['the quota is off by one', '> included + overage then', '> included + overage + 1 then', contract('Redis', 'quota')],
-  ['open reservations are not counted', 'used + held + characters >', 'used + characters >', contract('Redis', 'quota')],
-  ['held credit is spent again', 'micro > balance - held_micro', 'micro > balance', contract('Redis', 'credit')],
-  ['credit is not drawn down', 'max(0, balance - micro)', 'balance', contract('Redis', 'credit')],
-  ['a request is counted twice for its key', 'key_requests + 1, true', 'key_requests + 2, true', contract('Redis', 'keys')],
-  ['an id that comes twice in a call counts twice', 'seen[id] == first or ', '', { file: 'test/unit/stores/redis/turns.test.ts' }],
-  ['an id is forgotten while it is open', FORGETTABLE, 'if false then', { file: KEYSPACE, names: 'keep what is open' }],
-  ['places that may count again are dropped', 'min(passed, length - rate)', 'passed', { file: KEYSPACE, names: 'keep the places' }],
-  ['the time to live is never renewed', 'written > 2 and (fresh or expires < until_ms)', 'fresh', { file: KEYSPACE, names: 'renew' }],
-  ['a full server is made to admit', PUSHED, `call('HDEL', ids_key, '')\n    ${PUSHED}`, failures('admits nothing')],
-  ['a short lease is not listed', 'lease <= LOOK_MS or ', '', contract('Redis', 'resolution')],
-].map(([name, find, replace, caughtBy]) =>
-  inRedis(`${String(name)}, the fast way`, 'lua/fast.lua', String(find), String(replace), caughtBy as TestRun),
-);
+    [
+      'an id that is known is admitted anew',
+      'return not record or (byte(record)',
+      'return true or (byte(record)',
+      contract('Redis', 'remembrance'),
+    ],
+    ['an id of a period that was left is settled in this one', 'return of == number and sub(', 'return sub(', contract('Redis', 'periods')],
+    ['what is released stays held', 'held, held_micro = held - characters, held_micro - micro', '', contract('Redis', 'resolution')],
+    [
+      'an ended lease is committed',
+      'newest > now or now >= late or now >= oldest + shortest',
+      'newest > now',
+      contract('Redis', 'resolution'),
+    ],
+    [
+      'the limit is off by one',
+      'current + previous + taken >= rate',
+      'current + previous + taken > rate',
+      contract('Redis', 'request rate'),
+    ],
+    [
+      'places of the second before are not counted',
+      'current + previous + taken >= rate',
+      'current + taken >= rate',
+      contract('Redis', 'request rate'),
+    ],
+    [
+      'a 429 takes a place',
+      'answers[i] = rate_limited(rate, wait)',
+      'answers[i], taken, taken_places[taken + 1] = rate_limited(rate, wait), taken + 1, now_bytes .. id',
+      contract('Redis', 'request rate'),
+    ],
+    ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', contract('Redis', 'keys')],
+    ['the quota is off by one', '> included + overage then', '> included + overage + 1 then', contract('Redis', 'quota')],
+    ['open reservations are not counted', 'used + held + characters >', 'used + characters >', contract('Redis', 'quota')],
+    ['held credit is spent again', 'micro > balance - held_micro', 'micro > balance', contract('Redis', 'credit')],
+    ['credit is not drawn down', 'max(0, balance - micro)', 'balance', contract('Redis', 'credit')],
+    ['a request is counted twice for its key', 'key_requests + 1, true', 'key_requests + 2, true', contract('Redis', 'keys')],
+    ['an id that comes twice in a call counts twice', 'seen[id] == first or ', '', { file: 'test/unit/stores/redis/turns.test.ts' }],
+    ['an id is forgotten while it is open', FORGETTABLE, 'if false then', { file: KEYSPACE, names: 'keep what is open' }],
+    ['places that may count again are dropped', 'min(passed, length - rate)', 'passed', { file: KEYSPACE, names: 'keep the places' }],
+    ['the time to live is never renewed', 'written > 2 and (fresh or expires < until_ms)', 'fresh', { file: KEYSPACE, names: 'renew' }],
+    ['a full server is made to admit', PUSHED, `call('HDEL', ids_key, '')\n    ${PUSHED}`, failures('admits nothing')],
+    ['a short lease is not listed', 'lease <= LOOK_MS or ', '', contract('Redis', 'resolution')],
+  ] as readonly (readonly [name: string, find: string, replace: string, caughtBy: TestRun])[]
+).map(([name, find, replace, caughtBy]) => inRedis(`${name}, the fast way`, 'lua/fast.lua', find, replace, caughtBy));
 
 const LUA: readonly Mutation[] = [
   ...FAST,
