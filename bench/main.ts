@@ -1,7 +1,7 @@
 // npm run bench: everybody side by side; a table here, raw numbers and a report page in bench/results.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { contestants, YARDSTICK } from './contestants/all.ts';
+import { contestants, furtherContestants, YARDSTICK } from './contestants/all.ts';
 import type { Contestant } from './contestants/contestant.ts';
 import { machineLine } from './machine/description.ts';
 import { runBench } from './run/bench.ts';
@@ -12,7 +12,8 @@ import { keepResult } from './run/keep-result.ts';
 
 const USAGE = `npm run bench -- [--quick] [--only a,b] [--rounds N] [--load own|autocannon] [--keep]
   --quick       about a minute instead of several
-  --only a,b    these contestants, and nginx to compare with: ${contestants.map(({ name }) => name).join(', ')}
+  --only a,b    these contestants, and nginx to compare with: ${contestants.map(({ name }) => name).join(', ')};
+                on no other list: ${furtherContestants.map(({ name }) => name).join(', ')}
   --rounds N    how often everybody is measured
   --load        autocannon instead of the bench's own, leaner load
   --keep        makes this run the example that is committed`;
@@ -86,8 +87,8 @@ function roundsOf(given: string | undefined, fallback: number): number {
 function chosen(only: string | undefined): Contestant[] {
   if (only === undefined) return [...contestants];
   const names = only.split(',');
-  const unknown = names.find((name) => !contestants.some((contestant) => contestant.name === name));
-  if (unknown !== undefined)
-    throw new Error(`--only: there is no "${unknown}"; there are ${contestants.map(({ name }) => name).join(', ')}`);
-  return contestants.filter(({ name }) => name === YARDSTICK || names.includes(name));
+  const all = [...contestants, ...furtherContestants];
+  const unknown = names.find((name) => !all.some((contestant) => contestant.name === name));
+  if (unknown !== undefined) throw new Error(`--only: there is no "${unknown}"; there are ${all.map(({ name }) => name).join(', ')}`);
+  return all.filter(({ name }) => name === YARDSTICK || names.includes(name));
 }

@@ -1,7 +1,6 @@
 // What plugin authors import: the types of the chain and the ports, and `definePlugin`.
 import type { TSchema } from 'typebox';
-import type { PluginDefinition } from './core/plugin.ts';
-import type { EngineProtocol } from './ports/engine.ts';
+import type { PluginDefinition } from './ports/plugin.ts';
 
 /**
  * Declares a plugin; the module's default export, named under `plugins:` in the configuration.
@@ -15,19 +14,18 @@ import type { EngineProtocol } from './ports/engine.ts';
  *   }),
  * });
  */
-export function definePlugin<Options extends TSchema>(
-  plugin: PluginDefinition<Options, EngineProtocol>,
-): PluginDefinition<Options, EngineProtocol> {
+export function definePlugin<Options extends TSchema>(plugin: PluginDefinition<Options>): PluginDefinition<Options> {
   return plugin;
 }
 
 export { json, NO_HEADERS } from './core/outcome.ts';
 export type { HeaderList, Outcome, Refusal, Reply } from './core/outcome.ts';
 export { problems, refuse } from './core/problem.ts';
-export type { Problem, ProblemCode } from './core/problem.ts';
-export type { Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
+export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/problem.ts';
+export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
 export type { BodyStep, HeadStep, Step } from './core/step.ts';
-export type { PluginHost, PluginParts, StepPlacement } from './core/plugin.ts';
+export type { StepPlacement } from './core/plugin.ts';
+export type * from './ports/plugin.ts';
 export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/slots.ts';
 export { chargeSlot, refusedCharge } from './domain/charge.ts';
 export type { Charge, GlossaryReference } from './domain/charge.ts';
@@ -46,3 +44,23 @@ export type {
   EngineWork,
   Translation,
 } from './ports/engine.ts';
+export { countCharacters } from './domain/characters.ts';
+export type { Credential, CredentialReader } from './domain/credentials.ts';
+export { FORM_BODY_HEADERS, isFormType, readFormBody } from './domain/form-body.ts';
+export type { FormBody } from './domain/form-body.ts';
+export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
+export type { JsonBody } from './domain/json-body.ts';
+export { Languages } from './domain/languages.ts';
+export type { LanguageTable, SourceLanguage, TargetLanguage } from './domain/languages.ts';
+export { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';
+export { StoreError } from './domain/store-error.ts';
+export { NOTHING_CHOSEN } from './domain/translation-options.ts';
+export { canonicalUlid } from './domain/ulid.ts';
+export { usageReport } from './domain/usage-report.ts';
+export type { UsageReport } from './domain/usage-report.ts';
+export type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryStore, NewGlossary } from './ports/glossary-store.ts';
+export type { KeyDirectory, StoreUnavailable } from './ports/key-directory.ts';
+export type * from './ports/ledger.ts';
+export type { Log } from './ports/log.ts';
+export type { Store } from './ports/store.ts';
+export type * from './ports/team-registry.ts';

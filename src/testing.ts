@@ -4,4 +4,13 @@ export { storeContract } from './testing/store-contract.ts';
 export type { OpenStore, StoreContract } from './testing/store-contract.ts';
 export type { ContractCase } from './testing/cases.ts';
 export { answer, CANARY, scriptedTranslation, slow, startScriptedEngine, status } from './testing/scripted-engine.ts';
-export type { Behaviour, NamedBehaviour, ScriptedEngine, ScriptedRequest } from './testing/scripted-engine.ts';
+export { protocolContract } from './testing/protocol-contract.ts';
+export type { ProtocolContract, ProtocolSubject } from './testing/protocol-contract.ts';
+export type {
+  Behaviour,
+  NamedBehaviour,
+  RightAnswer,
+  ScriptedEngine,
+  ScriptedEngineOptions,
+  ScriptedRequest,
+} from './testing/scripted-engine.ts';

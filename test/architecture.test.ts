@@ -46,7 +46,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli'],
   'build.ts': [],
   'testing.ts': ['testing'],
-  testing: ['core', 'domain', 'ports'],
+  // Protocols are tried over the way that they take in the gateway.
+  testing: ['core', 'domain', 'ports', 'engines'],
   'index.ts': ['core', 'domain', 'ports'],
 };
 

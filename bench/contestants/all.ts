@@ -5,8 +5,9 @@ import { haproxy } from './haproxy.ts';
 import { httpProxy3 } from './http-proxy-3.ts';
 import { lingate } from './lingate.ts';
 import { nginx } from './nginx.ts';
+import { olderUws } from './older-uws.ts';
 import { openresty } from './openresty.ts';
-import { uwsFloor } from './uws-floor.ts';
+import { uwsFloor, uwsFloorOlder } from './uws-floor.ts';
 import { uwsRaw } from './uws-raw.ts';
 import { uwsUndici } from './uws-undici.ts';
 
@@ -28,4 +29,10 @@ export const contestants: readonly Contestant[] = [
   uwsUndici,
   httpProxy3,
   fastify,
+];
+
+/** Those that only `--only` calls up. */
+export const furtherContestants: readonly Contestant[] = [
+  lingate({ name: 'lingate-redis-older', does: 'on the older build of uWebSockets.js, Redis, access log', store: 'redis', env: olderUws }),
+  uwsFloorOlder,
 ];

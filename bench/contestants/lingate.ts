@@ -25,6 +25,8 @@ export interface LingateOptions {
   readonly engine?: Readonly<Record<string, unknown>>;
   /** All load by one team with one request a second: nearly all of it is refused. */
   readonly flooded?: boolean;
+  /** For its process; may throw `NotOffered`. */
+  readonly env?: () => Readonly<Record<string, string>>;
   /** Stands between Lingate and its Redis; given the port of the one, tells the port of the other. */
   readonly beforeRedis?: (port: number, ground: Ground) => Promise<Program>;
 }
@@ -52,6 +54,7 @@ export function lingate(options: LingateOptions): Contestant {
 
 async function start(ground: Ground, options: LingateOptions): Promise<Running> {
   const { folder } = ground;
+  const env = options.env?.() ?? {};
   const file = join(folder, 'lingate.yaml');
   const port = await freePort();
   writeSettings(file, { port, opsPort: await freePort(), ground, options });
@@ -64,7 +67,7 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const plan = options.flooded === true ? { ...PLAN, requests_per_second: 1 } : PLAN;
   await makeTeams(redis === undefined ? store : `redis://127.0.0.1:${redis.port}`, plan, keys);
   const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store];
-  const program = await startProgram('node', args, { cores: ground.cores.gateway, port, folder, name: options.name });
+  const program = await startProgram('node', args, { cores: ground.cores.gateway, port, folder, name: options.name, env });
   return {
     ...judged(port, keys.map(bearer), options),
     gatewayPid: program.pid,

@@ -23,14 +23,15 @@ export interface ProgramOptions {
   readonly folder: string;
   /** For the name of its output file, and for people. */
   readonly name: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What it writes goes to a file: an access log costs what it costs. */
 export async function startProgram(program: Startable, args: readonly string[], options: ProgramOptions): Promise<Program> {
-  const { cores, port, folder, name } = options;
+  const { cores, port, folder, name, env = {} } = options;
   const file = join(folder, `${name}.log`);
   const output = openSync(file, 'a');
-  const child = startPinned(program, args, { cores, stdio: ['ignore', output, output], cwd: folder });
+  const child = startPinned(program, args, { cores, stdio: ['ignore', output, output], cwd: folder, env });
   closeSync(output);
   try {
     await untilListening(port, child, name);
@@ -48,10 +49,11 @@ export async function startServer(
   cores: string,
   folder: string,
   numbers: Readonly<Record<string, number>>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Program> {
   const port = await freePort();
   const args = Object.entries({ ...numbers, port }).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  return startProgram('node', [join(SERVERS, file), ...args], { cores, port, folder, name: file });
+  return startProgram('node', [join(SERVERS, file), ...args], { cores, port, folder, name: file, env });
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,6 +1,7 @@
 // Bare uWebSockets.js: parses the JSON and answers by itself.
 import type { Contestant } from './contestant.ts';
 import { engineAnswer } from './contestant.ts';
+import { olderUws } from './older-uws.ts';
 import { SAMPLE_TEXT } from './sample.ts';
 import { plainProxy } from './plain.ts';
 import { startServer } from './program.ts';
@@ -8,11 +9,16 @@ import { startServer } from './program.ts';
 /** Word for word what `servers/uws-floor.ts` says. */
 const CONSTANT = engineAnswer([SAMPLE_TEXT]);
 
-export const uwsFloor: Contestant = {
-  name: 'uws-floor',
-  does: 'bare uWebSockets.js, JSON parsed, constant answer: the floor',
-  async start({ cores, folder }) {
-    const program = await startServer('uws-floor.ts', cores.gateway, folder, {});
-    return { ...plainProxy(program), expect: () => CONSTANT };
-  },
-};
+export const uwsFloor = floor('uws-floor', 'bare uWebSockets.js, JSON parsed, constant answer: the floor');
+export const uwsFloorOlder = floor('uws-floor-older', 'the same on the older build of uWebSockets.js', olderUws);
+
+function floor(name: string, does: string, env?: () => Readonly<Record<string, string>>): Contestant {
+  return {
+    name,
+    does,
+    async start({ cores, folder }) {
+      const program = await startServer('uws-floor.ts', cores.gateway, folder, {}, env?.());
+      return { ...plainProxy(program), expect: () => CONSTANT };
+    },
+  };
+}

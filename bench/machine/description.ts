@@ -19,7 +19,7 @@ export interface Machine {
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PACKAGES = ['uws-pack', 'undici', 'ioredis', 'http-proxy-3', 'fastify', 'autocannon'];
+const PACKAGES = ['@btc-vision/uwebsockets.js', 'uws-pack', 'undici', 'ioredis', 'http-proxy-3', 'fastify', 'autocannon'];
 
 export async function describeMachine(): Promise<Machine> {
   const processors = cpus();

@@ -1,16 +1,9 @@
-// What the bench's own uWebSockets.js programs share: the library without its banner, and listening where they are told.
+// What the bench's own uWebSockets.js programs share: the build that the gateway would load, and listening where they are told.
 import type { TemplatedApp } from 'uWebSockets.js';
-
-interface Library {
-  App(): TemplatedApp;
-  _cfg(setting: 'silent'): void;
-}
-
-const library = (await import('uWebSockets.js')) as unknown as Library;
+import { loadUws } from '../../src/server/uws-build.ts';
 
 export function uwsApp(): TemplatedApp {
-  library['_cfg']('silent');
-  return library.App();
+  return loadUws().library.App();
 }
 
 export function listen(app: TemplatedApp, port: number): void {

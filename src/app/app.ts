@@ -1,11 +1,11 @@
 // The whole gateway in one process: what serves callers, the operator's side, a way to change it, and the way down again.
 import { routeRows } from './chain.ts';
 import type { Config } from '../config/config.ts';
-import { loadPlugins } from '../config/plugins.ts';
+import { loadPlugins, routesOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { routeName } from '../core/route.ts';
 import { Teardown } from '../core/teardown.ts';
-import { publicUrl, startOperatorSide } from './operator-side.ts';
+import { describeApi, publicUrl, startOperatorSide } from './operator-side.ts';
 import type { Address, AppOptions } from './operator-side.ts';
 import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
@@ -55,6 +55,7 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
     ready: () => serving.ready(),
     metrics: serving.metrics,
     docsOnOps,
+    pluginRoutes: serving.pluginRoutes,
     log,
   });
   down.add('ops listener', () => operator.close());
@@ -84,6 +85,11 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
 /** Parts that do not close are named in the log; the others close all the same. */
 export function teardownOf({ log }: JsonLog): Teardown {
   return new Teardown((part, error) => log.error('closing failed', { part, reason: error instanceof Error ? error.message : 'unknown' }));
+}
+
+/** The OpenAPI document, routes of plugins included. Opens neither store nor port. */
+export async function describeApiWithPlugins(config: Config): Promise<Record<string, unknown>> {
+  return describeApi(config, await routesOfPlugins(config.plugins));
 }
 
 /** The final order of steps of every route, plugins included. Opens neither store nor port. */

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { placeSteps } from '../core/plugin.ts';
-import { specOf } from '../core/route.ts';
+import { compileRoute, specOf } from '../core/route.ts';
 import type { RouteRow, RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/credentials.ts';
@@ -26,6 +26,7 @@ import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
+import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
 import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
 import { ROUTES } from '../routes.ts';
@@ -33,12 +34,14 @@ import type { StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
 import { authenticateStep } from '../steps/authenticate.ts';
-import { identifyStep } from '../steps/identify.ts';
+import { identifyBy, identifyStep } from '../steps/identify.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { shedStep } from '../steps/shed.ts';
 import { teamShedStep } from '../steps/team-shed.ts';
-import { translateStep } from '../steps/translate.ts';
+import { translateBy, translateStep } from '../steps/translate.ts';
+import type { TranslateOptions } from '../steps/translate.ts';
+import { pluginRows, stepsOfPlugins } from './plugin-routes.ts';
 
 /** What steps are made of. They keep references and use none before a request comes. */
 export interface ChainParts {
@@ -68,26 +71,68 @@ export interface Chains {
   readonly around: readonly Step[];
 }
 
-/** Throws a `ConfigError` when a plugin's step fits nowhere. */
+/** Throws a `ConfigError` when a plugin's step or route fits nowhere. */
 export function buildChains(config: Config, plugins: LoadedPlugins, parts: ChainParts): Chains {
-  const own = stepsOf(config, parts);
+  const translate = translateOptions(parts);
+  const own = stepsOf(config, parts, translate);
   const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
-  const steps = new Map<string, Step>([...Object.entries(own), ...placed]);
-  return { routes: routeRows(plugins).map((row) => specOf(row, steps)), around: [own['access-log']] };
+  const shared = new Map<string, Step>([...Object.entries(own), ...placed]);
+  const ofPlugins = stepsOfPlugins(plugins, servicesOf(config, parts, translate), shared);
+  const rows = routeRows(plugins);
+  const routes = inConfiguration(() =>
+    rows.map((row) => compileRoute(specOf(row, ('plugin' in row ? ofPlugins.get(row.plugin) : undefined) ?? shared))),
+  );
+  return { routes, around: [own['access-log']] };
 }
 
-/** The table of routes with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
-export function routeRows(plugins: LoadedPlugins): readonly RouteRow[] {
+/** The table of routes, and those of plugins, with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
+export function routeRows(plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
+  const rows: readonly (RouteRow | LoadedRoute)[] = [...ROUTES, ...pluginRows(plugins)];
+  return inConfiguration(() => placeSteps(rows, plugins.placements));
+}
+
+/** What is wrong with routes and steps is for the operator to put right. */
+function inConfiguration<T>(build: () => T): T {
   try {
-    return placeSteps(ROUTES, plugins.placements);
+    return build();
   } catch (error) {
     throw new ConfigError([`plugins: ${error instanceof Error ? error.message : 'a step cannot be placed'}`]);
   }
 }
 
-function stepsOf(config: Config, parts: ChainParts): Readonly<Record<StepName, Step>> {
+function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptions): GatewayServices {
+  return {
+    credentials: credentialReader(config.auth.vendorNames),
+    engineCan: parts.can,
+    bodyBytesMax: config.limits.bodyBytes,
+    glossaries: parts.store.glossaries,
+    teams: parts.store.teams,
+    languages: parts.languages,
+    identify: identifyBy(parts.keys),
+    translate: translateBy(translate),
+    newId: parts.newId,
+    now: parts.now,
+  };
+}
+
+function translateOptions({ engine, glossaries, languages, metrics, now, log }: ChainParts): TranslateOptions {
+  const quotaAlarm = new QuotaAlarm(log, now);
+  return {
+    engine,
+    glossaries,
+    languages,
+    now,
+    onEngineResult(x, failures, usable) {
+      metrics.engineAttempts(failures, usable);
+      if (failures.length === 0) return;
+      log.warn('engine attempts failed', { request_id: x.id, causes: failures.join(' '), answered: usable });
+      if (failures.includes('engine_quota')) quotaAlarm.ring();
+    },
+  };
+}
+
+function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName, Step>> {
   const { store, keys, metrics, languages, now } = parts;
-  const quotaAlarm = new QuotaAlarm(parts.log, now);
   const onShed: OnShed = (reason) => metrics.shed(reason);
   return {
     'access-log': accessLogStep(observed(parts), now),
@@ -105,18 +150,7 @@ function stepsOf(config: Config, parts: ChainParts): Readonly<Record<StepName, S
       now,
       onAdmission: (admission) => metrics.admission(admission),
     }),
-    translate: translateStep({
-      engine: parts.engine,
-      glossaries: parts.glossaries,
-      languages,
-      now,
-      onEngineResult(x, failures, usable) {
-        metrics.engineAttempts(failures, usable);
-        if (failures.length === 0) return;
-        parts.log.warn('engine attempts failed', { request_id: x.id, causes: failures.join(' '), answered: usable });
-        if (failures.includes('engine_quota')) quotaAlarm.ring();
-      },
-    }),
+    translate: translateStep(translate),
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint(languages),
     usage: usageEndpoint(store.teams),

@@ -8,6 +8,7 @@ import type { OpenApiOptions } from '../docs/openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import { opsPages } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
+import type { LoadedRoute } from '../ports/plugin.ts';
 
 export interface Address {
   readonly host: string;
@@ -27,6 +28,8 @@ export interface OperatorSideOptions {
   readonly ready: () => boolean | Promise<boolean>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly docsOnOps: boolean;
+  /** As the API reference shows them. */
+  readonly pluginRoutes: readonly LoadedRoute[];
   readonly log: Log;
 }
 
@@ -44,12 +47,19 @@ export interface OperatorSide {
 const API_VERSION = '1';
 
 /** Rejects with a `ListenError`. */
-export async function startOperatorSide({ config, ready, metrics, docsOnOps, log }: OperatorSideOptions): Promise<OperatorSide> {
+export async function startOperatorSide({
+  config,
+  ready,
+  metrics,
+  docsOnOps,
+  pluginRoutes,
+  log,
+}: OperatorSideOptions): Promise<OperatorSide> {
   const { ops, service } = config();
   if (!isLoopback(ops.host)) {
     log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
   }
-  const api = (): OpenApiOptions => apiOptions(config(), side);
+  const api = (): OpenApiOptions => apiOptions(config(), side, pluginRoutes);
   const listener = await startOpsListener(ops.host, ops.port, opsPages({ ready, metrics, api }));
   const url = urlOf(listener.address, 'http');
   const side: OperatorSide = {
@@ -63,8 +73,9 @@ export async function startOperatorSide({ config, ready, metrics, docsOnOps, log
 }
 
 /** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
-export function describeApi(config: Config): Record<string, unknown> {
-  return openApiDocument(apiOptions(config, { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl }));
+export function describeApi(config: Config, pluginRoutes: readonly LoadedRoute[] = []): Record<string, unknown> {
+  const urls = { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl };
+  return openApiDocument(apiOptions(config, urls, pluginRoutes));
 }
 
 /** The address that callers use. */
@@ -72,7 +83,11 @@ export function publicUrl(config: Config, address: Address): string {
   return urlOf(address, config.tls === undefined ? 'http' : 'https');
 }
 
-function apiOptions(config: Config, { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>): OpenApiOptions {
+function apiOptions(
+  config: Config,
+  { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>,
+  pluginRoutes: readonly LoadedRoute[],
+): OpenApiOptions {
   return {
     serviceName: config.service.name,
     version: API_VERSION,
@@ -82,6 +97,7 @@ function apiOptions(config: Config, { serverUrl, docsUrl }: Pick<OperatorSide, '
     targetLanguages: config.languages.targets.map(({ code }) => code),
     vendorNames: config.auth.vendorNames,
     rateLimitHeaders: config.limits.rateLimitHeaders,
+    pluginRoutes,
   };
 }
 

@@ -27,6 +27,7 @@ import type { EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Log } from '../ports/log.ts';
+import type { LoadedRoute } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import { drain } from '../server/lifecycle.ts';
 import { ListenError } from '../server/listener.ts';
@@ -53,6 +54,8 @@ export interface Listening {
 }
 
 export interface Serving {
+  /** As the API reference shows them. */
+  readonly pluginRoutes: readonly LoadedRoute[];
   readonly metrics: Metrics;
   /** The store answers and we are not draining. */
   ready(): boolean;
@@ -95,7 +98,7 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
   const settings = setUpEngine(config, plugins.engines);
   const engine = openEngineOf(config, settings, metrics);
   down.add('engine', () => engine.close());
-  const store = await openStore(config.store, { log, clock, ...config.storeOptions });
+  const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
   down.add('store', () => store.close());
   const probe = new StoreProbe(store, monotonicMs);
   down.add('store probe', () => probe.close());
@@ -105,6 +108,7 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
 
 class OpenServing implements Serving {
   readonly metrics: Metrics;
+  readonly pluginRoutes: readonly LoadedRoute[];
   readonly #opened: Opened;
   #languages: Languages;
   #listener: Listener | undefined;
@@ -113,6 +117,7 @@ class OpenServing implements Serving {
   constructor(opened: Opened) {
     this.#opened = opened;
     this.metrics = opened.metrics;
+    this.pluginRoutes = opened.plugins.routes;
     this.#languages = this.#languagesOf(opened.config);
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
   }

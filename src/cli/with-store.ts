@@ -1,5 +1,7 @@
 // Opens the configured store for the length of one command.
 import type { Config } from '../config/config.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import { storeKindOf } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { CommandContext } from './command.ts';
@@ -9,12 +11,20 @@ export async function withStore(context: CommandContext, use: (store: Store, con
   const config = await context.config();
   const { openStore } = await import('../stores/open.ts');
   const clock = { nowMs: () => Date.now() };
-  const store = await openStore(config.store, { log: SILENT, clock, ...config.storeOptions });
+  const plugins = await pluginsFor(config);
+  const store = await openStore(config.store, { log: SILENT, clock, ...config.storeOptions, others: plugins.stores });
   try {
     await use(store, config);
   } finally {
     await store.close();
+    await plugins.close();
   }
+}
+
+/** Loaded only where the store may be one of theirs: most commands have no business with them. */
+async function pluginsFor({ store, plugins }: Config): Promise<Pick<LoadedPlugins, 'stores' | 'close'>> {
+  const { loadPlugins, NO_PLUGINS } = await import('../config/plugins.ts');
+  return storeKindOf(store) === undefined ? loadPlugins(plugins, SILENT) : NO_PLUGINS;
 }
 
 /** A failure reaches the person as the command's own line; what a store notes besides is for the gateway's log. */

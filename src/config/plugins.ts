@@ -1,10 +1,11 @@
 // Loads the plugins that the configuration lists: imports each module, checks its options, and runs its setup once.
-import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { reserveSlot } from '../core/exchange.ts';
-import type { PluginDefinition, PluginHost, PluginParts, StepPlacement } from '../core/plugin.ts';
+import type { StepPlacement } from '../core/plugin.ts';
+import type { Step } from '../core/step.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
+import type { GatewayServices, OpenPluginStore, PluginDefinition, PluginHost, PluginParts, LoadedRoute } from '../ports/plugin.ts';
 import { ConfigError } from './config-error.ts';
 import { importPluginModule } from './plugin-modules.ts';
 
@@ -19,14 +20,38 @@ export interface PluginEntry {
 export interface LoadedPlugins {
   readonly placements: readonly StepPlacement[];
   readonly engines: ReadonlyMap<string, EngineProtocol>;
+  readonly routes: readonly LoadedRoute[];
+  /** By the scheme of their URLs. */
+  readonly stores: ReadonlyMap<string, OpenPluginStore>;
+  /** The steps that each plugin has for its own routes, by its name. */
+  routeSteps(services: GatewayServices): ReadonlyMap<string, readonly Step[]>;
   close(): Promise<void>;
 }
 
-type Definition = PluginDefinition<TSchema, EngineProtocol>;
+/** The routes of the plugins that a configuration lists, from those who only look at them. */
+export async function routesOfPlugins(entries: readonly PluginEntry[]): Promise<readonly LoadedRoute[]> {
+  const plugins = await loadPlugins(entries, SILENT);
+  await plugins.close();
+  return plugins.routes;
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** What a gateway without plugins has. */
+export const NO_PLUGINS: LoadedPlugins = {
+  placements: [],
+  engines: new Map(),
+  routes: [],
+  stores: new Map(),
+  routeSteps: () => new Map(),
+  close: () => Promise.resolve(),
+};
+
+type Definition = PluginDefinition;
 
 /** Throws a `ConfigError` that names the plugin and what is wrong with it. */
 export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Promise<LoadedPlugins> {
-  const loaded: { name: string; parts: PluginParts<EngineProtocol> }[] = [];
+  const loaded: { name: string; parts: PluginParts }[] = [];
   for (const [index, entry] of entries.entries()) {
     const where = `plugins.${index}`;
     const definition = await importPlugin(entry, where);
@@ -38,6 +63,9 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
   return {
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
+    routes: loaded.flatMap(({ name, parts }) => (parts.routes ?? []).map((route) => ({ ...route, plugin: name }))),
+    stores: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.stores ?? {}))),
+    routeSteps: (services) => new Map(loaded.map(({ name, parts }) => [name, parts.routeSteps?.(services) ?? []])),
     async close() {
       for (const { parts } of loaded.toReversed()) await parts.close?.();
     },
@@ -70,7 +98,7 @@ function checkOptions(definition: Definition, options: unknown, where: string): 
   throw new ConfigError(errors.map((error) => `${where}.options${error.instancePath.replaceAll('/', '.')}: ${error.message}`));
 }
 
-async function setup(definition: Definition, options: unknown, where: string, log: Log): Promise<PluginParts<EngineProtocol>> {
+async function setup(definition: Definition, options: unknown, where: string, log: Log): Promise<PluginParts> {
   const host: PluginHost = {
     reserveSlot: (name) => reserveSlot(`${definition.name}: ${name}`),
     log: (message, fields) => log.info(message, { ...fields, plugin: definition.name }),

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { Default } from 'typebox/value';
 import { overageCharacters } from '../domain/money.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
+import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { faultsOf, join, shown } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { nearest } from './nearest.ts';
@@ -65,8 +66,15 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
   return [
     ...(sound('listen', 'ops') ? addressFaults(config) : []),
     ...(sound('engine.timeout_ms', 'limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config) : []),
+    ...(sound('store', 'plugins') ? storeFaults(config) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
+}
+
+/** Which stores a plugin brings is known when it is loaded; without plugins there are none but ours. */
+function storeFaults({ store, plugins }: ConfigFile): Fault[] {
+  if (storeKindOf(store) !== undefined || plugins.length > 0) return [];
+  return [{ path: 'store', reason: `${shown(store)} is not one of ${STORE_URL_FORMS}` }];
 }
 
 function addressFaults({ listen, ops }: ConfigFile): Fault[] {

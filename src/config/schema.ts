@@ -4,7 +4,7 @@ import type { Static, TSchemaOptions } from 'typebox';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { parseDuration } from '../domain/period.ts';
-import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
+import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { DEFAULT_PLANS } from './default-plans.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
 
@@ -119,7 +119,9 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
-    store: text(`one of ${STORE_URL_FORMS}`, (value) => storeKindOf(value) !== undefined, { default: 'sqlite:data/lingate.db' }),
+    store: text(`one of ${STORE_URL_FORMS}`, (value) => storeKindOf(value) !== undefined || otherSchemeOf(value) !== undefined, {
+      default: 'sqlite:data/lingate.db',
+    }),
     store_options: Type.Object(
       { sqlite_durability: Type.Enum(['full', 'normal'], { default: 'full' }), command_timeout_ms: whole(10, 10_000, 500) },
       section,

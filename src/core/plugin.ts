@@ -1,17 +1,7 @@
-// Plugins: a value that adds steps (placed by `after`) and engine protocols; listed in the configuration, never found by scan.
-import type { Static, TSchema } from 'typebox';
-import type { Slot } from './exchange.ts';
+// Where plugins' steps go: behind the step that each names, in every chain that has it.
 import { routeName } from './route.ts';
 import type { RouteRow } from './route.ts';
 import type { Step } from './step.ts';
-
-/** What a plugin is given at boot. */
-export interface PluginHost {
-  /** Reserves a typed place on every exchange for what the plugin's steps hand to each other. */
-  reserveSlot<T>(name: string): Slot<T>;
-  /** Writes one line to the gateway's log. Never pass texts, keys or anything an engine said. */
-  log(message: string, fields?: Readonly<Record<string, string | number | boolean>>): void;
-}
 
 export interface StepPlacement {
   readonly step: Step;
@@ -21,30 +11,11 @@ export interface StepPlacement {
   readonly routes?: readonly string[];
 }
 
-export interface PluginParts<Engine> {
-  readonly steps?: readonly StepPlacement[];
-  /** Engine protocols by the name that `engine.protocol` uses. */
-  readonly engines?: Readonly<Record<string, Engine>>;
-  /** Called once when the gateway has drained. */
-  close?(): void | Promise<void>;
-}
-
-/**
- * A plugin's life: the configuration is validated against `options`, `setup` runs once at boot (it may wait), its steps
- * are placed and the chains are fixed, requests run, and `close` is called after the last of them.
- */
-export interface PluginDefinition<Options extends TSchema, Engine> {
-  readonly name: string;
-  /** Schema of the plugin's `options` in the configuration. */
-  readonly options: Options;
-  setup(options: Static<Options>, host: PluginHost): PluginParts<Engine> | Promise<PluginParts<Engine>>;
-}
-
 /**
  * Puts the names of plugins' steps into the chains. Throws, naming what there is, when a placement fits nowhere or a name
  * is taken.
  */
-export function placeSteps(rows: readonly RouteRow[], placements: readonly StepPlacement[]): RouteRow[] {
+export function placeSteps<Row extends RouteRow>(rows: readonly Row[], placements: readonly StepPlacement[]): Row[] {
   const ours = new Set(rows.flatMap((row) => row.steps));
   const placed = new Map<string, Step>();
   const chains = rows.map((row) => ({ row, name: routeName(row), steps: [...row.steps] }));

@@ -2,7 +2,7 @@
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList } from './outcome.ts';
 import { anchorOf, problems } from './problem.ts';
-import type { Problem, ProblemCode } from './problem.ts';
+import type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './problem.ts';
 
 export interface RenderedProblem {
   readonly status: number;
@@ -34,6 +34,12 @@ export class ProblemWriter {
       prepared[code] = prepare(code, options);
     }
     this.#prepared = prepared as Record<ProblemCode, Prepared>;
+  }
+
+  /** In a route's own form; with the fields that go with the code whatever its form. */
+  renderAs(form: ProblemForm, problem: Problem, requestId: string): RenderedProblem {
+    const { headers, body } = this.render(problem, requestId);
+    return { status: form.status(problem), headers, body: form.body(problem, JSON.parse(body) as ProblemDocument) };
   }
 
   /** `requestId` is ours and needs no escaping; `detail` and string members are escaped. */

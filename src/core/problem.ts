@@ -91,6 +91,21 @@ export interface Problem {
   readonly headers: HeaderList;
 }
 
+/** A problem as the document that is sent of it. */
+export type ProblemDocument = Readonly<Record<'type' | 'title' | 'code' | 'detail' | 'request_id', string>> & {
+  readonly status: number;
+  readonly [field: string]: string | number;
+};
+
+/** How a route tells its problems, where that is not as problem documents under the codes' own statuses. */
+export interface ProblemForm {
+  readonly contentType: string;
+  /** The HTTP status of an answer; what the log and the metrics say too. */
+  status(problem: Problem): number;
+  /** The body. `document` is what would be sent without this form. */
+  body(problem: Problem, document: ProblemDocument): string;
+}
+
 type FieldsOf<C extends ProblemCode> = C extends keyof ProblemFields ? ProblemFields[C] : undefined;
 type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields
   ? [fields: FieldsOf<C>, headers?: HeaderList]

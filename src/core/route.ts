@@ -1,4 +1,5 @@
 // A route: a method, a path and the fixed array of steps that answers it.
+import type { ProblemForm } from './problem.ts';
 import type { Step } from './step.ts';
 
 interface RouteBase {
@@ -9,6 +10,8 @@ interface RouteBase {
   readonly takesBody: boolean;
   /** The body is held back until a step takes it by `Sink.incoming`, piece by piece. Not with `takesBody`. */
   readonly streams?: boolean;
+  /** Without it problems are told as problem documents. */
+  readonly problemForm?: ProblemForm | undefined;
 }
 
 /** A route whose steps are named, not made yet. */
@@ -30,6 +33,15 @@ export interface Route extends RouteSpec {
 /** `METHOD path`: what logs, metrics and plugins call a route. */
 export function routeName({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path}`;
+}
+
+/** Whether some path is of both forms. A segment with a parameter counts as any, whatever else is in it. */
+export function pathsOverlap(one: string, other: string): boolean {
+  const others = other.split('/');
+  const segments = one.split('/');
+  const same = (segment: string, index: number): boolean =>
+    segment === others[index] || segment.includes('{') || others[index]!.includes('{');
+  return segments.length === others.length && segments.every(same);
 }
 
 /** Puts steps where their names stand. Throws when a name is nobody's. */

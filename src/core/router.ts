@@ -96,5 +96,7 @@ function methodNotAllowed(path: string, entry: PathEntry, around: readonly Step[
   const allow = [...entry.methods.keys()].join(', ');
   const outcome = refuse('method_not_allowed', `This path accepts ${allow}.`, undefined, [['Allow', allow]]);
   const answer: HeadStep = { kind: 'head', name: 'method-not-allowed', run: () => outcome };
-  return compileRoute({ method: '*', path, takesBody: false, steps: [...around, answer] }, 'method_not_allowed');
+  // In the words of the API that the path belongs to.
+  const [{ problemForm } = { problemForm: undefined }] = entry.methods.values();
+  return compileRoute({ method: '*', path, takesBody: false, problemForm, steps: [...around, answer] }, 'method_not_allowed');
 }

@@ -1,11 +1,13 @@
 // The OpenAPI 3.1 document, generated from the schemas that validate and the registry that refuses, so that it cannot drift.
 import type { TSchema } from 'typebox';
+import type { LoadedRoute } from '../ports/plugin.ts';
 import { bodySchemas, shown } from './openapi-schemas.ts';
 import { headers } from './openapi-headers.ts';
 import { ProblemResponses, problemSchemas } from './openapi-problems.ts';
 import { GLOSSARY_ID, firstExample, idParameter, splitName, tags } from './operation.ts';
 import type { Examples, Operation } from './operation.ts';
 import { operations } from './operations.ts';
+import { pluginPaths, pluginTags } from './plugin-operations.ts';
 
 export interface OpenApiOptions {
   readonly serviceName: string;
@@ -21,6 +23,8 @@ export interface OpenApiOptions {
   readonly vendorNames: readonly string[];
   /** Whether answers say how the team's request rate stands. */
   readonly rateLimitHeaders: boolean;
+  /** Beside those of the service. */
+  readonly pluginRoutes: readonly LoadedRoute[];
 }
 
 export type Json = Record<string, unknown>;
@@ -40,9 +44,9 @@ export function openApiDocument(options: OpenApiOptions): Json {
     },
     externalDocs: { description: 'Every problem code: when it happens, and what to do.', url: `${options.docsUrl}/errors` },
     servers: [{ url: reachable(options.serverUrl), description: 'This service.' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: [...Object.entries(tags).map(([name, description]) => ({ name, description })), ...pluginTags(options.pluginRoutes)],
     security: [{ bearer: [] }, ...options.vendorNames.map((name) => ({ [schemeName(name)]: [] }))],
-    paths: pathsOf(responses),
+    paths: { ...pathsOf(responses), ...pluginPaths(options.pluginRoutes, responses.headers([])) },
     components: {
       schemas: { ...bodySchemas(options), ...problemSchemas(options.docsUrl) },
       responses: responses.components(),

@@ -8,6 +8,7 @@ import type { Tag } from './operation.ts';
 import { operations } from './operations.ts';
 import { links, page } from './page.ts';
 import type { SectionGroup } from './page.ts';
+import { pluginGroups, pluginSections } from './plugin-reference.ts';
 import { KEY, methodTag, operationEntry } from './reference-operation.ts';
 import { sample } from './code-sample.ts';
 
@@ -19,10 +20,11 @@ export function referencePage(options: OpenApiOptions): string {
     title: 'API reference',
     serviceName: options.serviceName,
     current: 'reference',
-    groups: [START, ...TAGS.map((tag) => groupOf(tag))],
+    groups: [START, ...TAGS.map((tag) => groupOf(tag)), ...pluginGroups(options.pluginRoutes)],
     main: html`<h1>API reference</h1>
       <p class="lede">Translate text between languages over HTTP with JSON bodies.</p>
-      ${gettingStarted(serverUrl)} ${authentication(options)} ${answers()} ${TAGS.map((tag) => operationsOf(tag, serverUrl, options))}`,
+      ${gettingStarted(serverUrl)} ${authentication(options)} ${answers()} ${TAGS.map((tag) => operationsOf(tag, serverUrl, options))}
+      ${pluginSections(options.pluginRoutes, serverUrl)}`,
   });
 }
 

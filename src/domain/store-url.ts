@@ -9,10 +9,18 @@ export const STORE_URL_FORMS =
 const SQLITE = /^sqlite:(?!\/\/)[^\0]+$/;
 const REDIS = /^redis[a-z]*(?:\+[a-z]+)*:\/\/\S+$/;
 
+/** What a plugin's store may be named by. */
+const OTHER = /^(?!sqlite:|redis)([a-z][a-z0-9-]*):\S+$/;
+
 /** `undefined` when the URL is of no known kind. What stands behind the scheme is judged by the store itself. */
 export function storeKindOf(url: string): StoreKind | undefined {
   if (SQLITE.test(url)) return 'sqlite';
   return REDIS.test(url) ? 'redis' : undefined;
+}
+
+/** The scheme of a URL that some plugin's store may have; `undefined` for what can be none. */
+export function otherSchemeOf(url: string): string | undefined {
+  return OTHER.exec(url)?.[1];
 }
 
 /** The path of a `sqlite:PATH`. */

@@ -61,6 +61,8 @@ export function openBalancer(options: BalancerOptions): AttemptwiseEngine {
 class Balancer implements AttemptwiseEngine {
   readonly #options: BalancerOptions;
   readonly #terms: AttemptTerms;
+  /** By the milliseconds of an attempt, where work asks for fewer. */
+  readonly #hasty = new Map<number, AttemptTerms>();
   readonly #nowMs: () => number;
   /** Closings of replicas that have left; waited for at the end. */
   readonly #leaving = new Set<Pool>();
@@ -134,7 +136,7 @@ class Balancer implements AttemptwiseEngine {
   async close(): Promise<void> {
     const wires = [...this.#leaving, ...this.#replicas.map((replica) => replica.wire)];
     await Promise.all(wires.map((wire) => wire.destroy()));
-    this.#terms.deadlines.close();
+    for (const { deadlines } of [this.#terms, ...this.#hasty.values()]) deadlines.close();
   }
 
   #attempt(
@@ -144,10 +146,20 @@ class Balancer implements AttemptwiseEngine {
     cancellation: Cancellation,
     done: (attempt: Attempt) => void,
   ): void {
-    attemptOn(replica.wire, connection, work, cancellation, this.#terms, (attempt) => {
+    const terms = work.attemptMs === undefined ? this.#terms : this.#hastier(work.attemptMs);
+    attemptOn(replica.wire, connection, work, cancellation, terms, (attempt) => {
       if (attempt.kind === 'unusable' && attempt.failure === 'connect') replica.lastUntilMs = this.#nowMs() + LAST_MS;
       done(attempt);
     });
+  }
+
+  /** The same but for the deadline: the values that work may ask for are few, configured ones. */
+  #hastier(attemptMs: number): AttemptTerms {
+    const { timeoutMs } = this.#options;
+    if (attemptMs >= timeoutMs) return this.#terms;
+    let terms = this.#hasty.get(attemptMs);
+    if (terms === undefined) this.#hasty.set(attemptMs, (terms = { ...this.#terms, deadlines: new Deadlines(attemptMs) }));
+    return terms;
   }
 
   /** The next in turn that is not `previous`; one that could not be connected to a moment ago only when no other is left. */

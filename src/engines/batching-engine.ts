@@ -27,7 +27,8 @@ export class BatchingEngine implements ReplicatedEngine {
     if (work.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled) {
       return this.#balancer.translate(work, cancellation);
     }
-    const key = keyOfOptions(work.options);
+    // Who may wait less than others shares a call with those alone that may wait as long.
+    const key = keyOfOptions(work.options) + (work.attemptMs ?? '');
     let batch = this.#open.get(key);
     if (batch !== undefined && !batch.takes(work, characters, this.#limits)) {
       this.#send(batch);

@@ -11,6 +11,8 @@ export interface EngineWork {
   readonly options: TranslationOptions;
   /** The W3C `traceparent` to send along: the caller's trace, our span. */
   readonly traceparent: string | undefined;
+  /** Milliseconds for each attempt, where that is less than the engine's own limit. */
+  readonly attemptMs?: number | undefined;
 }
 
 export interface Translation {

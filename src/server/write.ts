@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Refusal, Reply, StreamReply } from '../core/outcome.ts';
+import type { ProblemForm } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
 /** What goes on the wire. `Date`, `Content-Length` and `Connection` are the writer's. */
@@ -26,12 +27,21 @@ const VALUE = /^[\t\x20-\x7e]*$/;
 /** Throws when a field could not be sent as it is: uWS would write a line break as it stands, and split the answer. */
 export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): Answer {
   if (outcome.kind === 'problem') {
+    const form = x.route.problemForm;
+    if (form !== undefined) return composeAs(form, outcome, x, problems);
     const { status, headers, body } = problems.render(outcome.problem, x.id);
     return { status, requestId: x.id, contentType: 'application/problem+json', headers: allHeaders(headers, x), body };
   }
   const { status, contentType, headers, body } = outcome;
   checkType(contentType);
   return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), body };
+}
+
+function composeAs(form: ProblemForm, { problem }: Refusal, x: Exchange, problems: ProblemWriter): Answer {
+  const { status, headers, body } = problems.renderAs(form, problem, x.id);
+  if (!Number.isInteger(status) || status < 400 || status > 599) throw new Error('a problem form gives a status from 400 to 599');
+  checkType(form.contentType);
+  return { status, requestId: x.id, contentType: form.contentType, headers: allHeaders(headers, x), body };
 }
 
 /** Throws as `compose` does. */

@@ -1,6 +1,7 @@
 // Writes one line per request when it has ended, whatever ended it.
 import type { Outcome } from '../core/outcome.ts';
 import { problems } from '../core/problem.ts';
+import type { Route } from '../core/route.ts';
 import type { HeadStep } from '../core/step.ts';
 import { keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { AccessLog } from '../ports/access-log.ts';
@@ -16,7 +17,7 @@ export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
       log.record({
         requestId: x.id,
         route: x.route.name,
-        status: statusOf(outcome),
+        status: statusOf(outcome, x.route),
         code: codeOf(outcome),
         teamId: owner?.teamId,
         keyId: owner?.keyId,
@@ -30,13 +31,13 @@ export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
   };
 }
 
-function statusOf(outcome: Outcome): number | undefined {
+function statusOf(outcome: Outcome, { problemForm }: Route): number | undefined {
   switch (outcome.kind) {
     case 'reply':
     case 'stream':
       return outcome.status;
     case 'problem':
-      return problems[outcome.problem.code].status;
+      return problemForm?.status(outcome.problem) ?? problems[outcome.problem.code].status;
     case 'client_closed':
       return undefined;
   }

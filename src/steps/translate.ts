@@ -1,7 +1,7 @@
 // Hands the admitted request to the engine and turns usable translations into the answer; anything else is one refusal.
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
@@ -13,6 +13,7 @@ import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
 import type { GlossaryEntries, GlossaryCache } from '../ports/glossary-store.ts';
+import type { Translated, TranslationOrder } from '../ports/plugin.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;
@@ -24,7 +25,12 @@ export interface TranslateOptions {
   readonly onEngineResult: (x: Exchange, failures: readonly AttemptFailure[], usable: boolean) => void;
 }
 
-type Worked = Outcome | Promise<Outcome>;
+/** Has an admitted request translated, for whoever makes an answer of it. */
+export type Translate = (x: Exchange, order: TranslationOrder) => Translated | Refusal | Promise<Translated | Refusal>;
+
+/** What becomes of usable translations. */
+type Tell<Told> = (translations: readonly Translation[]) => Told;
+type Worked<Told> = Told | Refusal | Promise<Told | Refusal>;
 
 const ENGINE_UNAVAILABLE = refuse(
   'engine_unavailable',
@@ -38,63 +44,102 @@ export function translateStep(options: TranslateOptions): BodyStep {
     headers: ['traceparent'],
     run(x) {
       const request = x.need(translateRequestSlot);
-      const { glossaryId } = request;
-      if (glossaryId === undefined) return work(x, request, undefined, options);
-      const startedAtMs = options.now();
-      const entries = options.glossaries.entries(x.need(keyOwnerSlot).teamId, glossaryId);
-      if (!(entries instanceof Promise)) return workWith(x, request, entries, options);
-      return entries.then((found) => {
-        x.need(requestStatsSlot).storeMs += options.now() - startedAtMs;
-        return workWith(x, request, found, options);
-      }, refuseUnreachable);
+      return translated(x, request, options, (translations) => json(successBody(request, translations, options.languages())));
     },
   };
 }
 
-function workWith(x: Exchange, request: TranslateRequest, entries: GlossaryEntries | undefined, options: TranslateOptions): Worked {
+export function translateBy(options: TranslateOptions): Translate {
+  return (x, order) =>
+    translated(x, order, options, (translations) => {
+      const languages = options.languages();
+      const told = (translation: Translation): Translation => ({
+        ...translation,
+        detectedSourceLanguage: detected(translation, order, languages),
+      });
+      return { kind: 'translated', translations: translations.map(told) };
+    });
+}
+
+function translated<Told>(x: Exchange, order: TranslationOrder, options: TranslateOptions, tell: Tell<Told>): Worked<Told> {
+  const { glossaryId } = order;
+  if (glossaryId === undefined) return work(x, order, undefined, options, tell);
+  const startedAtMs = options.now();
+  const entries = options.glossaries.entries(x.need(keyOwnerSlot).teamId, glossaryId);
+  if (!(entries instanceof Promise)) return workWith(x, order, entries, options, tell);
+  return entries.then((found) => {
+    x.need(requestStatsSlot).storeMs += options.now() - startedAtMs;
+    return workWith(x, order, found, options, tell);
+  }, refuseUnreachable);
+}
+
+function workWith<Told>(
+  x: Exchange,
+  order: TranslationOrder,
+  entries: GlossaryEntries | undefined,
+  options: TranslateOptions,
+  tell: Tell<Told>,
+): Worked<Told> {
   // Deleted since the admission found it.
   if (entries === undefined) return NO_SUCH_GLOSSARY;
-  return work(x, request, { id: request.glossaryId!, entries }, options);
+  return work(x, order, { id: order.glossaryId!, entries }, options, tell);
 }
 
-function work(x: Exchange, request: TranslateRequest, glossary: EngineGlossary | undefined, options: TranslateOptions): Worked {
+function work<Told>(
+  x: Exchange,
+  order: TranslationOrder,
+  glossary: EngineGlossary | undefined,
+  options: TranslateOptions,
+  tell: Tell<Told>,
+): Worked<Told> {
   const startedAtMs = options.now();
-  const result = options.engine.translate(engineWork(x, request, glossary), x);
-  if (!(result instanceof Promise)) return conclude(x, request, result, startedAtMs, options);
-  return result.then((answer) => conclude(x, request, answer, startedAtMs, options));
+  const result = options.engine.translate(engineWork(x, order, glossary), x);
+  if (!(result instanceof Promise)) return conclude(x, result, startedAtMs, options, tell);
+  return result.then((answer) => conclude(x, answer, startedAtMs, options, tell));
 }
 
-function refuseUnreachable(error: unknown): Outcome {
+function refuseUnreachable(error: unknown): Refusal {
   if (error instanceof StoreError) return STORE_UNAVAILABLE;
   throw error;
 }
 
-function engineWork(x: Exchange, request: TranslateRequest, glossary: EngineGlossary | undefined): EngineWork {
+function engineWork(x: Exchange, { text, options, attemptMs }: TranslationOrder, glossary: EngineGlossary | undefined): EngineWork {
   return {
     requestId: x.id,
-    text: request.text,
-    options: glossary === undefined ? request.options : { ...request.options, glossary },
+    text,
+    options: glossary === undefined ? options : { ...options, glossary },
     traceparent: traceparentForward(x.head.headers['traceparent']),
+    attemptMs,
   };
 }
 
-function conclude(x: Exchange, request: TranslateRequest, result: EngineResult, startedAtMs: number, options: TranslateOptions): Outcome {
+function conclude<Told>(
+  x: Exchange,
+  result: EngineResult,
+  startedAtMs: number,
+  options: TranslateOptions,
+  tell: Tell<Told>,
+): Told | Refusal {
   const usable = result.kind === 'usable';
   const stats = x.need(requestStatsSlot);
   stats.engineMs = options.now() - startedAtMs;
   stats.attempts = result.failures.length + (usable ? 1 : 0);
   options.onEngineResult(x, result.failures, usable);
-  return usable ? json(successBody(request, result.translations, options.languages())) : ENGINE_UNAVAILABLE;
+  return usable ? tell(result.translations) : ENGINE_UNAVAILABLE;
+}
+
+/** Only a code of ours is passed on: whatever else an engine puts there is its own affair. */
+function detected({ detectedSourceLanguage }: Translation, { options }: TranslationOrder, languages: Languages): string | undefined {
+  return languages.base(detectedSourceLanguage) ?? options.sourceLang;
 }
 
 function successBody(request: TranslateRequest, translations: readonly Translation[], languages: Languages): string {
   let body = '{"translations":[';
   for (let i = 0; i < translations.length; i++) {
     const translation = translations[i]!;
-    // Only a code of ours is passed on: whatever else an engine puts there is its own affair.
-    const detected = languages.base(translation.detectedSourceLanguage) ?? request.options.sourceLang;
+    const language = detected(translation, request, languages);
     if (i > 0) body += ',';
-    body += detected === undefined ? '{"text":' : `{"detected_source_language":"${detected}","text":`;
+    body += language === undefined ? '{"text":' : `{"detected_source_language":"${language}","text":`;
     body += `${JSON.stringify(translation.text)}}`;
   }
   return `${body}],"billed_characters":${request.characters}}`;

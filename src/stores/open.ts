@@ -1,8 +1,9 @@
 // Opens the store that a URL names; loads only that store's code, so that a SQLite user never loads the Redis client.
-import { STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
+import { otherSchemeOf, STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import type { OpenPluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export interface StoreContext {
@@ -12,6 +13,8 @@ export interface StoreContext {
   readonly sqliteDurability?: 'full' | 'normal';
   /** How long an operation may take or wait; the store's own default without it. */
   readonly commandTimeoutMs?: number;
+  /** Stores of plugins, by the scheme of their URLs. */
+  readonly others?: ReadonlyMap<string, OpenPluginStore>;
 }
 
 /** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
@@ -29,7 +32,10 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
       return openRedisStore({ url, log, ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }) });
     }
     case undefined:
-    default:
+    default: {
+      const open = context.others?.get(otherSchemeOf(url) ?? '');
+      if (open !== undefined) return open(url, { log, clock });
       throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
+    }
   }
 }

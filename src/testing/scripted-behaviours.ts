@@ -18,6 +18,9 @@ export interface ScriptedRequest {
   aborted: boolean;
 }
 
+/** The body with which a sound engine answers a request, by its protocol. */
+export type RightAnswer = (request: ScriptedRequest) => string;
+
 /** A behaviour of a test's own. */
 export type Act = (request: ScriptedRequest, response: ServerResponse) => void;
 
@@ -39,14 +42,14 @@ const WRONG_BODIES = {
 /** How an answer goes over the wire, or does not. */
 const WIRE_ACTS = {
   /** Translates by `scriptedTranslation`. */
-  ok: (request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(okBody(request)),
+  ok: (request, response, _socket, right) => void response.writeHead(200, { 'content-type': 'application/json' }).end(right(request)),
   /** A right answer; the connection is closed behind it. */
-  ok_then_close: (request, response) => void response.writeHead(200, { connection: 'close' }).end(okBody(request)),
+  ok_then_close: (request, response, _socket, right) => void response.writeHead(200, { connection: 'close' }).end(right(request)),
   /** Takes the request and never answers. */
   hang: () => undefined,
   hang_after_headers: (_request, _response, socket) => void socket.write(head('content-length: 100\r\n')),
   /** A right answer, byte by byte, that would take many seconds. */
-  drip: (request, response) => drip(okBody(request), response),
+  drip: (request, response, _socket, right) => drip(right(request), response),
   /** RST instead of an answer. */
   reset: (_request, _response, socket) => void socket.resetAndDestroy(),
   reset_after_headers: (_request, _response, socket) =>
@@ -54,25 +57,31 @@ const WIRE_ACTS = {
   /** FIN instead of an answer. */
   close: (_request, _response, socket) => void socket.end(),
   /** Announces more than it sends. */
-  truncate: (request, _response, socket) => void socket.end(`${head('content-length: 100000\r\n')}${okBody(request)}`),
+  truncate: (request, _response, socket, right) => void socket.end(`${head('content-length: 100000\r\n')}${right(request)}`),
   /** No length, no chunks, and ends in the middle. */
-  partial_eof: (request, _response, socket) => void socket.end(`${head('connection: close\r\n')}${okBody(request).slice(0, -2)}`),
+  partial_eof: (request, _response, socket, right) => void socket.end(`${head('connection: close\r\n')}${right(request).slice(0, -2)}`),
   /** No HTTP at all. */
   garbage: (_request, _response, socket) => void socket.write(`${CANARY} \u0000 no protocol of ours\r\n\r\n`),
   /** More than any sensible limit: 64 MiB, as fast as it is read. */
   huge: (_request, response) => pour(response),
   huge_headers: (_request, _response, socket) => void socket.write(head(`x-huge: ${CANARY.repeat(10_000)}\r\ncontent-length: 0\r\n`)),
   redirect: (_request, response) => void response.writeHead(302, CANARY, { location: `/elsewhere/${CANARY}` }).end(CANARY),
-} satisfies Record<string, (request: ScriptedRequest, response: ServerResponse, socket: Socket) => void>;
+} satisfies Record<string, (request: ScriptedRequest, response: ServerResponse, socket: Socket, right: RightAnswer) => void>;
 
 export type NamedBehaviour = keyof typeof WRONG_BODIES | keyof typeof WIRE_ACTS;
 export type Behaviour = NamedBehaviour | Act;
 
 /** Behaves once. What is no valid HTTP goes past the response to the socket. */
-export function act(behaviour: Behaviour, request: ScriptedRequest, response: ServerResponse, socket: Socket): void {
+export function act(
+  behaviour: Behaviour,
+  request: ScriptedRequest,
+  response: ServerResponse,
+  socket: Socket,
+  right: RightAnswer = okBody,
+): void {
   if (typeof behaviour === 'function') behaviour(request, response);
   else if (isWrongBody(behaviour)) answer(WRONG_BODIES[behaviour](request))(request, response);
-  else WIRE_ACTS[behaviour](request, response, socket);
+  else WIRE_ACTS[behaviour](request, response, socket, right);
 }
 
 /** Answers with a status and a JSON body, `{"message":CANARY}` by default. */

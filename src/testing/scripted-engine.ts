@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { act } from './scripted-behaviours.ts';
-import type { Behaviour, ScriptedRequest } from './scripted-behaviours.ts';
+import type { Behaviour, RightAnswer, ScriptedRequest } from './scripted-behaviours.ts';
 
 // What a test needs of the behaviours comes with the engine.
 export { answer, CANARY, scriptedTranslation, slow, status } from './scripted-behaviours.ts';
-export type { Behaviour, NamedBehaviour, ScriptedRequest } from './scripted-behaviours.ts';
+export type { Behaviour, NamedBehaviour, RightAnswer, ScriptedRequest } from './scripted-behaviours.ts';
 
 export interface ScriptedEngine {
   readonly url: string;
@@ -32,9 +32,15 @@ export interface ScriptedEngine {
   close(): Promise<void>;
 }
 
-/** `port` is for an engine that comes back where it was. */
-export async function startScriptedEngine(options: { readonly port?: number } = {}): Promise<ScriptedEngine> {
-  const engine = new Engine();
+export interface ScriptedEngineOptions {
+  /** For an engine that comes back where it was. */
+  readonly port?: number;
+  /** How it answers when it behaves, for another protocol than `native`. */
+  readonly right?: RightAnswer;
+}
+
+export async function startScriptedEngine(options: ScriptedEngineOptions = {}): Promise<ScriptedEngine> {
+  const engine = new Engine(options.right);
   await engine.listen(options.port ?? 0);
   return engine;
 }
@@ -46,7 +52,12 @@ class Engine implements ScriptedEngine {
   readonly #server = createServer((request, response) => void this.#take(request, response));
   #queue: Behaviour[] = [];
   #standing: Behaviour = 'ok';
+  readonly #right: RightAnswer | undefined;
   connections = 0;
+
+  constructor(right: RightAnswer | undefined) {
+    this.#right = right;
+  }
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
@@ -137,7 +148,7 @@ class Engine implements ScriptedEngine {
     });
     this.#requests.push(seen);
     const behaviour = this.#queue.shift() ?? this.#standing;
-    act(behaviour, seen, response, socket);
+    act(behaviour, seen, response, socket, this.#right);
     this.#changed();
   }
 

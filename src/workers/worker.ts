@@ -1,6 +1,7 @@
 // A gateway on several processes, in its two halves: a worker, which serves callers, and the primary, which serves the operator.
 import { teardownOf } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
+import { routesOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { publicUrl, startOperatorSide } from '../app/operator-side.ts';
@@ -84,7 +85,7 @@ export interface Primary {
   close(): Promise<void>;
 }
 
-/** Rejects with a `ListenError`. */
+/** Rejects with a `ListenError`, or a `ConfigError` for plugins. */
 export async function openPrimary(config: Config, workers: WorkerSource): Promise<Primary> {
   const output = openSharedJsonLog();
   const { log } = output;
@@ -97,7 +98,15 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
       return merged.render();
     },
   };
-  const operator = await startOperatorSide({ config: () => running, ready: () => workers.ready(), metrics, docsOnOps: false, log });
+  const pluginRoutes = await routesOfPlugins(config.plugins);
+  const operator = await startOperatorSide({
+    config: () => running,
+    ready: () => workers.ready(),
+    metrics,
+    docsOnOps: false,
+    pluginRoutes,
+    log,
+  });
   return {
     log,
     get config() {

@@ -11,8 +11,8 @@ export const openapi: Command = {
   async run(context) {
     const config = await context.config();
     // Loaded late: it brings the whole gateway with it.
-    const { describeApi } = await import('../../app/app.ts');
-    const document = describeApi(config);
+    const { describeApiWithPlugins } = await import('../../app/app.ts');
+    const document = await describeApiWithPlugins(config);
     context.print(document, () => JSON.stringify(document, null, 2));
   },
 };

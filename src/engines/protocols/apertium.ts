@@ -1,33 +1,21 @@
 // Apertium APY as an engine: one text a call, and the language of a text found by APY where the caller named none.
 // Formality, context and glossaries have no counterpart in APY's interface and are not sent.
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { cutText, joinText } from './apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
-import { isJsonObject, jsonObjectOf } from './json-response.ts';
+import { eachText } from './each-text.ts';
+import { headersOf } from './json-request.ts';
+import { isJsonObject, jsonObjectOf, unusable } from './json-response.ts';
 
-/** Texts of one work translated at a time. APY runs one pipeline per pair: more would only queue there. */
-const TEXTS_AT_ONCE = 4;
 /** Enough to tell a language by; APY analyses all it is given with each of its dictionaries. */
 const IDENTIFY_UNITS_MAX = 1000;
 
 export const apertiumProtocol: EngineProtocol = {
   can: { textsMax: 1, formality: false, context: false, glossaries: false },
-  async attempt(work, wire): Promise<Attempt> {
+  attempt(work, wire) {
     const target = alpha3Of(work.options.targetLang);
-    if (target === undefined) return { kind: 'unusable', failure: 'unsupported_pair' };
-    const translations: Translation[] = [];
-    let next = 0;
-    let failure: AttemptFailure | undefined;
-    const worker = async (): Promise<void> => {
-      while (next < work.text.length && failure === undefined) {
-        const index = next++;
-        const result = await translateText(work.text[index]!, work.options.sourceLang, target, work, wire);
-        if (typeof result === 'string') failure ??= result;
-        else translations[index] = result;
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(TEXTS_AT_ONCE, work.text.length) }, worker));
-    return failure === undefined ? { kind: 'usable', translations } : { kind: 'unusable', failure };
+    if (target === undefined) return Promise.resolve(unusable('unsupported_pair'));
+    return eachText(work.text, (text) => translateText(text, work.options.sourceLang, target, work, wire));
   },
 };
 
@@ -90,7 +78,6 @@ function translatedTextOf(response: EngineResponse | AttemptFailure): { readonly
 
 /** As a form in the body: a query would have to fit into a header block. */
 function post(wire: EngineWire, work: EngineWork, path: string, form: Record<string, string>): Promise<EngineResponse | AttemptFailure> {
-  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded', 'x-request-id': work.requestId };
-  if (work.traceparent !== undefined) headers['traceparent'] = work.traceparent;
+  const headers = headersOf(work, 'application/x-www-form-urlencoded');
   return wire.call({ method: 'POST', path, headers, body: new URLSearchParams(form).toString() });
 }

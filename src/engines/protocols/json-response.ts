@@ -1,5 +1,5 @@
 // From an engine's answer to a JSON object, or the word for what is wrong with it.
-import type { AttemptFailure, EngineResponse } from '../../ports/engine.ts';
+import type { Attempt, AttemptFailure, EngineResponse, Translation } from '../../ports/engine.ts';
 
 /** Not yet looked at. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -20,4 +20,28 @@ export function jsonObjectOf(response: EngineResponse): JsonObject | AttemptFail
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A list of strings, as many as expected; `undefined` for whatever is none. */
+export function stringsOf(value: unknown, count: number): readonly string[] | undefined {
+  return Array.isArray(value) && value.length === count && value.every((entry) => typeof entry === 'string') ? value : undefined;
+}
+
+/** What stands under `translations` in an answer of our own or DeepL's shape; `undefined` when it is not as many as were sent. */
+export function translationsOf(answer: JsonObject, count: number): readonly Translation[] | undefined {
+  const entries: unknown = answer['translations'];
+  // A body that ended early can still be JSON, and then the number is the only sign of it.
+  if (!Array.isArray(entries) || entries.length !== count) return undefined;
+  const translations: Translation[] = [];
+  for (const entry of entries as unknown[]) {
+    if (!isJsonObject(entry)) return undefined;
+    const { text, detected_source_language: detected } = entry;
+    if (typeof text !== 'string' || (detected !== undefined && typeof detected !== 'string')) return undefined;
+    translations.push({ text, detectedSourceLanguage: detected });
+  }
+  return translations;
+}
+
+export function unusable(failure: AttemptFailure): Attempt {
+  return { kind: 'unusable', failure };
 }

@@ -1,8 +1,8 @@
 // Lingate's own engine protocol: one POST with all texts, one answer with all translations.
 import { NOTHING_CHOSEN, OPTION_NAMES, TRANSLATION_OPTIONS } from '../../domain/translation-options.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';
-import { isJsonObject, jsonObjectOf } from './json-response.ts';
-import type { JsonObject } from './json-response.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
+import { headersOf } from './json-request.ts';
+import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
 
 /** Each option, what comes before its value in the body, and the value that is not sent. */
 const MEMBERS = TRANSLATION_OPTIONS.map((option) => {
@@ -24,13 +24,9 @@ export const nativeProtocol: EngineProtocol = {
 function judgeResponse(response: EngineResponse | AttemptFailure, texts: number): Attempt {
   if (typeof response === 'string') return unusable(response);
   const answer = jsonObjectOf(response);
-  return typeof answer === 'string' ? unusable(answer) : judge(answer, texts);
-}
-
-function headersOf(work: EngineWork): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': work.requestId };
-  if (work.traceparent !== undefined) headers['traceparent'] = work.traceparent;
-  return headers;
+  if (typeof answer === 'string') return unusable(answer);
+  const translations = translationsOf(answer, texts);
+  return translations === undefined ? unusable('wrong_shape') : { kind: 'usable', translations };
 }
 
 function bodyOf({ text, options }: EngineWork): string {
@@ -40,22 +36,4 @@ function bodyOf({ text, options }: EngineWork): string {
     if (value !== unsaid) body += opening + JSON.stringify(value);
   }
   return `${body}}`;
-}
-
-function judge(answer: JsonObject, texts: number): Attempt {
-  const entries: unknown = answer['translations'];
-  // As many as were sent: a body that ended early can still be JSON, and then this is the only sign of it.
-  if (!Array.isArray(entries) || entries.length !== texts) return unusable('wrong_shape');
-  const translations: Translation[] = [];
-  for (const entry of entries as unknown[]) {
-    if (!isJsonObject(entry)) return unusable('wrong_shape');
-    const { text, detected_source_language: detected } = entry;
-    if (typeof text !== 'string' || (detected !== undefined && typeof detected !== 'string')) return unusable('wrong_shape');
-    translations.push({ text, detectedSourceLanguage: detected });
-  }
-  return { kind: 'usable', translations };
-}
-
-function unusable(failure: AttemptFailure): Attempt {
-  return { kind: 'unusable', failure };
 }

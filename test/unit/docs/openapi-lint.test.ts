@@ -1,11 +1,12 @@
 // The document is valid OpenAPI 3.1 and passes Redocly's strict rules, whatever an operator has configured.
 import { fileURLToPath } from 'node:url';
-import { lintFromString, loadConfig } from '@redocly/openapi-core';
+import { createConfig, lintFromString, loadConfig } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../../src/docs/openapi.ts';
 import type { OpenApiOptions } from '../../../src/docs/openapi.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';
+import { ROUTES } from '../../support/plugins/small-api.ts';
 
 const RULES = fileURLToPath(new URL('redocly.yaml', import.meta.url));
 
@@ -18,6 +19,7 @@ const OPTIONS: OpenApiOptions = {
   targetLanguages: ['DE', 'EN-GB', 'FR'],
   vendorNames: [],
   rateLimitHeaders: true,
+  pluginRoutes: [],
 };
 
 async function findings(source: string): Promise<string[]> {
@@ -42,6 +44,15 @@ describe('the OpenAPI document', () => {
 
   test('has nothing that the linter finds with other settings either', async () => {
     expect(await findings(JSON.stringify(openApiDocument(OPTIONS)))).toEqual([]);
+  });
+
+  test('is valid with routes of plugins too, most of which say nothing of themselves', async () => {
+    const pluginRoutes = ROUTES.map((route) => ({ ...route, plugin: 'small-api' }));
+    const source = JSON.stringify(openApiDocument({ ...OPTIONS, pluginRoutes }));
+    const config = await createConfig({ extends: ['minimal'] });
+    const found = await lintFromString({ source, config, absoluteRef: 'openapi.json' });
+    expect(found.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([]);
+    expect(source).toContain('/small/glossaries/{id}');
   });
 
   test('the linter would find a fault', async () => {

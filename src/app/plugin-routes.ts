@@ -1,0 +1,93 @@
+// The routes of plugins: whether they may stand beside ours, and the steps that they name.
+import { ConfigError } from '../config/config-error.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import { pathsOverlap, routeName } from '../core/route.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Step } from '../core/step.ts';
+import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import { StoreError } from '../domain/store-error.ts';
+import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
+import { ROUTES } from '../routes.ts';
+
+const METHOD = /^[A-Z]+$/;
+/** Whole segments, of which one may hold a parameter. */
+const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+$/;
+const PARAMETER = /\{\w+\}/g;
+/** Behind which other step of ours one may stand. */
+const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', admit: 'authenticate' };
+
+/** Throws a `ConfigError` that names every route that cannot be, and why. */
+export function pluginRows({ routes }: LoadedPlugins): readonly LoadedRoute[] {
+  const faults = routes.flatMap((route, index) => {
+    const fault = formFault(route) ?? chainFault(route) ?? placeFault(route, routes.slice(0, index));
+    return fault === undefined ? [] : [`plugins: route "${routeName(route)}" of plugin "${route.plugin}": ${fault}`];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+  return routes;
+}
+
+function formFault({ method, path }: LoadedRoute): string | undefined {
+  if (!METHOD.test(method)) return 'the method must be one in capital letters';
+  const parameters = path.match(PARAMETER)?.length ?? 0;
+  if (PATH.test(path) && parameters <= 1 && !/[{}]/.test(path.replaceAll(PARAMETER, ''))) return undefined;
+  return 'the path must be like /a/b or /a/{id}/b: segments that are not empty, with at most one parameter and no slash at the end';
+}
+
+function chainFault({ steps }: LoadedRoute): string | undefined {
+  if (steps[0] !== 'access-log') return 'its first step must be "access-log": every request has its line';
+  for (const [step, before] of Object.entries(NEEDS)) {
+    const index = steps.indexOf(step);
+    if (index !== -1 && !steps.slice(0, index).includes(before)) return `"${step}" must stand behind "${before}"`;
+  }
+  return undefined;
+}
+
+function placeFault(route: LoadedRoute, earlier: readonly LoadedRoute[]): string | undefined {
+  const ours = ROUTES.find(({ path }) => pathsOverlap(path, route.path));
+  if (ours !== undefined) return `"${routeName(ours)}" is the gateway's own and cannot be replaced; choose another path`;
+  const taken = earlier.find((other) => {
+    if (other.plugin === route.plugin) return routeName(other) === routeName(route);
+    return pathsOverlap(other.path, route.path);
+  });
+  return taken && `"${routeName(taken)}" of plugin "${taken.plugin}" has this path already`;
+}
+
+/** What the names in a row stand for: our steps and those placed everywhere, or the plugin's own. Throws a `ConfigError`. */
+export function stepsOfPlugins(
+  plugins: LoadedPlugins,
+  services: GatewayServices,
+  shared: ReadonlyMap<string, Step>,
+): ReadonlyMap<string, ReadonlyMap<string, Step>> {
+  return new Map(
+    [...plugins.routeSteps(services)].map(([plugin, own]) => {
+      const taken = own.find(({ name }, index) => shared.has(name) || own.findIndex((other) => other.name === name) !== index);
+      if (taken !== undefined) {
+        throw new ConfigError([`plugins: plugin "${plugin}": another step is called "${taken.name}"; choose a name of its own`]);
+      }
+      return [plugin, new Map([...shared, ...own.map((step): [string, Step] => [step.name, answeringStoreErrors(step)])])];
+    }),
+  );
+}
+
+function answeringStoreErrors(step: Step): Step {
+  if (step.kind === 'head') return step;
+  return {
+    kind: 'body',
+    name: step.name,
+    ...(step.headers === undefined ? {} : { headers: step.headers }),
+    run(x) {
+      try {
+        const result = step.run(x);
+        return result instanceof Promise ? result.catch(storeUnavailable) : result;
+      } catch (error) {
+        return storeUnavailable(error);
+      }
+    },
+    settle: (x, outcome) => step.settle?.(x, outcome),
+  };
+}
+
+function storeUnavailable(error: unknown): Outcome {
+  if (error instanceof StoreError) return STORE_UNAVAILABLE;
+  throw error;
+}

@@ -1,0 +1,85 @@
+// What the OpenAPI document says of the routes of plugins: what they declare of themselves, and no more.
+import type { TSchema } from 'typebox';
+import { routeName } from '../core/route.ts';
+import type { LoadedRoute, RouteDoc } from '../ports/plugin.ts';
+import type { Json } from './openapi.ts';
+
+/** What those say of themselves that declare nothing. */
+const UNDECLARED: RouteDoc = {
+  summary: '',
+  description: 'The plugin says nothing more of it.',
+  authenticated: false,
+  answer: { status: 200, description: 'Whatever the plugin answers.' },
+};
+
+/** Its own words, or those for a route that has none. */
+export function docOf(route: LoadedRoute): RouteDoc {
+  return route.doc ?? { ...UNDECLARED, summary: routeName(route), authenticated: route.steps.includes('authenticate') };
+}
+
+/** Letters and digits: fit for an anchor and for the name of a function in a generated client. */
+export function idOf({ plugin, method, path }: LoadedRoute): string {
+  const words = `${plugin} ${method} ${path}`.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
+}
+
+/** The name of the path's parameter, if it has one. */
+export function parameterOf({ path }: LoadedRoute): string | undefined {
+  return /\{(\w+)\}/.exec(path)?.[1];
+}
+
+/** One tag for each plugin that has routes. */
+export function pluginTags(routes: readonly LoadedRoute[]): Json[] {
+  return [...new Set(routes.map(({ plugin }) => plugin))].map((name) => ({ name, description: `Routes of the plugin ${name}.` }));
+}
+
+/** Path items by path; none of them is one of ours. `headers` go with every answer. */
+export function pluginPaths(routes: readonly LoadedRoute[], headers: Json): Record<string, Json> {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, headers);
+  return paths;
+}
+
+function operationOf(route: LoadedRoute, headers: Json): Json {
+  const doc = docOf(route);
+  const parameters = parametersOf(route, doc);
+  return {
+    operationId: idOf(route),
+    tags: [route.plugin],
+    summary: doc.summary,
+    description: doc.description,
+    ...(doc.authenticated ? {} : { security: [] }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(doc.body === undefined ? {} : { requestBody: requestBodyOf(doc.body) }),
+    responses: responsesOf(route, doc, headers),
+  };
+}
+
+function parametersOf(route: LoadedRoute, { query = [] }: RouteDoc): Json[] {
+  const name = parameterOf(route);
+  const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, schema: { type: 'string' } }];
+  const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
+  return [...inPath, ...inQuery];
+}
+
+function requestBodyOf({ description, schema, example, contentTypes = ['application/json'] }: NonNullable<RouteDoc['body']>): Json {
+  const media = { schema: plain(schema), ...(example === undefined ? {} : { example }) };
+  return { description, required: true, content: Object.fromEntries(contentTypes.map((type) => [type, media])) };
+}
+
+function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, headers: Json): Json {
+  const { status, description, schema, example, contentType = 'application/json' } = answer;
+  const media = schema && { schema: plain(schema), ...(example === undefined ? {} : { example }) };
+  const problem = route.problemForm?.contentType ?? 'application/problem+json';
+  const failed = (words: string): Json => ({ description: words, headers, content: { [problem]: { schema: { type: 'object' } } } });
+  return {
+    [status]: { description, headers, ...(media === undefined ? {} : { content: { [contentType]: media } }) },
+    ...Object.fromEntries(Object.entries(failures).map(([code, words]) => [code, failed(words)])),
+    default: failed('Any other failure.'),
+  };
+}
+
+/** TypeBox's own markers are not enumerable: what is left is JSON Schema. */
+function plain(schema: TSchema): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json;
+}

@@ -1,0 +1,70 @@
+// A DeepL-compatible API as an engine: as many texts in a call as it takes, and the operator's own quota told apart.
+import { Type } from 'typebox';
+import { secret } from '../../domain/option-schema.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';
+import { postJson } from './json-request.ts';
+import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
+
+const Options = Type.Object({ api_key: secret('The key of your account.') });
+
+/** Of one request. */
+const TEXTS_MAX = 50;
+const BODY_BYTES_MAX = 128 * 1024;
+/** Its quota is used up. */
+const QUOTA_EXCEEDED = 456;
+
+export const deepLProtocol: EngineProtocol<typeof Options> = {
+  options: Options,
+  can: { textsMax: TEXTS_MAX, formats: ['text', 'html', 'xml'], glossaries: false },
+  async attempt(work, wire, { api_key }): Promise<Attempt> {
+    const rest = optionsOf(work);
+    const translations: Translation[] = [];
+    // One after the other: what follows a failure would be paid for and thrown away.
+    for (const text of inRequests(work.text, BODY_BYTES_MAX - Buffer.byteLength(JSON.stringify({ text: [], ...rest })))) {
+      const response = await postJson(wire, work, '/v2/translate', { text, ...rest }, `DeepL-Auth-Key ${api_key}`);
+      const translated = judge(response, text.length);
+      if (typeof translated === 'string') return unusable(translated);
+      translations.push(...translated);
+    }
+    return { kind: 'usable', translations };
+  },
+};
+
+function optionsOf({ options }: EngineWork) {
+  const { sourceLang, targetLang, formality, context, format, ignoreTags } = options;
+  return {
+    source_lang: sourceLang,
+    target_lang: targetLang,
+    formality,
+    context,
+    tag_handling: format === 'text' ? undefined : format,
+    ignore_tags: format === 'xml' ? ignoreTags : undefined,
+  };
+}
+
+/** Texts in their order, cut where the next would be one too many or too long. A text that is too long by itself goes alone. */
+function inRequests(text: readonly string[], bytesMax: number): string[][] {
+  const requests: string[][] = [];
+  let bytes = Infinity;
+  for (const entry of text) {
+    const entryBytes = Buffer.byteLength(JSON.stringify(entry)) + 1;
+    const last = requests.at(-1);
+    if (last === undefined || last.length === TEXTS_MAX || bytes + entryBytes > bytesMax) {
+      requests.push([entry]);
+      bytes = entryBytes;
+    } else {
+      last.push(entry);
+      bytes += entryBytes;
+    }
+  }
+  return requests;
+}
+
+function judge(response: EngineResponse | AttemptFailure, texts: number): readonly Translation[] | AttemptFailure {
+  if (typeof response === 'string') return response;
+  if (response.status === QUOTA_EXCEEDED) return 'engine_quota';
+  const answer = jsonObjectOf(response);
+  if (typeof answer === 'string') return answer;
+  // Servers that look like DeepL may join the texts and answer with one translation: their number tells.
+  return translationsOf(answer, texts) ?? 'wrong_shape';
+}

@@ -1,0 +1,41 @@
+// For engines that take one text a call, and for texts that no engine should be bothered with.
+import type { Attempt, AttemptFailure, Translation } from '../../ports/engine.ts';
+
+/** Texts of one work translated at a time: more would only queue at the engine. */
+const TEXTS_AT_ONCE = 4;
+const VISIBLE = /\S/;
+
+/** Translates every text by itself, a few at a time. The first failure is the attempt's, and no further text is sent. */
+export async function eachText(
+  text: readonly string[],
+  translate: (text: string) => Promise<Translation | AttemptFailure>,
+): Promise<Attempt> {
+  const translations: Translation[] = [];
+  let next = 0;
+  let failure: AttemptFailure | undefined;
+  const worker = async (): Promise<void> => {
+    while (next < text.length && failure === undefined) {
+      const index = next++;
+      const result = await translate(text[index]!);
+      if (typeof result === 'string') failure ??= result;
+      else translations[index] = result;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(TEXTS_AT_ONCE, text.length) }, worker));
+  return failure === undefined ? { kind: 'usable', translations } : { kind: 'unusable', failure };
+}
+
+/** White space alone comes back as it is: engines strip it, and answer with nothing or with something invented. */
+export async function withoutBlanks(
+  text: readonly string[],
+  translate: (visible: readonly string[]) => Promise<Attempt>,
+): Promise<Attempt> {
+  if (text.every((entry) => VISIBLE.test(entry))) return translate(text);
+  const visible = text.filter((entry) => VISIBLE.test(entry));
+  const attempt: Attempt = visible.length === 0 ? { kind: 'usable', translations: [] } : await translate(visible);
+  if (attempt.kind === 'unusable' || attempt.translations.length !== visible.length) return attempt;
+  let next = 0;
+  const blank = (entry: string): Translation => ({ text: entry, detectedSourceLanguage: undefined });
+  const translations = text.map((entry) => (VISIBLE.test(entry) ? attempt.translations[next++]! : blank(entry)));
+  return { ...attempt, translations };
+}

@@ -1,0 +1,68 @@
+// LibreTranslate as an engine: all texts in one call when their language is named, otherwise one call each.
+import { Type } from 'typebox';
+import { secret } from '../../domain/option-schema.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
+import { eachText, withoutBlanks } from './each-text.ts';
+import { postJson } from './json-request.ts';
+import { isJsonObject, jsonObjectOf, stringsOf, unusable } from './json-response.ts';
+import { codeOfLibreTranslate, libreTranslateCode } from './libretranslate-codes.ts';
+
+const Options = Type.Object({
+  api_key: Type.Optional(secret('The key, for a server that asks for one.')),
+  codes: Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1, maxLength: 20 }), {
+    default: {},
+    description: 'Codes of this server that are not ours in lower case without region: `{ PT-BR: pb }`.',
+  }),
+});
+
+type Settings = { readonly api_key?: string; readonly codes: Readonly<Record<string, string>> };
+
+const LETTER = /\p{L}/u;
+
+export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
+  options: Options,
+  can: { textsMax: 50, formats: ['text', 'html'], formality: false, context: false, glossaries: false },
+  attempt(work, wire, settings) {
+    return withoutBlanks(work.text, (text) => {
+      if (work.options.sourceLang !== undefined) return translateTogether(text, work, wire, settings);
+      // An array is taken to be in one language: texts of different ones would be translated from the wrong one.
+      return eachText(text, (entry) => translateAlone(entry, work, wire, settings));
+    });
+  },
+};
+
+async function translateTogether(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
+  const answer = answerOf(await send(text, work, wire, settings));
+  if (typeof answer === 'string') return unusable(answer);
+  const translated = stringsOf(answer['translatedText'], text.length);
+  if (translated === undefined || translated.some((entry, i) => isDecoy(text[i]!, entry))) return unusable('wrong_shape');
+  return { kind: 'usable', translations: translated.map((entry) => ({ text: entry, detectedSourceLanguage: undefined })) };
+}
+
+async function translateAlone(text: string, work: EngineWork, wire: EngineWire, settings: Settings): Promise<Translation | AttemptFailure> {
+  const answer = answerOf(await send(text, work, wire, settings));
+  if (typeof answer === 'string') return answer;
+  const translated = answer['translatedText'];
+  if (typeof translated !== 'string' || isDecoy(text, translated)) return 'wrong_shape';
+  const detected = answer['detectedLanguage'];
+  const language = isJsonObject(detected) ? detected['language'] : undefined;
+  return {
+    text: translated,
+    detectedSourceLanguage: typeof language === 'string' ? codeOfLibreTranslate(language, settings.codes) : undefined,
+  };
+}
+
+function send(q: string | readonly string[], work: EngineWork, wire: EngineWire, { api_key, codes }: Settings) {
+  const { sourceLang, targetLang, format } = work.options;
+  const source = sourceLang === undefined ? 'auto' : libreTranslateCode(sourceLang, codes);
+  return postJson(wire, work, '/translate', { q, source, target: libreTranslateCode(targetLang, codes), format, api_key });
+}
+
+function answerOf(response: EngineResponse | AttemptFailure): Readonly<Record<string, unknown>> | AttemptFailure {
+  return typeof response === 'string' ? response : jsonObjectOf(response);
+}
+
+/** What a server with a wrong key may answer with, status 200 and all: an emoji. */
+function isDecoy(text: string, translated: string): boolean {
+  return LETTER.test(text) && !LETTER.test(translated);
+}

@@ -1,0 +1,94 @@
+// MTranServer as an engine: texts whose language is named go in one call; of the others each is detected and translated by itself.
+import { Type } from 'typebox';
+import { secret } from '../../domain/option-schema.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
+import { eachText, withoutBlanks } from './each-text.ts';
+import { postJson } from './json-request.ts';
+import { jsonObjectOf, stringsOf, unusable } from './json-response.ts';
+import type { JsonObject } from './json-response.ts';
+import { codeOfMtranServer, mtranServerCode } from './mtranserver-codes.ts';
+
+const Options = Type.Object({ token: Type.Optional(secret("The server's `MT_API_TOKEN`, where it has one.")) });
+
+type Settings = { readonly token?: string };
+
+/** Enough to tell a language by. */
+const DETECT_UNITS_MAX = 1000;
+/** What detectors say of a text that they cannot tell. */
+const UNDETERMINED = /^(?:und|unknown|auto)?$/i;
+
+export const mtranServerProtocol: EngineProtocol<typeof Options> = {
+  options: Options,
+  can: { textsMax: 50, formats: ['text', 'html'], formality: false, context: false, glossaries: false },
+  attempt(work, wire, settings) {
+    const { sourceLang } = work.options;
+    return withoutBlanks(work.text, (text) => {
+      if (sourceLang === undefined) return eachText(text, (entry) => detectAndTranslate(entry, work, wire, settings));
+      if (text.length > 1) return translateTogether(text, sourceLang, work, wire, settings);
+      return eachText(text, (entry) => translateOne(entry, mtranServerCode(sourceLang), work, wire, settings));
+    });
+  },
+};
+
+async function translateTogether(
+  texts: readonly string[],
+  sourceLang: string,
+  work: EngineWork,
+  wire: EngineWire,
+  settings: Settings,
+): Promise<Attempt> {
+  const languages = languagesOf(mtranServerCode(sourceLang), work);
+  const answer = await post('/translate/batch', { ...languages, texts, html: isHtml(work) }, work, wire, settings);
+  if (typeof answer === 'string') return unusable(answer);
+  const results = stringsOf(answer['results'], texts.length);
+  if (results === undefined) return unusable('wrong_shape');
+  return { kind: 'usable', translations: results.map((text) => ({ text, detectedSourceLanguage: undefined })) };
+}
+
+async function detectAndTranslate(
+  text: string,
+  work: EngineWork,
+  wire: EngineWire,
+  settings: Settings,
+): Promise<Translation | AttemptFailure> {
+  const answer = await post('/detect', { text: text.slice(0, DETECT_UNITS_MAX).toWellFormed() }, work, wire, settings);
+  if (typeof answer === 'string') return answer;
+  const language = answer['language'];
+  if (typeof language !== 'string') return 'wrong_shape';
+  // No language, no pair to ask for.
+  if (UNDETERMINED.test(language)) return 'unsupported_pair';
+  const translation = await translateOne(text, language, work, wire, settings);
+  return typeof translation === 'string' ? translation : { ...translation, detectedSourceLanguage: codeOfMtranServer(language) };
+}
+
+async function translateOne(
+  text: string,
+  from: string,
+  work: EngineWork,
+  wire: EngineWire,
+  settings: Settings,
+): Promise<Translation | AttemptFailure> {
+  const answer = await post('/translate', { ...languagesOf(from, work), text, html: isHtml(work) }, work, wire, settings);
+  if (typeof answer === 'string') return answer;
+  const result = answer['result'];
+  return typeof result === 'string' ? { text: result, detectedSourceLanguage: undefined } : 'wrong_shape';
+}
+
+async function post(
+  path: string,
+  body: object,
+  work: EngineWork,
+  wire: EngineWire,
+  { token }: Settings,
+): Promise<JsonObject | AttemptFailure> {
+  const response = await postJson(wire, work, path, body, token === undefined ? undefined : `Bearer ${token}`);
+  return typeof response === 'string' ? response : jsonObjectOf(response);
+}
+
+function languagesOf(from: string, work: EngineWork): { readonly from: string; readonly to: string } {
+  return { from, to: mtranServerCode(work.options.targetLang) };
+}
+
+function isHtml({ options }: EngineWork): boolean {
+  return options.format === 'html';
+}

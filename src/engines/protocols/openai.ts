@@ -1,0 +1,100 @@
+// A language model behind an OpenAI-compatible API as an engine: one call with all texts, and one each when that was unusable.
+import { Type } from 'typebox';
+import { countCharacters } from '../../domain/characters.ts';
+import { secret } from '../../domain/option-schema.ts';
+import type { Attempt, EngineProtocol, EngineTokens, EngineWire, EngineWork } from '../../ports/engine.ts';
+import { eachText, withoutBlanks } from './each-text.ts';
+import { postJson } from './json-request.ts';
+import { jsonObjectOf, unusable } from './json-response.ts';
+import { tokensOf, translationsIn } from './openai-judge.ts';
+import { answerSchema, systemPrompt, userMessage } from './openai-prompt.ts';
+
+const Options = Type.Object({
+  model: Type.String({ minLength: 1, maxLength: 200, description: 'The model, by the name that the server has for it.' }),
+  api_key: Type.Optional(secret('The key, for a server that asks for one.')),
+  schema: Type.Enum(['json_schema', 'none'], {
+    default: 'json_schema',
+    description: 'Whether the answer is asked for with a JSON schema; `none` for servers that refuse it. It is judged all the same.',
+  }),
+  max_tokens_per_character: Type.Number({
+    minimum: 0.1,
+    maximum: 100,
+    default: 4,
+    description: "How many tokens an answer may have for each of the call's characters; more for models that think aloud first.",
+  }),
+  instructions: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 10_000,
+      description: 'Added to the system prompt: style, audience, words to keep. The same for every caller.',
+    }),
+  ),
+});
+
+interface Settings {
+  readonly model: string;
+  readonly api_key?: string;
+  readonly schema: 'json_schema' | 'none';
+  readonly max_tokens_per_character: number;
+  readonly instructions?: string;
+}
+
+/** For the braces, quotes and keys around each translation. */
+const TOKENS_PER_TEXT = 24;
+
+export const openAiProtocol: EngineProtocol<typeof Options> = {
+  options: Options,
+  // Texts of one call can spoil each other: they are never of two callers.
+  can: { textsMax: 50, formats: ['text', 'html', 'xml'], detection: false, sharedCalls: false },
+  attempt(work, wire, settings) {
+    return withoutBlanks(work.text, (text) => {
+      if (wire.attempt === 1 || text.length === 1) return translate(text, work, wire, settings);
+      return translateEach(text, work, wire, settings);
+    });
+  },
+};
+
+/** One call. */
+async function translate(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
+  const { api_key } = settings;
+  const body = requestOf(text, work, settings);
+  const response = await postJson(wire, work, '/v1/chat/completions', body, api_key === undefined ? undefined : `Bearer ${api_key}`);
+  if (typeof response === 'string') return unusable(response);
+  const answer = jsonObjectOf(response);
+  if (typeof answer === 'string') return unusable(answer);
+  const translations = translationsIn(answer, text, work.options);
+  const tokens = tokensOf(answer);
+  return translations === undefined ? { kind: 'unusable', failure: 'wrong_shape', tokens } : { kind: 'usable', translations, tokens };
+}
+
+/** One call a text: what spoilt the call that they shared spoils its own only, and models are better at a single text. */
+async function translateEach(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
+  let prompt = 0;
+  let completion = 0;
+  const count = (tokens: EngineTokens | undefined): void => {
+    prompt += tokens?.prompt ?? 0;
+    completion += tokens?.completion ?? 0;
+  };
+  const attempt = await eachText(text, async (entry) => {
+    const alone = await translate([entry], work, wire, settings);
+    count(alone.tokens);
+    return alone.kind === 'usable' ? alone.translations[0]! : alone.failure;
+  });
+  return { ...attempt, tokens: { prompt, completion } };
+}
+
+function requestOf(text: readonly string[], work: EngineWork, settings: Settings): object {
+  let characters = 0;
+  for (const entry of text) characters += countCharacters(entry);
+  const schema = { name: 'translations', strict: true, schema: answerSchema(text.length) };
+  return {
+    model: settings.model,
+    temperature: 0,
+    max_tokens: Math.ceil(settings.max_tokens_per_character * characters) + TOKENS_PER_TEXT * text.length,
+    messages: [
+      { role: 'system', content: systemPrompt(settings.instructions) },
+      { role: 'user', content: userMessage(text, work) },
+    ],
+    response_format: settings.schema === 'none' ? undefined : { type: 'json_schema', json_schema: schema },
+  };
+}

@@ -1,0 +1,140 @@
+// A plugin: a value that adds steps, routes, engine protocols and stores; listed in the configuration, never found by scan.
+import type { Static, TSchema } from 'typebox';
+import type { Exchange, Slot } from '../core/exchange.ts';
+import type { Refusal } from '../core/outcome.ts';
+import type { StepPlacement } from '../core/plugin.ts';
+import type { ProblemForm } from '../core/problem.ts';
+import type { Step } from '../core/step.ts';
+import type { Credential, CredentialReader } from '../domain/credentials.ts';
+import type { Languages } from '../domain/languages.ts';
+import type { TranslateRequest } from '../domain/translate-request.ts';
+import type { Clock } from './clock.ts';
+import type { EngineCapabilities, EngineProtocol, Translation } from './engine.ts';
+import type { GlossaryStore } from './glossary-store.ts';
+import type { Log } from './log.ts';
+import type { Store } from './store.ts';
+import type { TeamRegistry } from './team-registry.ts';
+
+/** What a plugin is given at boot. */
+export interface PluginHost {
+  /** Reserves a typed place on every exchange for what the plugin's steps hand to each other. */
+  reserveSlot<T>(name: string): Slot<T>;
+  /** Writes one line to the gateway's log. Never pass texts, keys or anything an engine said. */
+  log(message: string, fields?: Readonly<Record<string, string | number | boolean>>): void;
+}
+
+/**
+ * A plugin's life: the configuration is validated against `options`, `setup` runs once at boot (it may wait), its steps
+ * are placed and the chains are fixed, requests run, and `close` is called after the last of them. Commands that only look
+ * (`lingate routes`, `lingate openapi`) run `setup` and `close` and nothing between.
+ */
+export interface PluginDefinition<Options extends TSchema = TSchema> {
+  readonly name: string;
+  /** Schema of the plugin's `options` in the configuration. */
+  readonly options: Options;
+  setup(options: Static<Options>, host: PluginHost): PluginParts | Promise<PluginParts>;
+}
+
+export interface PluginParts {
+  readonly steps?: readonly StepPlacement[];
+  readonly routes?: readonly PluginRoute[];
+  /** The plugin's own steps that its routes name; asked for once, when store and engine are open. */
+  routeSteps?(services: GatewayServices): readonly Step[];
+  /** Engine protocols by the name that `engine.protocol` uses. */
+  readonly engines?: Readonly<Record<string, EngineProtocol>>;
+  /** Stores by the scheme of the URLs that name them: `mine` opens `store: mine:…`. */
+  readonly stores?: Readonly<Record<string, OpenPluginStore>>;
+  /** Called once when the gateway has drained. */
+  close?(): void | Promise<void>;
+}
+
+/** Rejects with a `StoreError` when it cannot be opened. The contract is in `lingate/testing`. */
+export type OpenPluginStore = (url: string, context: { readonly log: Log; readonly clock: Clock }) => Promise<Store>;
+
+/** A route of a plugin's own. Its path may not be one that a route of ours, or of another plugin, answers. */
+export interface PluginRoute {
+  readonly method: string;
+  /** Literal segments, at most one of which is a parameter written `{name}`. */
+  readonly path: string;
+  /** Whether the steps look at the body; a route that does not starts its whole chain at once. */
+  readonly takesBody: boolean;
+  /**
+   * Names of steps in order: ours (`access-log`, which comes first, `shed`, `identify`, `authenticate`, `team-shed`,
+   * `admit`), and those that `routeSteps` makes.
+   */
+  readonly steps: readonly string[];
+  /** How its problems are told; without it as problem documents. */
+  readonly problemForm?: ProblemForm;
+  /** What the API reference says of it. */
+  readonly doc?: RouteDoc;
+}
+
+/** A route as the gateway knows it. */
+export interface LoadedRoute extends PluginRoute {
+  /** Name of the plugin. */
+  readonly plugin: string;
+}
+
+export interface RouteDoc {
+  /** A few words, as a title. */
+  readonly summary: string;
+  readonly description: string;
+  /** Whether a key is needed. */
+  readonly authenticated: boolean;
+  readonly query?: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly schema: TSchema;
+    readonly required?: boolean;
+  }[];
+  /** `contentTypes` is `['application/json']` without one. */
+  readonly body?: {
+    readonly description: string;
+    readonly schema: TSchema;
+    readonly example?: unknown;
+    readonly contentTypes?: readonly string[];
+  };
+  readonly answer: {
+    readonly status: number;
+    readonly description: string;
+    /** Left out for an answer without a body. */
+    readonly schema?: TSchema;
+    readonly example?: unknown;
+    readonly contentType?: string;
+  };
+  /** What it can fail with: the status as the route tells it, and when. */
+  readonly failures?: Readonly<Record<number, string>>;
+}
+
+/** What a gateway does for the steps of plugins' routes. A `StoreError` that such a step does not catch is answered `service_unavailable`. */
+export interface GatewayServices {
+  /** Finds a key in a request's fields as `identify` does; a step that uses it lists `credentials.headers` as its own. */
+  readonly credentials: CredentialReader;
+  /** What the engine can do: what it cannot is to be refused, or kept from it. */
+  readonly engineCan: EngineCapabilities;
+  /** Longest body that is taken, in bytes. */
+  readonly bodyBytesMax: number;
+  readonly glossaries: GlossaryStore;
+  readonly teams: Pick<TeamRegistry, 'findTeam' | 'usage'>;
+  /** Asked anew for each request: an operator may put another list in place. */
+  languages(): Languages;
+  /** For a key that was found elsewhere than `identify` looks: leaves what `authenticate` needs, or says why it is refused. */
+  identify(x: Exchange, credential: Credential): Refusal | undefined;
+  /** Has an admitted request translated: two attempts, counted and logged like those of `POST /v1/translate`. */
+  translate(x: Exchange, order: TranslationOrder): Translated | Refusal | Promise<Translated | Refusal>;
+  /** Draws a ULID. */
+  newId(): string;
+  /** A monotonic clock in milliseconds. */
+  now(): number;
+}
+
+export interface TranslationOrder extends Pick<TranslateRequest, 'text' | 'options' | 'glossaryId'> {
+  /** For each of the two attempts, where that is less than `engine.timeout_ms`. */
+  readonly attemptMs?: number;
+}
+
+export interface Translated {
+  readonly kind: 'translated';
+  /** As many as there were texts, in their order; a detected language is one of the source codes. */
+  readonly translations: readonly Translation[];
+}

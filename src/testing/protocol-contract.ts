@@ -1,0 +1,41 @@
+// What every engine protocol guarantees, as cases for any test runner: run them against one of your own.
+import { collector } from './cases.ts';
+import type { ContractCase } from './cases.ts';
+import { Bench } from './protocol/bench.ts';
+import type { ProtocolSubject } from './protocol/bench.ts';
+import { conduct } from './protocol/conduct.ts';
+import { rightAnswers } from './protocol/right-answers.ts';
+import { unusableAnswers } from './protocol/unusable-answers.ts';
+
+export type { ProtocolSubject } from './protocol/bench.ts';
+
+export interface ProtocolContract {
+  /** To be run one after the other: they share two scripted engines. */
+  readonly cases: readonly ContractCase[];
+  /** Closes what the cases have opened. */
+  close(): Promise<void>;
+}
+
+/**
+ * Tries a protocol over the gateway's own way to engines, against two replicas that speak it and misbehave. Nothing is
+ * opened before the first case runs.
+ *
+ * @example
+ * const contract = protocolContract({
+ *   protocol: myProtocol,
+ *   options: { api_key: 'k' },
+ *   right: ({ body }) => JSON.stringify({ out: JSON.parse(body).in.map((text) => scriptedTranslation(text, 'DE')) }),
+ *   wrong: { 'one too few': ({ body }) => JSON.stringify({ out: JSON.parse(body).in.slice(1) }) },
+ * });
+ * for (const { name, run } of contract.cases) test(name, run);
+ * after(() => contract.close());
+ */
+export function protocolContract(subject: ProtocolSubject): ProtocolContract {
+  const bench = new Bench(subject);
+  const cases: ContractCase[] = [];
+  const nothing = (): void => undefined;
+  rightAnswers(collector(cases, 'right answers', nothing), bench);
+  unusableAnswers(collector(cases, 'unusable answers', nothing), bench);
+  conduct(collector(cases, 'conduct', nothing), bench);
+  return { cases, close: () => bench.close() };
+}

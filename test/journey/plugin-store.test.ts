@@ -1,0 +1,60 @@
+// A plugin's store under the gateway and the command line: opened by its scheme, as ours are by theirs.
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApp } from '../../src/app/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { makeTeam, SILENT } from '../support/gateway.ts';
+import { inProcess, parsed, temporaryFolder } from '../support/lingate-command.ts';
+import type { Folder } from '../support/lingate-command.ts';
+import model from '../support/plugins/model-store.ts';
+
+const MODULE = fileURLToPath(new URL('../support/plugins/model-store.ts', import.meta.url));
+const FREE = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', listener: 'node' };
+
+let folder: Folder;
+
+beforeAll(() => {
+  folder = temporaryFolder();
+});
+afterAll(() => folder.remove());
+
+function configured(name: string, config: Readonly<Record<string, unknown>>): string {
+  const file = join(folder.path, name);
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+test('a gateway serves from it', async () => {
+  const engine = await startScriptedEngine();
+  const file = configured('serve.yaml', { ...FREE, store: 'model:here', engine: { urls: [engine.url] }, plugins: [{ module: MODULE }] });
+  const app = await startApp(loadConfig({ file, env: {} }), { logDestination: { write: () => undefined } });
+  const parts = await model.setup({}, { reserveSlot: () => expect.unreachable(), log: () => undefined });
+  const store = await parts.stores!['model']!('model:here', { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const { key, teamId } = await makeTeam(store);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${app.listenUrl}/v1/translate`, { method: 'POST', headers, body: '{"text":["Hello"],"target_lang":"DE"}' });
+  expect(await answer.json()).toMatchObject({ translations: [{ text: '[DE] Hello' }] });
+  await expect.poll(async () => (await store.teams.usage(teamId))?.characters).toBe(5);
+  await app.stop();
+  await engine.close();
+});
+
+test('commands open it too', async () => {
+  const file = configured('list.yaml', { store: 'model:here', plugins: [{ module: MODULE }] });
+  const { teams } = parsed(await inProcess(['team', 'list', '--config', file, '--json'])) as { teams: unknown[] };
+  expect(teams.length).toBeGreaterThan(0);
+});
+
+test('a scheme that no plugin brings is one line', async () => {
+  const unknown = configured('unknown.yaml', { store: 'other:here', plugins: [{ module: MODULE }] });
+  expect(await inProcess(['team', 'list', '--config', unknown])).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^lingate team list: store other:here: must be one of sqlite:PATH, [^\n]+\n$/) as string,
+  });
+  const none = configured('none.yaml', { store: 'other:here' });
+  expect((await inProcess(['team', 'list', '--config', none])).stderr).toMatch(/store: "other:here" is not one of sqlite:PATH, [^\n]+\n$/);
+});

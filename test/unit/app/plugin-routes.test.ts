@@ -1,0 +1,119 @@
+// Which routes a plugin may add: nothing of ours is shadowed, and what cannot be is one clear line each.
+import { describe, expect, test } from 'vitest';
+import { buildChains, routeRows } from '../../../src/app/chain.ts';
+import type { ChainParts } from '../../../src/app/chain.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { NO_PLUGINS } from '../../../src/config/plugins.ts';
+import type { LoadedPlugins } from '../../../src/config/plugins.ts';
+import { pathsOverlap } from '../../../src/core/route.ts';
+import type { Step } from '../../../src/core/step.ts';
+import type { LoadedRoute } from '../../../src/ports/plugin.ts';
+import { ROUTES } from '../../../src/routes.ts';
+
+function route(parts: Partial<LoadedRoute> = {}): LoadedRoute {
+  return { plugin: 'other', method: 'GET', path: '/other', takesBody: false, steps: ['access-log', 'other-answer'], ...parts };
+}
+
+function linesOf(build: () => unknown): readonly string[] {
+  try {
+    build();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines;
+    throw error;
+  }
+  return [];
+}
+
+const refusals = (...routes: readonly LoadedRoute[]): readonly string[] => linesOf(() => routeRows({ ...NO_PLUGINS, routes }));
+
+describe('a route of a plugin is refused', () => {
+  test.each([
+    ['/v1/translate', 'POST /v1/translate'],
+    ['/v1/glossaries/special', 'GET /v1/glossaries/{id}'],
+    ['/v1/{what}', 'POST /v1/translate'],
+    ['/{any}', 'GET /health'],
+    ['/{any}/usage', 'GET /v1/usage'],
+    ['/v1/glossaries/{id}/{part}', 'GET /v1/glossaries/{id}/entries'],
+  ])('at %s, which would answer for %s', (path, ours) => {
+    const [line = '', ...more] = refusals(route({ path }));
+    // A path with two parameters is no path at all.
+    if (path.split('{').length > 2) expect(line).toContain('the path must be like');
+    else
+      expect(line).toBe(
+        `plugins: route "GET ${path}" of plugin "other": "${ours}" is the gateway's own and cannot be replaced; choose another path`,
+      );
+    expect(more).toEqual([]);
+  });
+
+  test.each(['other', '/other/', '//other', '/', '/a?b', '/a#b', '/a/*', '/a b', '/{a}/{b}', '/a/{b', '/a/../b', '/%41'])(
+    'at the path %s',
+    (path) => {
+      expect(refusals(route({ path }))[0]).toContain('the path must be like');
+    },
+  );
+
+  test.each([
+    [{ method: 'get' }, 'the method must be one in capital letters'],
+    [{ steps: ['shed', 'access-log'] }, 'its first step must be "access-log"'],
+    [{ steps: [] }, 'its first step must be "access-log"'],
+    [{ steps: ['access-log', 'identify', 'admit'] }, '"admit" must stand behind "authenticate"'],
+    [{ steps: ['access-log', 'team-shed', 'identify', 'authenticate'] }, '"team-shed" must stand behind "authenticate"'],
+  ])('with %j', (parts, reason) => {
+    expect(refusals(route(parts))[0]).toContain(reason);
+  });
+
+  test('when another plugin has its path already, whatever the method; its own paths it may divide as it likes', () => {
+    const own = [route({ path: '/a/{id}' }), route({ path: '/a/b' }), route({ path: '/a/b', method: 'PUT' })];
+    expect(refusals(...own)).toEqual([]);
+    expect(refusals(...own, route({ path: '/a/b' }))[0]).toContain('"GET /a/b" of plugin "other" has this path already');
+    expect(refusals(...own, route({ path: '/a/c', plugin: 'third', method: 'POST' }))[0]).toContain('"GET /a/{id}" of plugin "other"');
+  });
+
+  test('each with a line of its own', () => {
+    expect(refusals(route({ path: '/health' }), route(), route({ path: '/v1/usage' }))).toHaveLength(2);
+  });
+});
+
+describe('the chains', () => {
+  const config = loadConfig({ env: {} });
+  const answer = (name: string): Step => ({ kind: 'body', name, run: () => undefined });
+  const plugins = (steps: readonly Step[], parts: Partial<LoadedPlugins> = {}): LoadedPlugins => ({
+    ...NO_PLUGINS,
+    routes: [route()],
+    routeSteps: () => new Map([['other', steps]]),
+    ...parts,
+  });
+  const build = (loaded: LoadedPlugins) => buildChains(config, loaded, { store: {}, can: {} } as ChainParts);
+
+  test('hold the routes of plugins behind ours, with the steps that other plugins place', () => {
+    const placed = { after: 'access-log', step: { kind: 'head', name: 'third-mark', run: () => undefined } } as const;
+    const { routes } = build(plugins([answer('other-answer')], { placements: [placed] }));
+    expect(routes).toHaveLength(ROUTES.length + 1);
+    expect(routes.at(-1)!.steps.map(({ name }) => name)).toEqual(['access-log', 'third-mark', 'other-answer']);
+  });
+
+  test.each([
+    [[], 'plugins: route GET /other: there is no step "other-answer"'],
+    [[answer('other-answer'), answer('admit')], 'plugins: plugin "other": another step is called "admit"; choose a name of its own'],
+    [
+      [answer('other-answer'), answer('other-answer')],
+      'plugins: plugin "other": another step is called "other-answer"; choose a name of its own',
+    ],
+  ])('are refused where a step is missing or has the name of another', (steps, line) => {
+    expect(linesOf(() => build(plugins(steps)))).toEqual([line]);
+  });
+
+  test('are refused where a head step stands behind a body step', () => {
+    const steps = ['access-log', 'other-answer', 'shed'];
+    expect(linesOf(() => build(plugins([answer('other-answer')], { routes: [route({ steps })] })))[0]).toContain('head steps come first');
+  });
+});
+
+test('paths overlap when some path is of both forms', () => {
+  expect(pathsOverlap('/a/{id}', '/a/b')).toBe(true);
+  expect(pathsOverlap('/a/b', '/a/{id}')).toBe(true);
+  expect(pathsOverlap('/a/{id}', '/{id}/b')).toBe(true);
+  expect(pathsOverlap('/a/b', '/a/c')).toBe(false);
+  expect(pathsOverlap('/a', '/a/b')).toBe(false);
+});

@@ -1,0 +1,76 @@
+// Forms: what a body comes to, and what is refused instead of being repaired.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isFormType, readFormBody } from '../../../src/domain/form-body.ts';
+
+const HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
+const read = (body: string, headers: Readonly<Record<string, string>> = HEADERS) => readFormBody(headers, Buffer.from(body, 'latin1'), 100);
+
+describe('a form', () => {
+  test.each([
+    ['', []],
+    ['q=a', [['q', 'a']]],
+    [
+      'q=a&q=b&x=',
+      [
+        ['q', 'a'],
+        ['q', 'b'],
+        ['x', ''],
+      ],
+    ],
+    ['q', [['q', '']]],
+    ['&&q=1&', [['q', '1']]],
+    ['a=b=c', [['a', 'b=c']]],
+    ['q=a+b%20c%2B', [['q', 'a b c+']]],
+    ['%C3%BC=%F0%9F%98%80', [['ü', '😀']]],
+    ['dictionaries%5B0%5D.source_lang=EN', [['dictionaries[0].source_lang', 'EN']]],
+  ])('%j is %j', (body, fields) => {
+    expect(read(body)).toEqual({ kind: 'fields', fields });
+  });
+
+  test.each([
+    ['q=%', 'escape'],
+    ['q=%zz', 'escape'],
+    ['q=%ff', 'escape'],
+    ['q=%ED%A0%80', 'escape'],
+    ['q=\u00fc', 'beyond ASCII'],
+  ])('%j is refused for its %s', (body, reason) => {
+    expect(read(body)).toMatchObject({
+      kind: 'refused',
+      refusal: { problem: { code: 'validation_error', detail: expect.stringContaining(reason) as string } },
+    });
+  });
+
+  test('comes back as it was sent, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))), (fields) => {
+        const sound = fields.filter(([name, value]) => name !== '' && (name + value).isWellFormed());
+        expect(read(new URLSearchParams(sound).toString())).toEqual({ kind: 'fields', fields: sound });
+      }),
+    );
+  });
+
+  test.each([
+    [{ 'content-type': 'application/json' }, 'Content-Type'],
+    [{}, 'Content-Type'],
+    [{ ...HEADERS, 'content-encoding': 'gzip' }, 'Content-Encoding'],
+  ])('with %j is none', (headers, field) => {
+    expect(read('q=a', headers)).toMatchObject({
+      kind: 'refused',
+      refusal: { problem: { detail: expect.stringContaining(field) as string } },
+    });
+  });
+
+  test('may be as long as any body, and no longer', () => {
+    expect(readFormBody(HEADERS, 'too_large', 100)).toMatchObject({
+      refusal: { problem: { detail: 'body: may be at most 100 bytes long.' } },
+    });
+    expect(readFormBody(HEADERS, 'none', 100)).toEqual({ kind: 'fields', fields: [] });
+  });
+
+  test('is told by its media type alone', () => {
+    expect(isFormType({ 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' })).toBe(true);
+    expect(isFormType({ 'content-type': 'multipart/form-data' })).toBe(false);
+    expect(isFormType({})).toBe(false);
+  });
+});

@@ -1,0 +1,153 @@
+// Each protocol that comes with the gateway, with an engine that speaks it as its maker has documented it.
+import { scriptedTranslation } from 'lingate/testing';
+import type { ProtocolSubject, ScriptedRequest } from 'lingate/testing';
+import { apertiumProtocol } from '../../../../src/engines/protocols/apertium.ts';
+import { deepLProtocol } from '../../../../src/engines/protocols/deepl.ts';
+import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate.ts';
+import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver.ts';
+import { nativeProtocol } from '../../../../src/engines/protocols/native.ts';
+import { openAiProtocol } from '../../../../src/engines/protocols/openai.ts';
+
+export const SECRET = 'a-secret-of-the-operator';
+
+/** The members of a request's body that tests look at, whatever the protocol. */
+export interface Asked {
+  readonly text: readonly string[];
+  readonly q: string | readonly string[];
+  readonly texts?: readonly string[];
+  readonly source: string;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}
+
+export function askedOf({ body }: ScriptedRequest): Asked {
+  return JSON.parse(body) as Asked;
+}
+
+function translate(text: string): string {
+  return scriptedTranslation(text, 'DE');
+}
+
+function deepLShape(translations: readonly unknown[]): string {
+  return JSON.stringify({ translations });
+}
+
+const deepLTexts = (request: ScriptedRequest): { text: string; detected_source_language: string }[] =>
+  askedOf(request).text.map((text) => ({ detected_source_language: 'EN', text: translate(text) }));
+
+const deepLWrong: ProtocolSubject['wrong'] = {
+  'one translation too few': (request) => deepLShape(deepLTexts(request).slice(1)),
+  'one too many': (request) => deepLShape([...deepLTexts(request), { text: 'x' }]),
+  'all texts joined': (request) =>
+    deepLShape([
+      {
+        text: deepLTexts(request)
+          .map(({ text }) => text)
+          .join('\n'),
+      },
+    ]),
+  'an empty translation': (request) => deepLShape(deepLTexts(request).map(({ text }, index) => ({ text: index === 0 ? text : ' ' }))),
+  'a text that is none': (request) => deepLShape(deepLTexts(request).map(() => ({ text: 1 }))),
+  'entries that are no objects': (request) => deepLShape(deepLTexts(request).map(({ text }) => text)),
+  'a language that is none': (request) => deepLShape(deepLTexts(request).map(({ text }) => ({ text, detected_source_language: 1 }))),
+};
+
+const apertiumShape = (translatedText: unknown, responseStatus = 200): string =>
+  JSON.stringify({ responseData: { translatedText }, responseStatus });
+const apertiumText = ({ body }: ScriptedRequest): string => new URLSearchParams(body).get('q')!;
+
+const libreTexts = (request: ScriptedRequest): readonly string[] => [askedOf(request).q].flat().map(translate);
+const libreShape = (translatedText: unknown): string => JSON.stringify({ translatedText });
+
+const mtranShape = (request: ScriptedRequest, results: readonly unknown[]): string =>
+  request.path === '/translate/batch' ? JSON.stringify({ results }) : JSON.stringify({ result: results[0] });
+const mtranTexts = (request: ScriptedRequest): string[] => {
+  const { text, texts = [text as unknown as string] } = askedOf(request);
+  return texts.map(translate);
+};
+
+/** The texts of a chat request by their keys. */
+export function openAiTexts(request: ScriptedRequest): Readonly<Record<string, string>> {
+  return (JSON.parse(askedOf(request).messages[1]!.content) as { texts: Record<string, string> }).texts;
+}
+
+export function completion(content: unknown, finish_reason = 'stop', usage: unknown = { prompt_tokens: 11, completion_tokens: 7 }): string {
+  const message = { role: 'assistant', content: typeof content === 'string' || content === null ? content : JSON.stringify(content) };
+  return JSON.stringify({ id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage });
+}
+
+export function openAiRight(request: ScriptedRequest): Record<string, string> {
+  return Object.fromEntries(Object.entries(openAiTexts(request)).map(([key, text]) => [key, translate(text)]));
+}
+
+const openAiWrong: ProtocolSubject['wrong'] = {
+  'no choices': () => '{"choices":[]}',
+  'two choices': (request) => {
+    const choice = { message: { content: JSON.stringify(openAiRight(request)) }, finish_reason: 'stop' };
+    return JSON.stringify({ choices: [choice, choice] });
+  },
+  'no content': () => completion(null),
+  'prose for content': () => completion('Sure! Here are your translations.'),
+  'prose around the object': (request) => completion(`Here it is: ${JSON.stringify(openAiRight(request))}`),
+  'an end for length': (request) => completion(openAiRight(request), 'length'),
+  'an end for a filter': (request) => completion(openAiRight(request), 'content_filter'),
+  'a tool call': (request) => completion(openAiRight(request), 'tool_calls'),
+  'a key missing': () => completion({}),
+  'a key too many': (request) => completion({ ...openAiRight(request), note: 'x' }),
+  'another key': (request) => completion(Object.fromEntries(Object.entries(openAiRight(request)).map(([key, text]) => [`${key} `, text]))),
+  'a list': (request) => completion(Object.values(openAiRight(request))),
+  'texts that are none': (request) => completion(Object.fromEntries(Object.keys(openAiRight(request)).map((key) => [key, null]))),
+  'an empty text': (request) => completion({ ...openAiRight(request), t0: '' }),
+  'a story for a text': (request) => completion({ ...openAiRight(request), t0: 'Once upon a time '.repeat(20) }),
+};
+
+export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
+  native: { protocol: nativeProtocol, right: (request) => deepLShape(deepLTexts(request)), wrong: deepLWrong },
+  apertium: {
+    protocol: apertiumProtocol,
+    right: (request) => (request.path === '/identifyLang' ? '{"eng":0.9}' : apertiumShape(translate(apertiumText(request)))),
+    wrong: {
+      'an error inside': (request) => apertiumShape(translate(apertiumText(request)), 500),
+      'a text that is none': () => apertiumShape(null),
+      'an empty translation': () => apertiumShape(' '),
+    },
+  },
+  libretranslate: {
+    protocol: libreTranslateProtocol,
+    options: { api_key: SECRET, codes: {} },
+    right(request) {
+      const translatedText = typeof askedOf(request).q === 'string' ? libreTexts(request)[0] : libreTexts(request);
+      const detected = askedOf(request).source === 'auto' ? { detectedLanguage: { confidence: 90, language: 'en' } } : {};
+      return JSON.stringify({ translatedText, ...detected });
+    },
+    wrong: {
+      'one translation too few': (request) => libreShape(libreTexts(request).slice(1)),
+      'one too many': (request) => libreShape([...libreTexts(request), 'x']),
+      'a string for a list': (request) => libreShape(libreTexts(request).join('\n')),
+      'texts that are none': (request) => libreShape(libreTexts(request).map(() => null)),
+      'an empty translation': (request) => libreShape(libreTexts(request).map(() => '')),
+      'the emoji that a wrong key is answered with': (request) => libreShape(libreTexts(request).map(() => '🤡')),
+    },
+  },
+  openai: {
+    protocol: openAiProtocol,
+    options: { model: 'm', api_key: SECRET, schema: 'json_schema', max_tokens_per_character: 4 },
+    right: (request) => completion(openAiRight(request)),
+    wrong: openAiWrong,
+  },
+  deepl: { protocol: deepLProtocol, options: { api_key: SECRET }, right: (request) => deepLShape(deepLTexts(request)), wrong: deepLWrong },
+  mtranserver: {
+    protocol: mtranServerProtocol,
+    options: { token: SECRET },
+    right: (request) => (request.path === '/detect' ? '{"language":"en"}' : mtranShape(request, mtranTexts(request))),
+    wrong: {
+      'one translation too few': (request) => mtranShape(request, mtranTexts(request).slice(1)),
+      'one too many': (request) => mtranShape(request, [...mtranTexts(request), 'x']),
+      'texts that are none': (request) => mtranShape(request, [1, 2]),
+      'an empty translation': (request) =>
+        mtranShape(
+          request,
+          mtranTexts(request).map(() => ''),
+        ),
+    },
+  },
+};
