@@ -3,6 +3,7 @@ import process from 'node:process';
 import type { Config } from '../config/config.ts';
 import { engineSettings } from '../config/engine-options.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
+import type { Environment } from '../config/overrides.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import { isFieldName } from '../engines/http1/request.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
@@ -10,16 +11,16 @@ import { openJsonLog } from '../ops/json-log.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 
 /** Throws a `ConfigError` that says what does not fit, or which secret is missing. */
-export function setUpEngine(config: Config, added: ReadonlyMap<string, EngineProtocol>): EngineSettings {
-  return engineSettings(config, { protocols: new Map([...builtInProtocols, ...added]), env: process.env, isFieldName });
+export function setUpEngine(config: Config, added: ReadonlyMap<string, EngineProtocol>, env: Environment = process.env): EngineSettings {
+  return engineSettings(config, { protocols: new Map([...builtInProtocols, ...added]), env, isFieldName });
 }
 
 /** The same without a gateway. Sets up plugins only where the protocol may be one's; opens neither store nor port. */
-export async function checkEngine(config: Config): Promise<EngineSettings> {
-  if (builtInProtocols.has(config.engine.protocol) || config.plugins.length === 0) return setUpEngine(config, new Map());
+export async function checkEngine(config: Config, env: Environment): Promise<EngineSettings> {
+  if (builtInProtocols.has(config.engine.protocol) || config.plugins.length === 0) return setUpEngine(config, new Map(), env);
   const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);
   try {
-    return setUpEngine(config, plugins.engines);
+    return setUpEngine(config, plugins.engines, env);
   } finally {
     await plugins.close();
   }

@@ -21,7 +21,7 @@ export const configCheck: Command = {
     const config = await context.config();
     const missing = unreadable(config);
     if (missing.length > 0) throw new ConfigError(missing);
-    const summary = { ...summaryOf(config), ...engineSummaryOf(await checkEngine(config)) };
+    const summary = { ...summaryOf(config), ...engineSummaryOf(await checkEngine(config, context.io.env)) };
     context.print(
       { valid: true, ...summary },
       () =>

@@ -63,7 +63,7 @@ export const serve: Command = {
 /** A secret that has gone missing is told now, not at the next start. */
 async function checkedConfig(context: CommandContext): Promise<Config> {
   const config = await context.config();
-  await checkEngine(config);
+  await checkEngine(config, context.io.env);
   return config;
 }
 

@@ -1,0 +1,108 @@
+// The deepl adapter: it asks what the official client asks, splits what is too much, and tells the operator's quota apart.
+import * as deepl from 'deepl-node';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { deepLProtocol } from '../../../../src/engines/protocols/deepl.ts';
+import type { EngineResult } from '../../../../src/ports/engine.ts';
+import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
+import { Caller, Opened, work } from '../engine-work.ts';
+import type { WorkParts } from '../engine-work.ts';
+import { askedOf, SECRET, SUBJECTS } from './subjects.ts';
+
+const opened = new Opened();
+let scripted: ScriptedEngine;
+
+beforeAll(async () => {
+  scripted = opened.add(await startScriptedEngine({ right: SUBJECTS['deepl']!.right }));
+});
+afterEach(() => scripted.forget());
+afterAll(() => opened.close());
+
+function translate(parts: WorkParts): Promise<EngineResult> {
+  const engine = opened.engine([scripted.url], { protocol: deepLProtocol, options: { api_key: SECRET } });
+  return Promise.resolve(engine.translate(work({ sourceLang: 'EN', ...parts }), new Caller()));
+}
+
+/** Form and JSON say the same: `text` repeats, lists are joined by commas, and codes are in upper or lower case. */
+function membersOf(request: ScriptedRequest): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(sentMembers(request)).map(([name, value]) => [name, name.endsWith('_lang') ? String(value).toLowerCase() : value]),
+  );
+}
+
+function sentMembers({ body, headers }: ScriptedRequest): Readonly<Record<string, unknown>> {
+  if (String(headers['content-type']).startsWith('application/json')) {
+    const { ignore_tags: ignored, ...rest } = JSON.parse(body) as { ignore_tags?: readonly string[] };
+    return { ...rest, ...(ignored === undefined ? {} : { ignore_tags: ignored.join(',') }) };
+  }
+  const form = new URLSearchParams(body);
+  const { show_billed_characters: _billed, ...rest } = Object.fromEntries(form);
+  return { ...rest, text: form.getAll('text') };
+}
+
+describe('what is asked', () => {
+  const CASES: readonly (readonly [string, WorkParts, deepl.TranslateTextOptions])[] = [
+    ['texts', {}, {}],
+    ['no source language', { sourceLang: undefined }, {}],
+    ['a variant', { targetLang: 'PT-BR' }, {}],
+    [
+      'formality and context',
+      { formality: 'prefer_more', context: 'A letter, "formal".' },
+      { formality: 'prefer_more', context: 'A letter, "formal".' },
+    ],
+    ['html', { format: 'html' }, { tagHandling: 'html' }],
+    ['xml with tags to leave alone', { format: 'xml', ignoreTags: ['x', 'y'] }, { tagHandling: 'xml', ignoreTags: ['x', 'y'] }],
+  ];
+
+  test.each(CASES)('with %s is what the official client asks', async (_name, parts, options) => {
+    const text = ['Hello 👍', 'a & b = "c"'];
+    scripted.always(answer('{"translations":[{"detected_source_language":"EN","text":"a"},{"detected_source_language":"EN","text":"b"}]}'));
+    await translate({ text, ...parts });
+    const { sourceLang = null, targetLang = 'DE' } = { sourceLang: 'EN', ...parts };
+    const client = new deepl.Translator(SECRET, { serverUrl: scripted.url, maxRetries: 0 });
+    await client.translateText(text, sourceLang as deepl.SourceLanguageCode | null, targetLang as deepl.TargetLanguageCode, options);
+    const [ours, theirs] = scripted.requests as [ScriptedRequest, ScriptedRequest];
+    expect([ours.method, ours.path, ours.headers['authorization']]).toEqual([theirs.method, theirs.path, theirs.headers['authorization']]);
+    expect(membersOf(ours)).toEqual(membersOf(theirs));
+  });
+});
+
+describe('a request holds', () => {
+  test('at most 128 KiB; what is over goes in the next, in order', async () => {
+    const text = Array.from({ length: 30 }, (_, index) => `${index} ${'é"'.repeat(5000)}`);
+    const result = await translate({ text, context: 'c'.repeat(2000) });
+    expect(result).toMatchObject({ kind: 'usable', failures: [] });
+    expect(result.kind === 'usable' && result.translations.map((translation) => translation.text)).toEqual(
+      text.map((entry) => `[DE] ${entry}`),
+    );
+    expect(scripted.requests.length).toBeGreaterThanOrEqual(5);
+    for (const { body } of scripted.requests) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(128 * 1024);
+    expect(scripted.requests.flatMap((request) => askedOf(request).text)).toEqual(text);
+  });
+
+  test('at most 50 texts, which is as many as a caller can send', async () => {
+    await translate({ text: Array.from({ length: 50 }, (_, index) => `${index} a`) });
+    await translate({ text: Array.from({ length: 120 }, (_, index) => `${index} a`) });
+    expect(scripted.requests.map((request) => askedOf(request).text.length)).toEqual([50, 50, 50, 20]);
+  });
+
+  test('one text that is too long by itself alone, for the engine to refuse', async () => {
+    await translate({ text: ['a', 'x'.repeat(200_000), 'b'] });
+    expect(scripted.requests.map((request) => askedOf(request).text.map((text) => text.length))).toEqual([[1], [200_000], [1]]);
+  });
+
+  test('nothing more once one has failed: the rest would be paid for and thrown away', async () => {
+    scripted.always(status(500));
+    await translate({ text: Array.from({ length: 20 }, () => 'x'.repeat(20_000)) });
+    expect(scripted.requests).toHaveLength(2);
+  });
+});
+
+test('456 is the operator’s own quota, and is told by name', async () => {
+  scripted.always(status(456, `{"message":"Quota for ${SECRET} exceeded"}`));
+  expect(await translate({ text: ['Hello'] })).toEqual({ kind: 'unavailable', failures: ['engine_quota', 'engine_quota'] });
+});
+
+test('the detected language is passed on', async () => {
+  expect(await translate({ text: ['Hello'], sourceLang: undefined })).toMatchObject({ translations: [{ detectedSourceLanguage: 'EN' }] });
+});

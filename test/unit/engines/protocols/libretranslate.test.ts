@@ -1,0 +1,95 @@
+// The libretranslate adapter to the letter: what is sent, whose codes, and what of an answer is taken.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate.ts';
+import { codeOfLibreTranslate, libreTranslateCode } from '../../../../src/engines/protocols/libretranslate-codes.ts';
+import type { EngineResult } from '../../../../src/ports/engine.ts';
+import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
+import { Caller, Opened, work } from '../engine-work.ts';
+import type { WorkParts } from '../engine-work.ts';
+import { SECRET, SUBJECTS } from './subjects.ts';
+
+const opened = new Opened();
+let scripted: ScriptedEngine;
+
+beforeAll(async () => {
+  scripted = opened.add(await startScriptedEngine({ right: SUBJECTS['libretranslate']!.right }));
+});
+afterEach(() => scripted.forget());
+afterAll(() => opened.close());
+
+function translate(parts: WorkParts, options: object = { codes: {} }): Promise<EngineResult> {
+  const engine = opened.engine([scripted.url], { protocol: libreTranslateProtocol, options, timeoutMs: 1000 });
+  return Promise.resolve(engine.translate(work(parts), new Caller()));
+}
+
+const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);
+
+test('texts of one language go in one call, with the key where there is one', async () => {
+  await translate({ text: ['a', 'b'], sourceLang: 'EN', targetLang: 'DE' }, { codes: {}, api_key: SECRET });
+  await translate({ text: ['a'], sourceLang: 'EN', targetLang: 'DE', format: 'html' });
+  expect(bodies()).toEqual([
+    ['/translate', { q: ['a', 'b'], source: 'en', target: 'de', format: 'text', api_key: SECRET }],
+    ['/translate', { q: ['a'], source: 'en', target: 'de', format: 'html' }],
+  ]);
+});
+
+test('texts whose language is not named go one by one: a list would be taken for one language', async () => {
+  const result = await translate({ text: ['a', 'b', 'c'] });
+  expect(bodies().length).toBe(3);
+  for (const [, body] of bodies() as [string, { q: unknown; source: string }][]) {
+    expect([typeof body.q, body.source]).toEqual(['string', 'auto']);
+  }
+  expect(result).toMatchObject({ translations: Array.from({ length: 3 }, () => ({ detectedSourceLanguage: 'EN' })) });
+});
+
+test('texts of white space alone are not sent, and come back as they are', async () => {
+  const result = await translate({ text: [' \n', 'a', '\t'], sourceLang: 'EN' });
+  expect(result).toMatchObject({ translations: [{ text: ' \n' }, { text: '[DE] a' }, { text: '\t' }] });
+  expect(await translate({ text: ['  '] })).toMatchObject({ kind: 'usable', translations: [{ text: '  ' }] });
+  expect(scripted.requests).toHaveLength(1);
+});
+
+test('an emoji for an answer is what a wrong key gets; for an emoji it is right', async () => {
+  scripted.always(answer('{"translatedText":["🤡"]}'));
+  expect(await translate({ text: ['Hello'], sourceLang: 'EN' })).toMatchObject({ failures: ['wrong_shape', 'wrong_shape'] });
+  expect(await translate({ text: ['👍'], sourceLang: 'EN' })).toMatchObject({ kind: 'usable' });
+});
+
+test('an answer that takes too long in all its calls together is over at one deadline', async () => {
+  scripted.always((request, response) => setTimeout(() => response.end(SUBJECTS['libretranslate']!.right(request)), 200));
+  // Four at a time, five rounds of 200 ms, in a second.
+  expect(await translate({ text: Array.from({ length: 20 }, (_, i) => `a ${i}`) })).toMatchObject({ failures: ['timeout', 'timeout'] });
+});
+
+describe('codes', () => {
+  test.each([
+    ['EN', 'en'],
+    ['EN-GB', 'en'],
+    ['PT-BR', 'pt'],
+    ['ZH', 'zh'],
+    ['NB', 'nb'],
+  ])('%s is their %s', (ours, theirs) => {
+    expect(libreTranslateCode(ours, {})).toBe(theirs);
+  });
+
+  test('the operator’s own go first, by variant and then by base', async () => {
+    expect(libreTranslateCode('PT-BR', { 'PT-BR': 'pb' })).toBe('pb');
+    expect(libreTranslateCode('PT-PT', { 'PT-BR': 'pb' })).toBe('pt');
+    expect(libreTranslateCode('ZH', { ZH: 'zt' })).toBe('zt');
+    await translate({ text: ['a'], sourceLang: 'EN', targetLang: 'PT-BR' }, { codes: { 'PT-BR': 'pb' } });
+    expect(bodies()).toMatchObject([['/translate', { target: 'pb' }]]);
+  });
+
+  test.each([
+    ['en', {}, 'EN'],
+    ['pt-BR', {}, 'PT'],
+    ['pb', {}, 'PT'],
+    ['zh-Hans', {}, 'ZH'],
+    ['zt', {}, 'ZH'],
+    ['xx', { DE: 'xx' }, 'DE'],
+    ['XX', { 'PT-BR': 'xx' }, 'PT'],
+  ])('%s with %j is our %s', (theirs, codes, ours) => {
+    expect(codeOfLibreTranslate(theirs, codes)).toBe(ours);
+  });
+});

@@ -1,0 +1,69 @@
+// The mtranserver adapter to the letter: single, batch and detection, its codes, and what of an answer is taken.
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver.ts';
+import { codeOfMtranServer, mtranServerCode } from '../../../../src/engines/protocols/mtranserver-codes.ts';
+import type { EngineResult } from '../../../../src/ports/engine.ts';
+import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
+import { Caller, Opened, work } from '../engine-work.ts';
+import type { WorkParts } from '../engine-work.ts';
+import { SECRET, SUBJECTS } from './subjects.ts';
+
+const opened = new Opened();
+let scripted: ScriptedEngine;
+
+beforeAll(async () => {
+  scripted = opened.add(await startScriptedEngine({ right: SUBJECTS['mtranserver']!.right }));
+});
+afterEach(() => scripted.forget());
+afterAll(() => opened.close());
+
+function translate(parts: WorkParts, options: object = { token: SECRET }): Promise<EngineResult> {
+  const engine = opened.engine([scripted.url], { protocol: mtranServerProtocol, options, timeoutMs: 1000 });
+  return Promise.resolve(engine.translate(work(parts), new Caller()));
+}
+
+const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);
+
+test('one text goes by itself, several as a batch, under the token', async () => {
+  await translate({ text: ['a'], sourceLang: 'EN', format: 'html' });
+  await translate({ text: ['a', 'b'], sourceLang: 'EN', targetLang: 'ZH' });
+  expect(bodies()).toEqual([
+    ['/translate', { from: 'en', to: 'de', text: 'a', html: true }],
+    ['/translate/batch', { from: 'en', to: 'zh-Hans', texts: ['a', 'b'], html: false }],
+  ]);
+  for (const { headers } of scripted.requests) expect(headers['authorization']).toBe(`Bearer ${SECRET}`);
+});
+
+test('without a token none is sent', async () => {
+  await translate({ text: ['a'], sourceLang: 'EN' }, {});
+  expect(scripted.requests[0]!.headers).not.toHaveProperty('authorization');
+});
+
+test('a text whose language is not named is detected first, each for itself', async () => {
+  const result = await translate({ text: ['a', 'b'] });
+  expect(result).toMatchObject({ kind: 'usable', translations: [{ text: '[DE] a', detectedSourceLanguage: 'EN' }, { text: '[DE] b' }] });
+  expect(scripted.requests.map(({ path }) => path).toSorted()).toEqual(['/detect', '/detect', '/translate', '/translate']);
+});
+
+test('detection and translation share one deadline', async () => {
+  scripted.always((request, response) => setTimeout(() => response.end(SUBJECTS['mtranserver']!.right(request)), 600));
+  expect(await translate({ text: ['a'] })).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
+});
+
+test.each([
+  ['{"language":""}', 'unsupported_pair'],
+  ['{"language":"und"}', 'unsupported_pair'],
+  ['{"language":1}', 'wrong_shape'],
+  ['{}', 'wrong_shape'],
+  ['no', 'not_json'],
+])('a language detected as %s is %s', async (body, failure) => {
+  scripted.always(answer(body));
+  expect(await translate({ text: ['a'] })).toEqual({ kind: 'unavailable', failures: [failure, failure] });
+  expect(scripted.requests.map(({ path }) => path)).toEqual(['/detect', '/detect']);
+});
+
+test('codes are those of its models', () => {
+  expect(['EN-GB', 'PT-BR', 'ZH', 'NB'].map(mtranServerCode)).toEqual(['en', 'pt', 'zh-Hans', 'nb']);
+  expect(['en', 'zh-Hans', 'zh_TW', 'pt'].map(codeOfMtranServer)).toEqual(['EN', 'ZH', 'ZH', 'PT']);
+});
