@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Command } from './support/programs.ts';
 import { COMMAND_VARIABLE } from './support/start-program.ts';
+import { suiteLimit } from './support/suite-limit.ts';
 
 /** Attacks, faults and loads: `npm run test:evidence`, by the configuration beside this one. */
 export const EVIDENCE = ['faults', 'http-table', 'idle', 'input', 'load', 'security', 'simulation'];
@@ -31,6 +32,7 @@ export const COMMON = {
 };
 
 export default defineConfig({
+  plugins: [suiteLimit(10)],
   test: {
     ...COMMON,
     env: startsFor('test'),

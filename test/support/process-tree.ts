@@ -16,6 +16,16 @@ export function killTree(root: number): void {
   for (const pid of tree) kill(pid);
 }
 
+/** Whether there is a process of this id. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function treeOf(root: number, all: readonly Entry[]): number[] {
   const below = new Set<number>();
   const belongs = ({ pid, parent, group }: Entry): boolean =>

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isRunning } from './process-tree.ts';
 import { PROGRAMS } from './programs.ts';
 import { COMMAND_VARIABLE, launch, outputOf, runProgram, startProgram } from './start-program.ts';
 
@@ -25,15 +26,6 @@ async function withFile<T>(file: string, run: () => Promise<T>): Promise<T> {
     row.file = usual;
   }
 }
-
-const isGone = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-};
 
 describe('a program', () => {
   test('that is not there is told by name and package, in every way of starting it', async () => {
@@ -71,9 +63,9 @@ describe('a program', () => {
     const program = launch('sh', args, { uses: ['sleep'] });
     await expect(program.until(/ready/, 300)).rejects.toThrow(/^sh \(Debian package dash\) was not ready within 0.3 s; it said: child \d+/);
     const sleeper = Number(/child (\d+)/.exec(program.said)![1]);
-    expect(isGone(sleeper)).toBe(false);
+    expect(isRunning(sleeper)).toBe(true);
     expect(await program.end()).toEqual({ status: null, signal: 'SIGKILL' });
-    await expect.poll(() => isGone(sleeper)).toBe(true);
+    await expect.poll(() => isRunning(sleeper)).toBe(false);
   });
 
   test('that does not end in time is told, and ended', async () => {
@@ -113,7 +105,7 @@ describe('a program', () => {
       const program = launch('node', ['--input-type=module', '-e', `${start} setTimeout(() => { ${end} }, 50);`]);
       expect(await program.ended, program.said).toEqual(expected);
       const sleeper = Number(/sleeper (\d+)/.exec(program.said)![1]);
-      await expect.poll(() => isGone(sleeper)).toBe(true);
+      await expect.poll(() => isRunning(sleeper)).toBe(false);
     }
   });
 });

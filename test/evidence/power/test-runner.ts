@@ -19,7 +19,8 @@ interface Report {
   readonly success: boolean;
 }
 
-const RUN_TIMEOUT_MS = 120_000;
+/** Above the suite's own limit, by which it says where it was. */
+const RUN_TIMEOUT_MS = 130_000;
 const OUTPUT_SHOWN = 2000;
 const REPORT = 'report.json';
 const VITEST = 'node_modules/vitest/vitest.mjs';

@@ -14,6 +14,8 @@ import type { Size } from './size.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const REASON_MAX = 300;
+/** In this time a suite that is asked to end says which tests were running. */
+const ASKED_MS = 5000;
 
 /** What a job came to. */
 export interface JobResult {
@@ -57,9 +59,11 @@ async function runCommand(command: Command, base: string, env: NodeJS.ProcessEnv
   await once(output, 'open');
   // What it has started ends with it.
   const program = launch('node', argumentsOf(command, base), { cwd: ROOT, env, stdio: ['ignore', output, output] });
-  const timer = setTimeout(() => program.kill(), msMax);
+  const ask = setTimeout(() => program.child.kill('SIGTERM'), msMax);
+  const kill = setTimeout(() => program.kill(), msMax + ASKED_MS);
   const { status, signal } = await program.ended;
-  clearTimeout(timer);
+  clearTimeout(ask);
+  clearTimeout(kill);
   program.sweep();
   output.close();
   return status ?? signal ?? 'no status';

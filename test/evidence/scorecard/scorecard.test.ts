@@ -107,6 +107,6 @@ describe('a job', () => {
       `import('${START_PROGRAM}').then(({ launch }) => launch('sleep', ['600'], { stdio: 'inherit' })); setInterval(() => {}, 1e6);`,
       500,
     );
-    expect(failures).toEqual([expect.stringMatching(/^ended with SIGKILL/)]);
+    expect(failures).toEqual([expect.stringMatching(/^ended with SIGTERM/)]);
   });
 });

@@ -1,0 +1,75 @@
+// A run of vitest that takes too long is cut: it fails, says which tests were running, and leaves nothing behind.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { isRunning } from './process-tree.ts';
+import { launch } from './start-program.ts';
+import type { Program } from './started-program.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+const href = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
+
+/** One test waits for ever, with a program that it has started; one blocks its process; one is done; one hangs before its first test. */
+const FILES: Readonly<Record<string, string>> = {
+  'waits.test.js': `
+    import { launch } from ${href('start-program.ts')};
+    test('is done', () => {});
+    test('waits for ever', async () => {
+      console.log('sleeper', launch('sleep', ['600']).pid);
+      await new Promise(() => {});
+    });`,
+  'blocks.test.js': `
+    test('blocks', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      for (;;);
+    });`,
+  'hook.test.js': `beforeAll(() => new Promise(() => {})); test('never begins', () => {});`,
+};
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-suite-'));
+  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function start(minutes: number): Promise<Program> {
+  const config = `
+    import { suiteLimit } from ${href('suite-limit.ts')};
+    const test = { globals: true, maxWorkers: 3, testTimeout: 0, hookTimeout: 0, reporters: ['json'] };
+    export default { plugins: [suiteLimit(${minutes})], test };`;
+  await writeFile(join(folder, 'vitest.config.js'), config);
+  const args = [VITEST, 'run', '--config', join(folder, 'vitest.config.js'), '--root', folder, '--reporter=default'];
+  return launch('node', args, { env: { ...process.env, NO_COLOR: '1', CI: '1' } });
+}
+
+function expectCut(run: Program, how: string): void {
+  const said = run.said.slice(run.said.indexOf('The suite was cut'));
+  expect(said).toContain(`The suite was cut ${how}. These were running:`);
+  for (const name of ['waits.test.js > waits for ever (for ', 'blocks.test.js > blocks (for ', 'hook.test.js > beforeAll (for '])
+    expect(said).toContain(name);
+  expect(said).not.toContain('is done');
+}
+
+test('by its limit', async () => {
+  const run = await start(0.1);
+  expect(await run.ended).toEqual({ status: 1, signal: null });
+  expectCut(run, 'after 0.1 minutes');
+  const sleeper = Number(/sleeper (\d+)/.exec(run.said)![1]);
+  await expect.poll(() => isRunning(sleeper)).toBe(false);
+});
+
+test('by a signal, as when CI cuts it', async () => {
+  const run = await start(10);
+  await run.until(/sleeper \d+/, 30_000);
+  run.child.kill('SIGTERM');
+  expect(await run.ended).toEqual({ status: 1, signal: null });
+  expect(run.said).toContain('The suite was cut by SIGTERM. These were running:\n');
+  expect(run.said).toContain('  waits.test.js (for ');
+});
