@@ -1,5 +1,5 @@
 // Plugins wherever they lie: beside the configuration, in packages of their own, in TypeScript and JavaScript, beside a checkout or an installed package.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
@@ -73,6 +73,42 @@ const CONFIGURATION = `plugins:
   - { module: "@scope/common", options: { word: four } }
 `;
 
+/** A protocol of an author's own, kept to the contract with Node's test runner; and a store that is none. */
+const CONTRACTS = `
+import { after, test } from 'node:test';
+import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
+
+const mine = {
+  async attempt({ requestId, text, options, traceparent }, wire) {
+    const trace = traceparent === undefined ? {} : { traceparent };
+    const headers = { 'content-type': 'application/json', 'x-request-id': requestId, ...trace };
+    const response = await wire.call({ method: 'POST', path: '/mine', headers, body: JSON.stringify({ in: text, to: options.targetLang }) });
+    if (typeof response === 'string') return { kind: 'unusable', failure: response };
+    if (response.status !== 200) return { kind: 'unusable', failure: 'status' };
+    let out;
+    try {
+      out = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(response.body)).out;
+    } catch {
+      return { kind: 'unusable', failure: 'not_json' };
+    }
+    if (!Array.isArray(out) || out.length !== text.length || !out.every((one) => typeof one === 'string')) {
+      return { kind: 'unusable', failure: 'wrong_shape' };
+    }
+    return { kind: 'usable', translations: out.map((one) => ({ text: one, detectedSourceLanguage: undefined })) };
+  },
+};
+const outOf = ({ body }) => JSON.parse(body).in.map((text) => scriptedTranslation(text, 'DE'));
+const protocol = protocolContract({
+  protocol: mine,
+  right: (request) => JSON.stringify({ out: outOf(request) }),
+  wrong: { 'one too few': (request) => JSON.stringify({ out: outOf(request).slice(1) }) },
+});
+for (const { name, run } of protocol.cases) test('protocol ' + name, run);
+const store = storeContract(() => Promise.reject(new Error('no store at all')));
+for (const { name, run } of store.cases) test('store ' + name, run);
+after(() => protocol.close());
+`;
+
 /** What an author puts beside a plugin, as the guide has it. */
 const TSCONFIG = JSON.stringify({
   compilerOptions: {
@@ -126,9 +162,9 @@ describe.each([
     rmSync(folder, { recursive: true });
   });
 
-  test('the example of the guide works as it stands, from an empty folder', async () => {
+  test('the example of the README works as it stands, from an empty folder', async () => {
     const folder = emptyFolder();
-    writeFiles(folder, exampleOfTheGuide());
+    writeFiles(folder, exampleOf('README.md', 'maintenance.ts'));
     const args = ['serve', '--config', 'config.yaml', ...PLACE];
     const gateway = await startGatewayProcess({ args, cwd: folder, main: mainOf() });
     const answer = await fetch(`${gateway.url}/v1/languages`, { headers: { authorization: `Bearer ${KEY}` } });
@@ -136,6 +172,25 @@ describe.each([
       status: 503,
       body: { code: 'service_unavailable', detail: 'Back in an hour.' },
     });
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('so does the route of the guide for authors, with a key', async () => {
+    const folder = emptyFolder();
+    writeFiles(folder, exampleOf('src/README.md', 'meter.ts'));
+    const command = async (...args: readonly string[]): Promise<Readonly<Record<string, string>>> => {
+      const { stdout } = await runProgram('node', [mainOf(), ...args, '--json', '--store', 'sqlite:lingate.db'], { cwd: folder });
+      return JSON.parse(stdout) as Readonly<Record<string, string>>;
+    };
+    const { team_id } = await command('team', 'create', '--name', 'Acme', '--plan', 'pro');
+    const { key } = await command('key', 'create', '--team', team_id!, '--mode', 'test');
+    const gateway = await startGatewayProcess({ args: ['serve', '--config', 'config.yaml', ...PLACE], cwd: folder, main: mainOf() });
+    const answer = await fetch(`${gateway.url}/meter`, { headers: { authorization: `Bearer ${key}` } });
+    expect([answer.status, await answer.json()]).toEqual([200, { characters: 0 }]);
+    expect((await fetch(`${gateway.url}/meter`)).status).toBe(401);
+    const document = (await (await fetch(`${gateway.opsUrl}/openapi.json`)).json()) as { paths: object };
+    expect(document.paths).toHaveProperty(['/meter', 'get', 'tags', 0], 'meter');
     expect(await gateway.end('SIGTERM')).toBe(0);
     rmSync(folder, { recursive: true });
   });
@@ -158,7 +213,13 @@ describe.each([
 });
 
 test('in a project that has the package, the plugins are type-checked as they stand, and a mistake is found', async () => {
-  writeFiles(project.folder, { ...PLUGINS, 'tsconfig.json': TSCONFIG, 'example/maintenance.ts': exampleOfTheGuide()['maintenance.ts']! });
+  writeFiles(project.folder, {
+    ...PLUGINS,
+    'tsconfig.json': TSCONFIG,
+    'example/maintenance.ts': exampleOf('README.md', 'maintenance.ts')['maintenance.ts']!,
+    'example/meter.ts': exampleOf('src/README.md', 'meter.ts')['meter.ts']!,
+    'example/small-api.ts': readFileSync(join(ROOT, 'test/support/plugins/small-api.ts'), 'utf8'),
+  });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const check = async () => (await runProgram('node', [compiler, '-p', project.folder])).stdout;
   expect(await check()).toBe('');
@@ -168,12 +229,22 @@ test('in a project that has the package, the plugins are type-checked as they st
   expect(await check()).toMatch(/parts\/wrong\.ts\(2,19\): error TS2554/);
 });
 
-/** The first plugin in the texts for authors, and the configuration behind it. */
-function exampleOfTheGuide(): Readonly<Record<string, string>> {
-  for (const name of ['src/README.md', 'README.md'].filter((file) => existsSync(join(ROOT, file)))) {
-    const text = readFileSync(join(ROOT, name), 'utf8');
-    const match = /```ts\n([^`]*definePlugin\((?:(?!```)[^])*)```\n+```yaml\n(plugins:\n(?:(?!```)[^])*)```/.exec(text);
-    if (match !== null) return { 'maintenance.ts': match[1]!, 'config.yaml': match[2]! };
-  }
-  throw new Error('no plugin with its configuration in the guide');
+test('in a project that has the package, any test runner can hold a protocol and a store to their contracts', async () => {
+  writeFiles(project.folder, { 'contracts.test.js': CONTRACTS });
+  const { stdout } = await runProgram('node', ['--test', '--test-reporter=tap', 'contracts.test.js'], { cwd: project.folder });
+  const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1]);
+  expect(count('pass')).toBeGreaterThan(40);
+  // The store that is none keeps nothing of its contract, and every case says so.
+  expect(count('fail')).toBeGreaterThan(100);
+  const failed = [...stdout.matchAll(/^not ok \d+ - (.*)$/gm)].map((match) => match[1]!);
+  expect(failed.filter((name) => !name.startsWith('store '))).toEqual([]);
+});
+
+/** The first plugin in a text, and the configuration behind it. */
+function exampleOf(text: string, name: string): Readonly<Record<string, string>> {
+  const match = /```ts\n([^`]*definePlugin\((?:(?!```)[^])*)```\n+```yaml\n(plugins:\n(?:(?!```)[^])*)```/.exec(
+    readFileSync(join(ROOT, text), 'utf8'),
+  );
+  if (match === null || !match[2]!.includes(`./${name}`)) throw new Error(`${text} has no plugin ${name} with its configuration`);
+  return { [name]: match[1]!, 'config.yaml': match[2]! };
 }
