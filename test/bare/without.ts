@@ -9,7 +9,10 @@ import { expectPassed } from './command.ts';
 const PREPARE_MS = 900_000;
 const MISSED_WITHIN_MS = 60_000;
 
-const TABLE: Readonly<Record<string, Need>> = { ...PROGRAMS, ...PARTS };
+/** What some command does not work without; `sudo` is none of these. */
+const TABLE: Readonly<Record<string, Need>> = Object.fromEntries(
+  Object.entries<Need>({ ...PROGRAMS, ...PARTS }).filter(([, need]) => need.for.length > 0),
+);
 
 /** The names that are meant; throws an error of one line for one that is not in the table. */
 export function namesOf(wanted: readonly string[]): readonly string[] {
