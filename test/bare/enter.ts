@@ -33,7 +33,7 @@ while [ "$1" != -- ]; do mkdir -p "$root$2"; mount --bind "$1" "$root$2"; shift 
 exec chroot --userspec="$user" "$root" env -i "$@"`;
 
 /** `env` is the one inside. */
-const SETUP_USES = ['sh', 'mount', 'mkdir', 'ln', 'chroot'] as const;
+const SETUP_USES = ['unshare', 'sh', 'mount', 'mkdir', 'ln', 'chroot'] as const;
 
 /** Starts it as the first process there: `bash` as such also collects what its children leave behind. */
 export function enter(root: string, program: readonly string[], options: EnterOptions): Running {
@@ -42,6 +42,12 @@ export function enter(root: string, program: readonly string[], options: EnterOp
   const namespaces = ['--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child'];
   const inside = [...binds.flat(), '--', `--chdir=${cwd}`, ...variables, ...program];
   const args = [...namespaces, 'sh', '-c', SETUP, 'setup', root, user, ...inside];
+  // However this process ends, `unshare` is killed with it, and with that everything inside.
   const outside = { PATH: process.env['PATH'] ?? PATH };
-  return start('unshare', args, { limitMs, env: outside, uses: SETUP_USES, ...(show === undefined ? {} : { show }) });
+  return start('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...args], {
+    limitMs,
+    env: outside,
+    uses: SETUP_USES,
+    ...(show === undefined ? {} : { show }),
+  });
 }

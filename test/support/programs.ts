@@ -48,7 +48,12 @@ export const PROGRAMS = {
   sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'something that would outlive its parent' },
   find: { package: 'findutils', file: '/usr/bin/find', for: TEST, why: "the Dockerfile's steps are run" },
   touch: { package: 'coreutils', file: '/usr/bin/touch', for: EVIDENCE, why: 'a file system that must not be writable is tried' },
-  setpriv: { package: 'util-linux', file: '/usr/bin/setpriv', for: EVIDENCE, why: 'a gateway without root and capabilities' },
+  setpriv: {
+    package: 'util-linux',
+    file: '/usr/bin/setpriv',
+    for: [...EVIDENCE, ...ROOTS],
+    why: 'a gateway without root; ends with its parent',
+  },
   unshare: {
     package: 'util-linux',
     file: '/usr/bin/unshare',
