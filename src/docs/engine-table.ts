@@ -1,0 +1,70 @@
+// The table of an engine protocol in the operator's manual, made from what the protocol declares of itself.
+import { isSecret } from '../domain/option-schema.ts';
+import type { EngineCapabilities } from '../ports/engine.ts';
+
+export interface DescribedProtocol {
+  readonly name: string;
+  /** Schema of `engine.options`. */
+  readonly options: unknown;
+  readonly can: EngineCapabilities;
+}
+
+/** The parts of a schema that are told. */
+interface Shape {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Shape>>;
+}
+
+/** Markdown: a row for each option, and one for each thing that the engine can do or not. */
+export function engineTable({ name, options, can }: DescribedProtocol): string {
+  const { properties = {}, required = [] } = options as Shape;
+  const rows = [
+    ...Object.entries(properties).map(([option, shape]) => [`\`${option}\``, optionText(shape, required.includes(option))]),
+    ['texts in a call', Number.isFinite(can.textsMax) ? String(can.textsMax) : 'all of a request'],
+    ['formats', can.formats.join(', ')],
+    ['formality', can.formality ? 'yes' : 'no: `more` and `less` are refused, `/v1/languages` says so'],
+    ['context', can.context ? 'yes' : 'no: it is a hint, and left out'],
+    ['glossaries', can.glossaries ? 'yes' : 'no: a `glossary_id` is refused'],
+    ['source language', can.detection ? 'found out where none is given' : 'not reported where none is given'],
+    ['`engine.batch`', batchText(can)],
+  ];
+  return [`| \`${name}\` | |`, '|---|---|', ...rows.map(([head, text]) => `| ${head} | ${text} |`)].join('\n');
+}
+
+/** Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`. Throws when a protocol has no place. */
+export function withEngineTables(manual: string, protocols: readonly DescribedProtocol[]): string {
+  return protocols.reduce((text, protocol) => {
+    const opening = `<!-- table of ${protocol.name} -->\n`;
+    const from = text.indexOf(opening) + opening.length;
+    const to = text.indexOf('<!-- end -->', from);
+    if (from < opening.length || to === -1) throw new Error(`the manual has no place for the table of ${protocol.name}`);
+    return `${text.slice(0, from)}${engineTable(protocol)}\n${text.slice(to)}`;
+  }, manual);
+}
+
+function optionText(shape: Shape, required: boolean): string {
+  // What has a default is filled in, and so may be left out although the schema requires it.
+  const needed = required && shape.default === undefined ? 'required' : undefined;
+  const facts = [needed, isSecret(shape) ? 'secret' : undefined, choiceText(shape), defaultText(shape)];
+  const known = facts.filter((fact) => fact !== undefined);
+  return `${shape.description ?? ''}${known.length === 0 ? '' : ` *${known.join('; ')}*`}`;
+}
+
+function choiceText({ enum: values, minimum, maximum }: Shape): string | undefined {
+  if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(' or ');
+  return minimum === undefined ? undefined : `${minimum} to ${maximum}`;
+}
+
+function defaultText({ default: value }: Shape): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? `default \`${value}\`` : undefined;
+}
+
+function batchText({ sharedCalls, textsMax }: EngineCapabilities): string {
+  if (!sharedCalls) return 'refused: callers never share a call';
+  return textsMax === 1 ? 'refused: it takes one text a call' : 'yes';
+}

@@ -1,0 +1,19 @@
+// Writes what engine protocols say of themselves into the operator's manual: `npm run manual`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
+import { withEngineTables } from './docs/engine-table.ts';
+import { builtInProtocols } from './engines/protocols/built-in.ts';
+
+const MANUAL = new URL('../config/README.md', import.meta.url);
+
+/** The manual as it should be. */
+export function currentManual(): string {
+  const protocols = [...builtInProtocols].map(([name, protocol]) => ({
+    name,
+    options: optionsSchemaOf(protocol),
+    can: capabilitiesOf(protocol),
+  }));
+  return withEngineTables(readFileSync(MANUAL, 'utf8'), protocols);
+}
+
+if (import.meta.main) writeFileSync(MANUAL, currentManual());
