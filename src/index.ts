@@ -64,3 +64,5 @@ export type * from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
 export type { Store } from './ports/store.ts';
 export type * from './ports/team-registry.ts';
+export type { TeamLimits } from './domain/plan.ts';
+export type { Micro } from './domain/money.ts';

@@ -1,5 +1,6 @@
 // Which engine a configuration asks for: the protocols there are, built in or a plugin's, and whether everything fits.
 import process from 'node:process';
+import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { engineSettings } from '../config/engine-options.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
@@ -12,6 +13,9 @@ import type { EngineProtocol } from '../ports/engine.ts';
 
 /** Throws a `ConfigError` that says what does not fit, or which secret is missing. */
 export function setUpEngine(config: Config, added: ReadonlyMap<string, EngineProtocol>, env: Environment = process.env): EngineSettings {
+  const taken = [...added.keys()].find((name) => builtInProtocols.has(name));
+  if (taken !== undefined)
+    throw new ConfigError([`plugins: the protocol "${taken}" is the gateway's own and cannot be replaced; choose another name`]);
   return engineSettings(config, { protocols: new Map([...builtInProtocols, ...added]), env, isFieldName });
 }
 

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON, registerHooks, stripTypeScriptTypes } from 'node:module';
 import type { LoadFnOutput, ResolveFnOutput, ResolveHookContext } from 'node:module';
-import { isAbsolute } from 'node:path';
+import { extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** With a copy of its own a plugin would reserve slots that no exchange has. */
 const OWN = /^(?:lingate|typebox)(?:\/|$)/;
+const SHIPPED = /^lingate\/plugins\/([\w-]+)$/;
 /** What is imported by a path, from the importing file or its package. */
 const BY_PATH = /^(?:\.{0,2}\/|file:|#)/;
 /** Only in a checkout do these condition's files exist. */
@@ -27,9 +28,15 @@ let hooked = false;
 export async function importPluginModule(module: string, from: string): Promise<{ readonly default?: unknown }> {
   if (!hooked) registerHooks({ resolve: resolvePluginImport, load: loadPluginFile });
   hooked = true;
-  const url = isAbsolute(module) ? pathToFileURL(module).href : locate(module, from);
+  const url = isAbsolute(module) ? pathToFileURL(module).href : (shipped(module) ?? locate(module, from));
   files.add(url);
   return (await import(url)) as { readonly default?: unknown };
+}
+
+/** Those that come with the gateway are where they are, whatever resolves names here. */
+function shipped(name: string): string | undefined {
+  const found = SHIPPED.exec(name);
+  return found === null ? undefined : new URL(`../plugins/${found[1]!}${extname(import.meta.url)}`, import.meta.url).href;
 }
 
 function locate(name: string, from: string): string {

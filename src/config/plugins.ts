@@ -1,12 +1,14 @@
 // Loads the plugins that the configuration lists: imports each module, checks its options, and runs its setup once.
-import { Compile } from 'typebox/compile';
+import { Clone, Default } from 'typebox/value';
 import { reserveSlot } from '../core/exchange.ts';
 import type { StepPlacement } from '../core/plugin.ts';
 import type { Step } from '../core/step.ts';
+import { otherSchemeOf } from '../domain/store-url.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { GatewayServices, OpenPluginStore, PluginDefinition, PluginHost, PluginParts, LoadedRoute } from '../ports/plugin.ts';
 import { ConfigError } from './config-error.ts';
+import { faultsOf } from './faults.ts';
 import { importPluginModule } from './plugin-modules.ts';
 
 export interface PluginEntry {
@@ -57,9 +59,10 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
     const definition = await importPlugin(entry, where);
     if (loaded.some(({ name }) => name === definition.name))
       throw new ConfigError([`${where}: plugin "${definition.name}" is listed twice`]);
-    checkOptions(definition, entry.options, where);
-    loaded.push({ name: definition.name, parts: await setup(definition, entry.options, where, log) });
+    const options = optionsOf(definition, entry.options, where);
+    loaded.push({ name: definition.name, parts: await setup(definition, options, where, log) });
   }
+  checkNames(loaded.map(({ parts }) => parts));
   return {
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
@@ -70,6 +73,18 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
       for (const { parts } of loaded.toReversed()) await parts.close?.();
     },
   };
+}
+
+/** Nothing is replaced without anybody noticing. */
+function checkNames(parts: readonly PluginParts[]): void {
+  const schemes = parts.flatMap(({ stores = {} }) => Object.keys(stores));
+  const unfit = schemes.find((scheme) => otherSchemeOf(`${scheme}:x`) !== scheme);
+  if (unfit !== undefined)
+    throw new ConfigError([`plugins: a store cannot be called "${unfit}"; choose a word that no store of the gateway has`]);
+  for (const names of [schemes, parts.flatMap(({ engines = {} }) => Object.keys(engines))]) {
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) throw new ConfigError([`plugins: two of them bring "${twice}"; leave one out`]);
+  }
 }
 
 async function importPlugin({ module, from }: PluginEntry, where: string): Promise<Definition> {
@@ -92,10 +107,12 @@ async function importPlugin({ module, from }: PluginEntry, where: string): Promi
   return candidate as Definition;
 }
 
-function checkOptions(definition: Definition, options: unknown, where: string): void {
-  const errors = Compile(definition.options).Errors(options);
-  if (errors.length === 0) return;
-  throw new ConfigError(errors.map((error) => `${where}.options${error.instancePath.replaceAll('/', '.')}: ${error.message}`));
+/** With the defaults of the plugin's schema. */
+function optionsOf(definition: Definition, given: unknown, where: string): unknown {
+  const options = Default(definition.options, Clone(given));
+  const faults = faultsOf(definition.options, options, `${where}.options`);
+  if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${path}: ${reason}`));
+  return options;
 }
 
 async function setup(definition: Definition, options: unknown, where: string, log: Log): Promise<PluginParts> {

@@ -104,6 +104,8 @@ onEveryGateway({ config: { plugins: [{ module: MODULE, options: { attempt_ms: 10
   test('a body of any method that takes one is read; a route without a form of its own tells problems as ours do', async () => {
     const path = '/small/glossaries/x';
     expect((await ask(setting, { method: 'PATCH', path, body: '12345' })).body).toBe('{"bytes":5}');
+    expect((await ask(setting, { path: '/small/echo', headers: FORM, body: 'a=1' })).body).toBe('{"bytes":3}');
+    expect((await ask(setting, { path: '/small/echo' })).body).toBe('{"bytes":0}');
     expectError(await ask(setting, { path: '/small/unreachable' }), 500);
     expect((await ask(setting, { path: '/small/languages' })).body).toContain('"pt-br"');
   });

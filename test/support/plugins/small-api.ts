@@ -76,6 +76,8 @@ export const ROUTES: readonly PluginRoute[] = [
   { method: 'GET', path: '/small/usage', takesBody: false, steps: [...KEYED, 'small-usage'], problemForm: FORM },
   { method: 'GET', path: '/small/glossaries/{id}', takesBody: false, steps: [...KEYED, 'small-glossary'], problemForm: FORM },
   { method: 'PATCH', path: '/small/glossaries/{id}', takesBody: true, steps: ['access-log', 'small-echo'] },
+  // Some clients send a form with a GET.
+  { method: 'GET', path: '/small/echo', takesBody: true, steps: ['access-log', 'small-echo'] },
   { method: 'GET', path: '/small/languages', takesBody: false, steps: ['access-log', 'shed', 'small-languages'], problemForm: FORM },
   { method: 'GET', path: '/small/unreachable', takesBody: false, steps: ['access-log', 'small-unreachable'], problemForm: FORM },
 ];

@@ -1,0 +1,82 @@
+// What is loaded of a plugin, and what is told in one line each when it cannot be.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setUpEngine } from '../../../src/app/engine-setup.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { loadPlugins } from '../../../src/config/plugins.ts';
+import type { EngineProtocol } from '../../../src/ports/engine.ts';
+import { SILENT } from '../../support/gateway.ts';
+
+const SCHEMA = 'Type.Object({ word: Type.String(), seconds: Type.Integer({ minimum: 1, default: 2 }) }, { additionalProperties: false })';
+const TYPEBOX = pathToFileURL(createRequire(import.meta.url).resolve('typebox')).href;
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-plugins-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let written = 0;
+
+/** A plugin whose `setup` is this code. */
+function entry(setup: string, options: unknown = {}, schema = 'Type.Object({})', name = `plugin-${++written}`) {
+  const module = join(folder, `${name}-${written}.mjs`);
+  writeFileSync(module, `import Type from '${TYPEBOX}';\nexport default { name: '${name}', options: ${schema}, setup: ${setup} };\n`);
+  return { module, from: join(folder, 'lingate.yaml'), options };
+}
+
+async function linesOf(...entries: readonly ReturnType<typeof entry>[]): Promise<readonly string[]> {
+  try {
+    await loadPlugins(entries, SILENT);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines;
+    throw error;
+  }
+  return [];
+}
+
+describe('options', () => {
+  test('are given with the defaults of the schema', async () => {
+    const plugins = await loadPlugins(
+      [entry('(options) => ({ engines: { [JSON.stringify(options)]: {} } })', { word: 'a' }, SCHEMA)],
+      SILENT,
+    );
+    expect([...plugins.engines.keys()]).toEqual(['{"word":"a","seconds":2}']);
+  });
+
+  test('that are wrong are named by their place, all at once', async () => {
+    const lines = await linesOf(entry('() => ({})', { seconds: 0, wrod: 'a' }, SCHEMA));
+    expect(lines).toEqual([
+      expect.stringMatching(/^plugins\.0\.options\.word: is missing/),
+      expect.stringMatching(/^plugins\.0\.options\.wrod: is unknown|^plugins\.0\.options\.wrod: .*word/),
+      expect.stringMatching(/^plugins\.0\.options\.seconds: 0 is too small; it must be at least 1$/),
+    ]);
+  });
+});
+
+test.each([
+  ['() => { throw new Error("no disk\\nat all") }', /^plugins\.0: the setup of plugin "plugin-\d+" failed: no disk$/],
+  ['() => ({ stores: { sqlite: () => {} } })', /^plugins: a store cannot be called "sqlite"; choose a word/],
+  ['() => ({ stores: { redisx: () => {} } })', /^plugins: a store cannot be called "redisx"; choose a word/],
+  ["() => ({ stores: { 'My Store': () => {} } })", /^plugins: a store cannot be called "My Store"; choose a word/],
+])('a plugin with the setup %s is refused', async (setup, line) => {
+  expect(await linesOf(entry(setup))).toEqual([expect.stringMatching(line)]);
+});
+
+test('two plugins cannot bring the same name, nor be the same', async () => {
+  const engines = '() => ({ engines: { mine: {} } })';
+  expect(await linesOf(entry(engines), entry(engines))).toEqual(['plugins: two of them bring "mine"; leave one out']);
+  const twice = entry('() => ({})');
+  expect((await linesOf(twice, twice))[0]).toMatch(/^plugins\.1: plugin "plugin-\d+" is listed twice$/);
+});
+
+test('a protocol of ours is not replaced', () => {
+  const added = new Map<string, EngineProtocol>([['native', { attempt: () => Promise.reject(new Error('not called')) }]]);
+  expect(() => setUpEngine(loadConfig({ env: {} }), added)).toThrow('the protocol "native" is the gateway\'s own');
+});
