@@ -68,11 +68,12 @@ function table({ axis, lines }: Curve): string {
       point.cpuUsPerRequest.toFixed(1),
       `${point.least.toFixed(1)}–${point.most.toFixed(1)}`,
       point.redisUsPerRequest?.toFixed(1) ?? '',
+      point.requestsPerCall?.toFixed(1) ?? '',
       Math.round(point.perSecond).toString(),
       `${point.p50Ms.toFixed(2)} / ${point.p99Ms.toFixed(2)}`,
       point.faults === 0 ? '' : String(point.faults),
       point.bytesPerConnection === undefined ? '' : Math.round(point.bytesPerConnection).toString(),
     ]),
   );
-  return textTable(['', axis, 'CPU µs', 'spread', 'Redis µs', 'req/s', 'p50/p99 ms', 'WRONG', 'bytes a connection'], rows);
+  return textTable(['', axis, 'CPU µs', 'middle half', 'Redis µs', 'req/call', 'req/s', 'p50/p99 ms', 'WRONG', 'bytes a connection'], rows);
 }

@@ -23,12 +23,18 @@ export const contestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-429', does: 'refusing one flooding team, access log', store: 'redis', flooded: true }),
   nginx,
   haproxy,
-  openresty,
+  openresty('openresty'),
   uwsFloor,
   uwsRaw,
   uwsUndici,
   httpProxy3,
   fastify,
+  lingate({ name: 'lingate-redis-1k', does: 'all of it, on Redis, 1,000 teams in turn', store: 'redis', teams: 1000 }),
+  openresty('openresty-1k', 1000),
+  lingate({ name: 'lingate-sqlite-1k', does: 'all of it, on SQLite, 1,000 teams in turn', store: 'sqlite', teams: 1000 }),
+  lingate({ name: 'lingate-redis-2-workers', does: 'two workers on the one core', store: 'redis', workers: 2 }),
+  lingate({ name: 'lingate-redis-2-masters', does: 'two Redis masters on the other core', store: 'redis', redisMasters: 2 }),
+  lingate({ name: 'lingate-redis-100k', does: 'all of it, on Redis, 100,000 teams in turn', store: 'redis', teams: 100_000 }),
 ];
 
 /** Those that only `--only` calls up. */

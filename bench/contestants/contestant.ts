@@ -17,8 +17,15 @@ export interface Contestant {
   readonly name: string;
   /** In a few words, for people: what it does with each request. */
   readonly does: string;
+  /** Other than the bench's own number of them. */
+  readonly teams?: number;
   /** Plain proxies and the floor need no key. */
   start(ground: Ground): Promise<Running>;
+}
+
+export interface RedisServer {
+  readonly pid: number;
+  readonly port: number;
 }
 
 /** A contestant that accepts connections. */
@@ -27,7 +34,7 @@ export interface Running {
   readonly path: string;
   /** Process ids whose trees are measured. */
   readonly gatewayPid: number;
-  readonly redisPid: number | undefined;
+  readonly redis: readonly RedisServer[];
   /** Values of `Authorization`, one per key; one empty string when no key is asked for. */
   readonly authorizations: readonly string[];
   /** What a request with these texts must be answered. */

@@ -22,7 +22,7 @@ export const fastify: Contestant = {
       port: program.port,
       path: TRANSLATE_PATH,
       gatewayPid: program.pid,
-      redisPid: redis.pid,
+      redis: [redis],
       authorizations,
       expect: engineAnswer,
       async checkRefusals() {

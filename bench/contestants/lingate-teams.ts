@@ -1,14 +1,27 @@
 // Makes the bench's teams and keys in Lingate's own store, through the port that the command line uses.
 import { digestOf, displayOf } from '../../src/domain/api-key.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
-import type { Plan } from '../../src/domain/plan.ts';
+import type { Plan, QuotaPlan } from '../../src/domain/plan.ts';
 import { ulidSource } from '../../src/domain/ulid.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { openStore } from '../../src/stores/open.ts';
 
-const AT_ONCE = 64;
+const AT_ONCE = 256;
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const clock = { nowMs: () => Date.now() };
+
+export const BENCH_PLAN: QuotaPlan = {
+  billing: 'quota',
+  // The load of a whole machine on a single team must not meet it.
+  requests_per_second: 100_000,
+  max_characters_per_request: 10_000_000,
+  max_glossaries: 1,
+  characters: 1_000_000_000_000,
+  period: 'P1M',
+  overage_cap_minor: 0,
+  overage_minor_per_million: 0,
+  currency: 'EUR',
+};
 
 export async function makeTeams(storeUrl: string, plan: Plan, keys: readonly string[]): Promise<void> {
   const store = await openStore(storeUrl, { log: SILENT, clock, sqliteDurability: 'normal', commandTimeoutMs: 10_000 });

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { QuotaPlan } from '../../src/domain/plan.ts';
 import { runProgram } from '../../test/support/start-program.ts';
 import { freePort } from '../machine/free-port.ts';
 import { gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
@@ -11,10 +10,10 @@ import type { Contestant, Ground, Running } from './contestant.ts';
 import { expectStatus } from './sample.ts';
 import { bearer, benchKeys } from './keys.ts';
 import { auditCharacters } from './lingate-audit.ts';
-import { makeTeams } from './lingate-teams.ts';
+import { BENCH_PLAN, makeTeams } from './lingate-teams.ts';
 import { startProgram } from './program.ts';
 import type { Program } from './program.ts';
-import { startRedis } from './redis.ts';
+import { startRedis, startRedisCluster } from './redis.ts';
 
 export interface LingateOptions {
   readonly name: string;
@@ -23,6 +22,11 @@ export interface LingateOptions {
   /** Members of the configuration file besides the addresses; sections are replaced as a whole. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly engine?: Readonly<Record<string, unknown>>;
+  /** Other than the bench's own number of them. */
+  readonly teams?: number;
+  readonly workers?: number;
+  /** That share the teams; one server without it. */
+  readonly redisMasters?: number;
   /** All load by one team with one request a second: nearly all of it is refused. */
   readonly flooded?: boolean;
   /** For its process; may throw `NotOffered`. */
@@ -32,24 +36,12 @@ export interface LingateOptions {
 }
 
 const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
+const AUDITED_MAX = 10_000;
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 
-const PLAN: QuotaPlan = {
-  billing: 'quota',
-  // The load of a whole machine on a single team must not meet it.
-  requests_per_second: 100_000,
-  max_characters_per_request: 10_000_000,
-  max_glossaries: 1,
-  characters: 1_000_000_000_000,
-  period: 'P1M',
-  overage_cap_minor: 0,
-  overage_minor_per_million: 0,
-  currency: 'EUR',
-};
-
 export function lingate(options: LingateOptions): Contestant {
-  const { name, does } = options;
-  return { name, does, start: (ground) => start(ground, options) };
+  const { name, does, teams } = options;
+  return { name, does, start: (ground) => start(ground, options), ...(teams === undefined ? {} : { teams }) };
 }
 
 async function start(ground: Ground, options: LingateOptions): Promise<Running> {
@@ -59,28 +51,49 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const port = await freePort();
   writeSettings(file, { port, opsPort: await freePort(), ground, options });
   await judgeSettings(file);
-  const redis = options.store === 'redis' ? await startRedis(ground) : undefined;
-  const between = redis === undefined ? undefined : await options.beforeRedis?.(redis.port, ground);
-  const storePort = (between ?? redis)?.port;
-  const store = storePort === undefined ? `sqlite:${join(folder, 'lingate.db')}` : `redis://127.0.0.1:${storePort}`;
+  const store = await startStore(ground, options);
   const keys = benchKeys(options.flooded === true ? 1 : ground.teams);
-  const plan = options.flooded === true ? { ...PLAN, requests_per_second: 1 } : PLAN;
-  await makeTeams(redis === undefined ? store : `redis://127.0.0.1:${redis.port}`, plan, keys);
-  const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store];
+  const plan = options.flooded === true ? { ...BENCH_PLAN, requests_per_second: 1 } : BENCH_PLAN;
+  await makeTeams(store.directUrl, plan, keys);
+  const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
+  const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store.url, ...workers];
   const program = await startProgram('node', args, { cores: ground.cores.gateway, port, folder, name: options.name, env });
   return {
     ...judged(port, keys.map(bearer), options),
     gatewayPid: program.pid,
-    redisPid: redis?.pid,
+    redis: store.redis,
     async stop() {
       await program.stop();
-      await between?.stop();
-      await redis?.stop();
+      await store.between?.stop();
+      await Promise.all(store.redis.map((server) => server.stop()));
     },
   };
 }
 
-type Judged = Omit<Running, 'gatewayPid' | 'redisPid' | 'stop'>;
+interface StartedStore {
+  readonly url: string;
+  /** Past what stands between. */
+  readonly directUrl: string;
+  readonly redis: readonly Program[];
+  readonly between: Program | undefined;
+}
+
+async function startStore(ground: Ground, { store, redisMasters, beforeRedis }: LingateOptions): Promise<StartedStore> {
+  if (store === 'sqlite') {
+    const url = `sqlite:${join(ground.folder, 'lingate.db')}`;
+    return { url, directUrl: url, redis: [], between: undefined };
+  }
+  if (redisMasters !== undefined) {
+    const { url, masters } = await startRedisCluster(ground, redisMasters);
+    return { url, directUrl: url, redis: masters, between: undefined };
+  }
+  const redis = await startRedis(ground);
+  const between = await beforeRedis?.(redis.port, ground);
+  const [url, directUrl] = [between ?? redis, redis].map(({ port }) => `redis://127.0.0.1:${port}`) as [string, string];
+  return { url, directUrl, redis: [redis], between };
+}
+
+type Judged = Omit<Running, 'gatewayPid' | 'redis' | 'stop'>;
 
 function judged(port: number, authorizations: readonly string[], { flooded }: LingateOptions): Judged {
   const called = { port, path: TRANSLATE_PATH, authorizations };
@@ -92,7 +105,8 @@ function judged(port: number, authorizations: readonly string[], { flooded }: Li
       await expectStatus(port, 'Bearer nobody', 401, 'a malformed key');
       await expectStatus(port, bearer(`la_live_${'x'.repeat(40)}`), 401, 'an unknown key');
     },
-    audit: (characters) => auditCharacters(port, authorizations, characters),
+    // A question for each team: too many of them would take longer than the rounds.
+    ...(authorizations.length > AUDITED_MAX ? {} : { audit: (characters) => auditCharacters(port, authorizations, characters) }),
   };
 }
 

@@ -1,7 +1,7 @@
 // nginx with Lua, in the shape of Kong and APISIX: key cache, JSON, one Redis script with a fixed window and a quota.
 import { fileURLToPath } from 'node:url';
 import { engineAnswer, TRANSLATE_PATH } from './contestant.ts';
-import type { Contestant, Ground } from './contestant.ts';
+import type { Contestant, Ground, Running } from './contestant.ts';
 import { expectLimit, expectStatus } from './sample.ts';
 import { bearer, benchKeys } from './keys.ts';
 import { startNginx } from './nginx-settings.ts';
@@ -12,33 +12,35 @@ const LUA_FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const STRICT_KEY = `la_live_${'s'.repeat(40)}`;
 const MODULES = ['ndk_http_module', 'ngx_http_lua_module'].map((name) => `load_module /usr/lib/nginx/modules/${name}.so;`);
 
-export const openresty: Contestant = {
-  name: 'openresty',
-  does: 'nginx and Lua: key cache, JSON, fixed window and quota in one Redis script, access log',
-  async start(ground) {
-    const redis = await startRedis(ground);
-    const keys = benchKeys(ground.teams);
-    await writeKeys(redis.port, keys);
-    const program = await startGateway(ground, redis.port);
-    return {
-      port: program.port,
-      path: TRANSLATE_PATH,
-      gatewayPid: program.pid,
-      redisPid: redis.pid,
-      authorizations: keys.map(bearer),
-      expect: engineAnswer,
-      async checkRefusals() {
-        await expectStatus(program.port, 'Bearer nobody', 401, 'a malformed key');
-        await expectStatus(program.port, bearer(`la_live_${'x'.repeat(40)}`), 401, 'an unknown key');
-        await expectLimit(program.port, bearer(STRICT_KEY), 4);
-      },
-      async stop() {
-        await program.stop();
-        await redis.stop();
-      },
-    };
-  },
-};
+const DOES = 'nginx and Lua: key cache, JSON, fixed window and quota in one Redis script, access log';
+
+export function openresty(name: string, teams?: number): Contestant {
+  return { name, does: DOES, start, ...(teams === undefined ? {} : { teams }) };
+}
+
+async function start(ground: Ground): Promise<Running> {
+  const redis = await startRedis(ground);
+  const keys = benchKeys(ground.teams);
+  await writeKeys(redis.port, keys);
+  const program = await startGateway(ground, redis.port);
+  return {
+    port: program.port,
+    path: TRANSLATE_PATH,
+    gatewayPid: program.pid,
+    redis: [redis],
+    authorizations: keys.map(bearer),
+    expect: engineAnswer,
+    async checkRefusals() {
+      await expectStatus(program.port, 'Bearer nobody', 401, 'a malformed key');
+      await expectStatus(program.port, bearer(`la_live_${'x'.repeat(40)}`), 401, 'an unknown key');
+      await expectLimit(program.port, bearer(STRICT_KEY), 4);
+    },
+    async stop() {
+      await program.stop();
+      await redis.stop();
+    },
+  };
+}
 
 function startGateway(ground: Ground, redisPort: number): Promise<Program> {
   return startNginx(ground, {

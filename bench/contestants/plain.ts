@@ -4,5 +4,5 @@ import type { Running } from './contestant.ts';
 import type { Program } from './program.ts';
 
 export function plainProxy({ port, pid, stop }: Program): Running {
-  return { port, path: TRANSLATE_PATH, gatewayPid: pid, redisPid: undefined, authorizations: [''], expect: engineAnswer, stop };
+  return { port, path: TRANSLATE_PATH, gatewayPid: pid, redis: [], authorizations: [''], expect: engineAnswer, stop };
 }

@@ -49,13 +49,23 @@ export const curvePlans: readonly CurvePlan[] = [
     'Teams',
     'teams',
     true,
-    'Should be flat: a team is a few keys in the store and one entry in the key cache.',
-    [1, 100, 10_000, 100_000],
-    [redis],
-    (teams) => ({
-      contestant: lingate({ name: 'lingate-redis', does: '', store: 'redis' }),
+    'Should be nearly flat: more teams mean fewer requests of the same one in a call, and rows that lie further apart.',
+    [1, 10, 100, 1000, 10_000, 100_000],
+    [redis, sqlite],
+    (teams, { name }) => ({
+      contestant: lingate({ name, does: '', store: name === redis.name ? 'redis' : 'sqlite' }),
       ground: { teams },
     }),
+  ),
+  plan(
+    'connections',
+    'Connections, and with them requests per call',
+    'connections',
+    true,
+    'Falls: the more is under way, the more share a call of Redis or a transaction of SQLite.',
+    [1, 4, 16, 64, 256],
+    everyone,
+    (connections) => ({ target: (running) => sampleTarget(running, connections) }),
   ),
   plan(
     'keys',
@@ -123,7 +133,7 @@ export const curvePlans: readonly CurvePlan[] = [
   ),
 ];
 
-type Turn = (x: number) => Partial<PointPlan>;
+type Turn = (x: number, contestant: Contestant) => Partial<PointPlan>;
 
 function plan(
   name: string,
@@ -136,7 +146,10 @@ function plan(
   turn: Turn,
 ): CurvePlan {
   const target = (running: Running): LoadTarget => sampleTarget(running, CONNECTIONS);
-  const lines = who.map((contestant) => ({ contestant: contestant.name, points: xs.map((x) => ({ x, contestant, target, ...turn(x) })) }));
+  const lines = who.map((contestant) => ({
+    contestant: contestant.name,
+    points: xs.map((x) => ({ x, contestant, target, ...turn(x, contestant) })),
+  }));
   return { name, title, axis, logarithmic, note, lines };
 }
 

@@ -10,6 +10,8 @@ export interface CurvePoint {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly redisUsPerRequest: number | undefined;
+  /** How many requests share a call of Redis. */
+  readonly requestsPerCall: number | undefined;
   /** Answers that were not as expected: the point is worth nothing then. */
   readonly faults: number;
   /** Only where memory is what the curve is about. */

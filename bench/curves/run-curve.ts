@@ -1,10 +1,12 @@
 // Measures one curve: every point a few times, the lines of a point in turn.
 import type { Contestant, Running } from '../contestants/contestant.ts';
+import { scriptCalls } from '../contestants/redis.ts';
 import { memoryKib } from '../machine/process-tree.ts';
 import type { Arena } from '../run/arena.ts';
+import { ROUNDS_OF_TEAMS, WARM_TEAMS_MS_MAX } from '../run/entrant.ts';
 import { measureClosed } from '../run/measure.ts';
 import { median, spread } from '../run/median.ts';
-import type { ClosedSample } from '../run/results.ts';
+import type { ClosedFigures } from '../run/measure.ts';
 import type { Curve, CurvePoint } from './curve.ts';
 import type { CurvePlan, PointPlan } from './curve-plan.ts';
 
@@ -43,25 +45,40 @@ async function measurePoint(
   const place = running.get(plan.contestant) ?? (await startPlace(arena, plan));
   running.set(plan.contestant, place);
   const target = plan.target(place);
-  const samples: ClosedSample[] = [];
+  const samples: ClosedFigures[] = [];
   let fault: string | undefined = undefined;
-  const until = performance.now() + lengths.warmMsMax;
-  for (let requests = 0; requests < lengths.warmRequests && performance.now() < until;) {
+  // Each team has to have come once: its key is looked up then.
+  const forTeams = place.authorizations.length * ROUNDS_OF_TEAMS;
+  const [wanted, warmMs] = forTeams > lengths.warmRequests ? [forTeams, WARM_TEAMS_MS_MAX] : [lengths.warmRequests, lengths.warmMsMax];
+  const until = performance.now() + warmMs;
+  for (let requests = 0; requests < wanted && performance.now() < until;) {
     requests += (await measureClosed(arena.load, place, target, { durationMs: WARM_STEP_MS, by: 'own' })).answers;
   }
+  const callsBefore = await scriptCalls(place.redis);
+  let answers = 0;
   const idle = plan.idle === undefined ? undefined : await openIdle(arena, place, plan.idle);
   for (let round = 0; round < lengths.rounds; round++) {
-    const { sample, fault: seen } = await measureClosed(arena.load, place, target, {
+    const {
+      sample,
+      fault: seen,
+      answers: all,
+    } = await measureClosed(arena.load, place, target, {
       durationMs: lengths.durationMs,
       by: 'own',
       keepIdle: idle !== undefined,
     });
     samples.push(sample);
+    answers += all;
     fault ??= seen;
   }
   await arena.load.leave();
+  const calls = (await scriptCalls(place.redis)) - callsBefore;
   if (fault !== undefined) progress(`WRONG: ${plan.contestant.name} at ${plan.x}: ${fault}`);
-  return { ...pointOf(plan.x, samples), ...(idle === undefined ? {} : { bytesPerConnection: idle }) };
+  return {
+    ...pointOf(plan.x, samples),
+    requestsPerCall: calls === 0 ? undefined : answers / calls,
+    ...(idle === undefined ? {} : { bytesPerConnection: idle }),
+  };
 }
 
 async function startPlace(arena: Arena, { contestant, ground, engineDelayMs }: PointPlan): Promise<Running> {
@@ -78,8 +95,8 @@ async function openIdle({ load }: Arena, { port, gatewayPid }: Running, connecti
   return Math.max(0, ((memoryKib(gatewayPid, 'VmRSS') - before) * 1024) / connections);
 }
 
-function pointOf(x: number, samples: readonly ClosedSample[]): CurvePoint {
-  const { median: cpuUsPerRequest, least, most } = spread(samples.map((sample) => sample.cpuUsPerRequest));
+function pointOf(x: number, samples: readonly ClosedFigures[]): Omit<CurvePoint, 'requestsPerCall'> {
+  const { median: cpuUsPerRequest, low: least, high: most } = spread(samples.map((sample) => sample.cpuUsPerRequest));
   const redis = samples.map(({ redisUsPerRequest }) => redisUsPerRequest).filter((value) => value !== undefined);
   return {
     x,

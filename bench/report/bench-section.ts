@@ -1,4 +1,6 @@
 // The bench in the report: what was measured, how, and the figures as plots and as a table.
+import { aimsReached } from '../aims/aims.ts';
+import { aimRow } from '../aims/aims-table.ts';
 import { YARDSTICK } from '../contestants/all.ts';
 import { figuresOf } from '../run/figures.ts';
 import type { Figures, Percentiles } from '../run/figures.ts';
@@ -9,7 +11,21 @@ import { quantileChart } from './quantile-chart.ts';
 import { escape } from './svg.ts';
 import { htmlTable } from './table.ts';
 
-const TABLE_HEAD = ['', 'CPU µs', 'spread', `of ${YARDSTICK}`, 'Redis µs', 'req/s', 'p50', 'p99', 'p99.9', 'MiB', 'core busy', 'disturbed'];
+const TABLE_HEAD = [
+  '',
+  'CPU µs',
+  'spread',
+  `of ${YARDSTICK}`,
+  'Redis µs',
+  'req/s',
+  'p50',
+  'p99',
+  'p99.9',
+  'MiB',
+  'core busy',
+  'disturbed',
+  'tries',
+];
 
 export function benchSection(result: BenchResult): string {
   const figures = figuresOf(result);
@@ -17,7 +33,9 @@ export function benchSection(result: BenchResult): string {
   const parts = [
     method(result),
     ...warnings(result, figures),
-    '<h2>CPU of the gateway per request, µs</h2><p class="soft">Median over rounds; the line is the spread, each dot a round; behind it the ratio to nginx in the same round.</p>',
+    '<h2>What we aim at</h2>',
+    htmlTable(['', 'at most', 'was', 'now', 'middle half', 'met', ''], aimsReached(result.contestants).map(aimRow)),
+    '<h2>CPU of the gateway per request, µs</h2><p class="soft">Median over rounds; the line is the middle half, each dot a round; behind it the ratio to nginx in the same round.</p>',
     barChart(
       'CPU per request',
       figures.map((each) => cpuBar(each, result)),
@@ -30,7 +48,7 @@ export function benchSection(result: BenchResult): string {
     `<h2>Requests per second, ${settings.connections} connections</h2>`,
     barChart(
       'Requests per second',
-      figures.map((each) => ({ ...plainBar(each, each.perSecond.median), least: each.perSecond.least, most: each.perSecond.most })),
+      figures.map((each) => ({ ...plainBar(each, each.perSecond.median), least: each.perSecond.low, most: each.perSecond.high })),
     ),
     latencySection(`Latency at ${settings.steadyPerSecond} requests a second`, figures, ({ steady }) => steady),
     latencySection('Latency at half of its own capacity', figures, ({ half }) => half?.through),
@@ -53,7 +71,7 @@ function method({ contestants, settings, leftOut }: BenchResult): string {
   const out = leftOut.map(({ name, reason }) => `<li class="soft"><b>${escape(name)}</b> left out: ${escape(reason)}</li>`);
   return `<p>The gateway alone has core 0; load, engine and Redis share the others. ${settings.connections} connections send a
 translation of ${settings.bodyBytes} bytes with the keys of ${settings.teams} teams in turn to an engine that answers at once; every answer is
-compared with what it has to be. Everybody runs all the time and is measured in turn, ${settings.rounds} rounds of ${settings.closedMs} ms.
+compared with what it has to be. Everybody runs all the time and is measured in turn, ${settings.rounds} rounds of ${settings.closedMs} ms or more; a measurement during which others were at work is made again.
 CPU is the scheduler's own count for all threads and children of the gateway. At a steady rate latency counts from the moment a
 request was due, so a gateway that stalls is charged for everyone who had to wait. Load: ${settings.load === 'own' ? "the bench's own" : 'autocannon'}.
 Every Redis runs with its append-only file on.</p><ul>${[...who, ...out].join('')}</ul>`;
@@ -61,9 +79,9 @@ Every Redis runs with its append-only file on.</p><ul>${[...who, ...out].join(''
 
 function warnings({ machine }: BenchResult, figures: readonly Figures[]): string[] {
   const wrong = figures.flatMap(({ name, faults }) => faults.map((fault) => `${name}: ${fault}`));
-  const noisy = figures.filter(({ disturbed }) => disturbed > 0.05).map(({ name }) => name);
+  const noisy = figures.filter(({ disturbed }) => disturbed > 0.5).map(({ name }) => name);
   const busy = machine.loadBefore > 0.5 ? [`The machine was not quiet before the run (load ${machine.loadBefore.toFixed(2)}).`] : [];
-  const disturbed = noisy.length > 0 ? [`Somebody else used the gateway's core during the rounds of ${noisy.join(', ')}.`] : [];
+  const disturbed = noisy.length > 0 ? [`Others were at work during most measurements of ${noisy.join(', ')}.`] : [];
   return [...wrong, ...busy, ...disturbed].map((warning) => `<p class="wrong">${escape(warning)}</p>`);
 }
 
@@ -74,7 +92,7 @@ function isOurs(name: string): boolean {
 function cpuBar({ name, cpuUs, ratio }: Figures, { contestants }: BenchResult): Bar {
   const rounds = contestants.find((each) => each.name === name)!.rounds.map(({ cpuUsPerRequest }) => cpuUsPerRequest);
   const note = ratio === undefined ? '' : `${ratio.median.toFixed(2)} × nginx`;
-  return { name, value: cpuUs.median, least: cpuUs.least, most: cpuUs.most, rounds, note, ours: isOurs(name) };
+  return { name, value: cpuUs.median, least: cpuUs.low, most: cpuUs.high, rounds, note, ours: isOurs(name) };
 }
 
 function plainBar({ name }: Figures, value: number): Bar {
@@ -90,12 +108,12 @@ function latencySection(title: string, figures: readonly Figures[], of: (figures
   return `<h2>${escape(title)}</h2><p class="soft">Large to small dot: p50, p99, p99.9.</p>${quantileChart(title, rows)}`;
 }
 
-function tableRow({ name, cpuUs, ratio, redisUs, perSecond, steady, memoryMib, busy, disturbed }: Figures): string[] {
+function tableRow({ name, cpuUs, ratio, redisUs, perSecond, steady, memoryMib, busy, disturbed, tries }: Figures): string[] {
   const latency = steady === undefined ? ['', '', ''] : [steady.p50Ms, steady.p99Ms, steady.p999Ms].map((ms) => ms.toFixed(2));
   return [
     name,
     cpuUs.median.toFixed(1),
-    `${cpuUs.least.toFixed(1)}–${cpuUs.most.toFixed(1)}`,
+    `${cpuUs.low.toFixed(1)}–${cpuUs.high.toFixed(1)}`,
     ratio?.median.toFixed(2) ?? '',
     redisUs?.toFixed(1) ?? '',
     String(Math.round(perSecond.median)),
@@ -103,6 +121,7 @@ function tableRow({ name, cpuUs, ratio, redisUs, perSecond, steady, memoryMib, b
     String(Math.round(memoryMib)),
     `${Math.round(busy * 100)} %`,
     `${Math.round(disturbed * 100)} %`,
+    tries.toFixed(1),
   ];
 }
 

@@ -25,6 +25,7 @@ export class Arena {
   readonly #running: Running[] = [];
   readonly #engines: Program[] = [];
   readonly #teams: number;
+  #started = 0;
 
   private constructor(cores: Cores, engine: Program, folder: string, teams: number) {
     this.cores = cores;
@@ -52,12 +53,18 @@ export class Arena {
     return engine;
   }
 
+  /** A folder of its own beside what all are given. */
+  ground(name: string): Ground {
+    const folder = join(this.#folder, `${this.#started++}-${name}`);
+    mkdirSync(folder);
+    return { cores: this.cores, enginePort: this.engine.port, folder, teams: this.#teams };
+  }
+
   /** A string says why there is no such contestant here. */
   async start(contestant: Contestant, changes: Partial<Ground> = {}): Promise<Running | string> {
-    const folder = join(this.#folder, `${this.#running.length}-${contestant.name}`);
-    mkdirSync(folder);
+    const ground = { ...this.ground(contestant.name), teams: contestant.teams ?? this.#teams, ...changes };
     try {
-      const running = await contestant.start({ cores: this.cores, enginePort: this.engine.port, folder, teams: this.#teams, ...changes });
+      const running = await contestant.start(ground);
       this.#running.push(running);
       return running;
     } catch (error) {

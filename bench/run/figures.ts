@@ -1,8 +1,10 @@
 // From raw numbers to the figures that people compare: medians over rounds, and ratios to the yardstick in the same round.
+import { ratios } from '../aims/aims.ts';
 import { YARDSTICK } from '../contestants/all.ts';
+import type { Latency } from '../load/histogram.ts';
 import { median, spread } from './median.ts';
 import type { Spread } from './median.ts';
-import type { BenchResult, ClosedSample, ContestantResult, OpenSample } from './results.ts';
+import type { AddedSample, BenchResult, ContestantResult } from './results.ts';
 
 export interface Figures {
   readonly name: string;
@@ -14,9 +16,13 @@ export interface Figures {
   readonly perSecond: Spread;
   readonly closed: Percentiles;
   readonly steady: Percentiles | undefined;
-  readonly half: Half | undefined;
+  readonly half: Added | undefined;
+  readonly single: Added | undefined;
   readonly busy: number;
+  /** Share of its measurements that were disturbed by others, however often they were made again. */
   readonly disturbed: number;
+  /** How often it was measured for each that was kept. */
+  readonly tries: number;
   readonly memoryMib: number;
   readonly faults: readonly string[];
 }
@@ -27,7 +33,7 @@ export interface Percentiles {
   readonly p999Ms: number;
 }
 
-export interface Half {
+export interface Added {
   readonly perSecond: number;
   readonly through: Percentiles;
   readonly addedP50Ms: number;
@@ -46,37 +52,35 @@ function figures(result: ContestantResult, yardstick: ContestantResult | undefin
     name,
     does,
     cpuUs: spread(rounds.map(({ cpuUsPerRequest }) => cpuUsPerRequest)),
-    ratio: yardstick === undefined ? undefined : ratios(rounds, yardstick.rounds),
+    ratio: yardstick === undefined ? undefined : spread(ratios(rounds, yardstick.rounds, ({ cpuUsPerRequest }) => cpuUsPerRequest)),
     redisUs: redis.length === 0 ? undefined : median(redis),
     perSecond: spread(rounds.map(({ perSecond }) => perSecond)),
-    closed: percentiles(rounds),
-    steady: steady.length === 0 ? undefined : percentiles(steady),
-    half: halfOf(result),
+    closed: percentiles(rounds.map(({ latency }) => latency)),
+    steady: steady.length === 0 ? undefined : percentiles(steady.map(({ latency }) => latency)),
+    half: addedOf(result.half),
+    single: addedOf(result.single),
     busy: median(rounds.map(({ busy }) => busy)),
-    disturbed: median(rounds.map(({ disturbed }) => disturbed)),
+    disturbed: rounds.filter(({ calmness }) => !calmness.isCalm).length / rounds.length,
+    tries: rounds.reduce((sum, { calmness }) => sum + calmness.tries, 0) / rounds.length,
     memoryMib: result.peakMemoryKib / 1024,
     faults,
   };
 }
 
-function ratios(rounds: readonly ClosedSample[], yardstick: readonly ClosedSample[]): Spread {
-  return spread(rounds.map(({ cpuUsPerRequest }, index) => cpuUsPerRequest / yardstick[index]!.cpuUsPerRequest));
-}
-
-function percentiles(samples: readonly (ClosedSample | OpenSample)[]): Percentiles {
+function percentiles(latencies: readonly Latency[]): Percentiles {
   return {
-    p50Ms: median(samples.map(({ latency }) => latency.p50Ms)),
-    p99Ms: median(samples.map(({ latency }) => latency.p99Ms)),
-    p999Ms: median(samples.map(({ latency }) => latency.p999Ms)),
+    p50Ms: median(latencies.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(latencies.map(({ p99Ms }) => p99Ms)),
+    p999Ms: median(latencies.map(({ p999Ms }) => p999Ms)),
   };
 }
 
-function halfOf({ half }: ContestantResult): Half | undefined {
-  if (half.length === 0) return undefined;
+function addedOf(samples: readonly AddedSample[]): Added | undefined {
+  if (samples.length === 0) return undefined;
   return {
-    perSecond: median(half.map(({ through }) => through.wantedPerSecond)),
-    through: percentiles(half.map(({ through }) => through)),
-    addedP50Ms: median(half.map(({ through, direct }) => through.latency.p50Ms - direct.latency.p50Ms)),
-    addedP99Ms: median(half.map(({ through, direct }) => through.latency.p99Ms - direct.latency.p99Ms)),
+    perSecond: median(samples.map(({ perSecond }) => perSecond)),
+    through: percentiles(samples.map(({ through }) => through)),
+    addedP50Ms: median(samples.map(({ through, direct }) => through.p50Ms - direct.p50Ms)),
+    addedP99Ms: median(samples.map(({ through, direct }) => through.p99Ms - direct.p99Ms)),
   };
 }

@@ -7,7 +7,7 @@ import { usageOf } from '../machine/process-tree.ts';
 import type { ClosedSample, OpenSample } from './results.ts';
 
 /** Caches and connections are warm again after this. */
-const SETTLE_MS = 200;
+const SETTLE_MS = 150;
 
 export interface ClosedOptions {
   readonly durationMs: number;
@@ -16,11 +16,19 @@ export interface ClosedOptions {
   readonly keepIdle?: boolean;
 }
 
+/** What one measurement of its own can tell of a round. */
+export type ClosedFigures = Omit<ClosedSample, 'round' | 'calmness'>;
+
 export interface Measured<Sample> {
   readonly sample: Sample;
   /** All right answers, those before the measurement included. */
   readonly answers: number;
   readonly fault: string | undefined;
+}
+
+export interface MeasuredClosed extends Measured<ClosedFigures> {
+  /** Share of the time in which the gateway could have run but somebody else had its core. */
+  readonly waited: number;
 }
 
 export function sampleTarget(running: Running, connections: number): LoadTarget {
@@ -33,7 +41,7 @@ export async function measureClosed(
   running: Running,
   target: LoadTarget,
   { durationMs, by, keepIdle = false }: ClosedOptions,
-): Promise<Measured<ClosedSample>> {
+): Promise<MeasuredClosed> {
   await load.connect(target);
   const before = await load.closed(SETTLE_MS);
   const [gateway, redis] = [usageOf(running.gatewayPid), redisCpuUs(running)];
@@ -44,7 +52,7 @@ export async function measureClosed(
   await load.leave(keepIdle);
   const cpuUs = gatewayAfter.cpuUs - gateway.cpuUs;
   const { answers, faults, perSecond, latency } = loaded;
-  const sample: ClosedSample = {
+  const sample: ClosedFigures = {
     answers,
     faults: faults + before.faults,
     perSecond,
@@ -52,9 +60,9 @@ export async function measureClosed(
     redisUsPerRequest: redis === undefined || redisAfter === undefined ? undefined : (redisAfter - redis) / answers,
     latency,
     busy: cpuUs / elapsedUs,
-    disturbed: (gatewayAfter.waitedUs - gateway.waitedUs) / elapsedUs,
   };
-  return { sample, answers: answers + before.answers, fault: before.fault ?? loaded.fault };
+  const waited = (gatewayAfter.waitedUs - gateway.waitedUs) / elapsedUs;
+  return { sample, answers: answers + before.answers, fault: before.fault ?? loaded.fault, waited };
 }
 
 export async function measureOpen(
@@ -71,10 +79,19 @@ export async function measureOpen(
   return { sample: openSample(loaded, perSecond), answers: before.answers + loaded.answers, fault };
 }
 
+/** Requests one behind the other, as many as `target` has connections at a time. */
+export async function measureSingle(load: LoadGenerator, target: LoadTarget, durationMs: number): Promise<Measured<Loaded>> {
+  await load.connect(target);
+  const before = await load.closed(SETTLE_MS);
+  const loaded = await load.closed(durationMs);
+  await load.leave();
+  return { sample: loaded, answers: before.answers + loaded.answers, fault: before.fault ?? loaded.fault };
+}
+
 function openSample({ answers, faults, latency, latenessP99Ms }: Loaded, wantedPerSecond: number): OpenSample {
   return { wantedPerSecond, answers, faults, latency, latenessP99Ms };
 }
 
-function redisCpuUs({ redisPid }: Running): number | undefined {
-  return redisPid === undefined ? undefined : usageOf(redisPid).cpuUs;
+function redisCpuUs({ redis }: Running): number | undefined {
+  return redis.length === 0 ? undefined : redis.reduce((sum, { pid }) => sum + usageOf(pid).cpuUs, 0);
 }

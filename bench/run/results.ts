@@ -1,9 +1,12 @@
 // What a run leaves behind: raw numbers, as they are kept in a file and shown in table and report.
 import type { Latency } from '../load/histogram.ts';
 import type { Machine } from '../machine/description.ts';
+import type { Calmness } from './calm.ts';
 
 /** One contestant in one round, with as many requests under way as there are connections. */
 export interface ClosedSample {
+  /** Samples of the same round were taken side by side: ratios are between them. */
+  readonly round: number;
   readonly answers: number;
   readonly faults: number;
   readonly perSecond: number;
@@ -12,8 +15,7 @@ export interface ClosedSample {
   readonly latency: Latency;
   /** Share of the time in which the gateway had its core. */
   readonly busy: number;
-  /** Share of the time in which it could have run but somebody else had its core: noise. */
-  readonly disturbed: number;
+  readonly calmness: Calmness;
 }
 
 /** At a steady rate, latency from the moment each request was due. */
@@ -26,10 +28,13 @@ export interface OpenSample {
   readonly latenessP99Ms: number;
 }
 
-/** At half of a contestant's capacity, and the same rate straight to the engine. */
-export interface HalfSample {
-  readonly through: OpenSample;
-  readonly direct: OpenSample;
+/** The same through a contestant and straight to the engine, one behind the other. */
+export interface AddedSample {
+  /** Requests a second; with one connection whatever comes of it. */
+  readonly perSecond: number;
+  readonly through: Latency;
+  readonly direct: Latency;
+  readonly calmness: Calmness;
 }
 
 export interface ContestantResult {
@@ -37,17 +42,32 @@ export interface ContestantResult {
   readonly does: string;
   readonly rounds: ClosedSample[];
   readonly steady: OpenSample[];
-  readonly half: HalfSample[];
+  /** At half of its own capacity. */
+  readonly half: AddedSample[];
+  /** One request at a time. */
+  readonly single: AddedSample[];
   /** The most memory that its processes together ever had resident. */
   peakMemoryKib: number;
   /** What an answer or the books were wrong about; its numbers are worth nothing then. */
   readonly faults: string[];
 }
 
+/** Bytes that a store keeps. */
+export interface StoreMemory {
+  readonly store: string;
+  /** For a team with one key. */
+  readonly perTeam: number;
+  /** For an id that is remembered, charged once. */
+  readonly perId: number;
+  /** For the same, when everything is forgotten again: what a team that was used keeps. */
+  readonly leftPerTeam: number;
+}
+
 export interface BenchResult {
   readonly machine: Machine;
   readonly settings: BenchSettings;
   readonly contestants: readonly ContestantResult[];
+  readonly memory: readonly StoreMemory[];
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
 }
 

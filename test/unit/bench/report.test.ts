@@ -6,12 +6,15 @@ import { figuresOf } from '../../../bench/run/figures.ts';
 
 const LATENCY = { p50Ms: 1, p99Ms: 2, p999Ms: 3, maxMs: 4 };
 
-function sample(cpuUsPerRequest: number): ClosedSample {
-  return { answers: 1, faults: 0, perSecond: 1000, cpuUsPerRequest, redisUsPerRequest: 5, latency: LATENCY, busy: 0.9, disturbed: 0.01 };
+const CALM = { disturbance: { stolen: 0, others: 0, waited: 0 }, isCalm: true, tries: 1 };
+
+function sample(cpuUsPerRequest: number, index: number): ClosedSample {
+  const counts = { answers: 1, faults: 0, perSecond: 1000, cpuUsPerRequest, redisUsPerRequest: cpuUsPerRequest / 10, busy: 0.9 };
+  return { round: index + 1, ...counts, latency: LATENCY, calmness: CALM };
 }
 
 function contestant(name: string, cpuUs: readonly number[], faults: string[] = []): ContestantResult {
-  return { name, does: '<b>&', rounds: cpuUs.map(sample), steady: [], half: [], peakMemoryKib: 2048, faults };
+  return { name, does: '<b>&', rounds: cpuUs.map(sample), steady: [], half: [], single: [], peakMemoryKib: 2048, faults };
 }
 
 const RESULT: BenchResult = {
@@ -27,13 +30,14 @@ const RESULT: BenchResult = {
   },
   settings: { load: 'own', connections: 64, teams: 1, rounds: 3, closedMs: 1, openMs: 1, steadyPerSecond: 1, bodyBytes: 65 },
   contestants: [contestant('lingate-redis', [30, 20, 90]), contestant('nginx', [20, 20, 30], ['</style><script>bad()</script>'])],
+  memory: [],
   leftOut: [{ name: 'other', reason: '<img src=x>' }],
 };
 
 test('ratios are to the yardstick of the same round, by median, with their spread', () => {
   const [lingate] = figuresOf(RESULT);
-  expect(lingate!.ratio).toEqual({ median: 1.5, least: 1, most: 3 });
-  expect(lingate!.cpuUs).toEqual({ median: 30, least: 20, most: 90 });
+  expect(lingate!.ratio).toEqual({ median: 1.5, low: 1.25, high: 2.25, least: 1, most: 3 });
+  expect(lingate!.cpuUs).toEqual({ median: 30, low: 25, high: 60, least: 20, most: 90 });
 });
 
 test('the page loads nothing, and what it shows is text', () => {

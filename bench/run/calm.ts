@@ -1,0 +1,55 @@
+// A measurement that was disturbed is made again: what is kept is the first calm one, or the calmest when time is up.
+import { watchConditions } from '../machine/conditions.ts';
+import type { Conditions } from '../machine/conditions.ts';
+
+/** Above any of these a measurement says more about the machine than about what was measured. */
+const STOLEN_MAX = 0.03;
+const OTHERS_MAX = 0.1;
+const WAITED_MAX = 0.05;
+
+export interface Disturbance extends Conditions {
+  /** Share of the time in which the gateway could have run but somebody else had its core. */
+  readonly waited: number;
+}
+
+/** How often something was measured before it was kept, and how it was disturbed even then. */
+export interface Calmness {
+  readonly disturbance: Disturbance;
+  readonly isCalm: boolean;
+  readonly tries: number;
+}
+
+/** How much of a run may go into measuring again. */
+export class Patience {
+  readonly #triesMax: number;
+  #leftMs: number;
+
+  constructor(triesMax: number, msMax: number) {
+    this.#triesMax = triesMax;
+    this.#leftMs = msMax;
+  }
+
+  /** `measure` tells its result and how long the gateway had to wait for its core. */
+  async calmest<T>(
+    measure: () => Promise<{ readonly result: T; readonly waited: number }>,
+  ): Promise<{ readonly result: T; readonly calmness: Calmness }> {
+    let best: { result: T; disturbance: Disturbance } | undefined;
+    for (let tries = 1; ; tries++) {
+      const startedMs = performance.now();
+      const conditions = watchConditions();
+      const { result, waited } = await measure();
+      const disturbance = { ...conditions(), waited };
+      if (best === undefined || severity(disturbance) < severity(best.disturbance)) best = { result, disturbance };
+      if (tries > 1) this.#leftMs -= performance.now() - startedMs;
+      const isCalm = severity(best.disturbance) <= 1;
+      if (isCalm || tries >= this.#triesMax || this.#leftMs <= 0) {
+        return { result: best.result, calmness: { disturbance: best.disturbance, isCalm, tries } };
+      }
+    }
+  }
+}
+
+/** At most 1 when nothing is over its limit. */
+export function severity({ stolen, others, waited }: Disturbance): number {
+  return Math.max(stolen / STOLEN_MAX, others / OTHERS_MAX, waited / WAITED_MAX);
+}

@@ -1,0 +1,58 @@
+// Rounds in which everybody is measured once, one behind the other, so that a noisy moment hits those that are compared.
+import type { Arena } from './arena.ts';
+import type { Patience } from './calm.ts';
+import { note } from './entrant.ts';
+import type { Entrant } from './entrant.ts';
+import { measureClosed } from './measure.ts';
+import type { Progress } from './bench.ts';
+
+export interface RoundLengths {
+  readonly closedMs: number;
+  readonly load: 'own' | 'autocannon';
+}
+
+export async function closedRound(
+  arena: Arena,
+  entrants: readonly Entrant[],
+  round: number,
+  patience: Patience,
+  lengths: RoundLengths,
+): Promise<string> {
+  const seen: string[] = [];
+  for (const entrant of entrants) {
+    const { result, calmness } = await patience.calmest(async () => {
+      const measured = await measureClosed(arena.load, entrant.running, entrant.target, { durationMs: lengths.closedMs, by: lengths.load });
+      note(entrant, measured);
+      return { result: measured.sample, waited: measured.waited };
+    });
+    entrant.result.rounds.push({ round, ...result, calmness });
+    seen.push(`${entrant.result.name} ${result.cpuUsPerRequest.toFixed(1)}${calmness.isCalm ? '' : '?'}`);
+  }
+  return seen.join(', ');
+}
+
+export interface ExtraRounds {
+  readonly first: number;
+  readonly roundsMax: number;
+  readonly msMax: number;
+  /** Names of those whose figures lie too far apart to be told. */
+  readonly unsettled: () => ReadonlySet<string>;
+}
+
+/** More rounds of those, until they lie closer together or time is up. */
+export async function extraRounds(
+  arena: Arena,
+  entrants: readonly Entrant[],
+  { first, roundsMax, msMax, unsettled }: ExtraRounds,
+  patience: Patience,
+  lengths: RoundLengths,
+  progress: Progress,
+): Promise<void> {
+  const until = performance.now() + msMax;
+  for (let round = first; round < first + roundsMax && performance.now() < until; round++) {
+    const names = unsettled();
+    const again = entrants.filter(({ result }) => names.has(result.name));
+    if (again.length === 0) return;
+    progress(`round ${round}, once more because their figures lie apart: ${await closedRound(arena, again, round, patience, lengths)}`);
+  }
+}
