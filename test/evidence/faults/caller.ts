@@ -38,7 +38,9 @@ export const CHARACTERS_MIN = 48;
 const ANSWER_MS_MAX = 30_000;
 
 export class Callers {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  // Only with a timeout of its own does the agent heed how long the server keeps an idle connection; without, it would at times
+  // send a request into one that is just being closed.
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: ANSWER_MS_MAX });
   readonly #revoked = new Set<string>();
   readonly seen: Seen[] = [];
 

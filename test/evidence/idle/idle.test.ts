@@ -1,6 +1,7 @@
 // Idle connections: kept as long as is said, and none that a front proxy keeps is lost under a request, whatever the pause was.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -20,6 +21,9 @@ const IDLE_SECONDS = { uws: UWS_COLUMN === 'older' ? [8] : [8, 75], node: [8, 75
 const FRONTS: readonly FrontKind[] = ['nginx', 'haproxy'];
 /** From 5 to 15 seconds, in quarters: timers that end connections are met from before and from behind. */
 const PAUSES_MS = Array.from({ length: 41 }, (_, i) => 5000 + 250 * i);
+/** Around the end of an idle connection; a second before it, whoever heeds the hint lets go. */
+const HEEDED_PAUSES_MS = Array.from({ length: 80 }, (_, i) => 5000 + 100 * i);
+const LETS_GO_MS = 7000;
 /** Connections whose end is waited for, begun so far apart that they meet the timers' steps at every place. */
 const STAGGER_MS = [0, 700, 1400, 2100, 2800, 3500];
 /** A timer may come so late, by its steps and by a busy machine. */
@@ -38,11 +42,19 @@ interface Result {
   readonly reused: number;
 }
 
+interface Heeded {
+  readonly pauseMs: number;
+  readonly outcome: number | string;
+  readonly reused: boolean;
+}
+
 let folder: string;
 let engine: ScriptedEngine;
 const gateways: TestGateway[] = [];
 const fronts: Front[] = [];
 const results = new Map<string, Result>();
+/** Of a caller who heeds the hint: what came of the second request, and whether it went over the first one's connection. */
+const heeded = new Map<string, readonly Heeded[]>();
 /** How long each connection was kept behind its answer, in seconds. */
 const kept = new Map<string, readonly number[]>();
 
@@ -56,7 +68,9 @@ beforeAll(async () => {
     ...WAYS.map(async (way) => void results.set(nameOf(way), await pauseBehind(way))),
     ...DEFAULTS.map(async (site) => {
       const { gateway } = await startSite(site, nameOf(site));
-      kept.set(nameOf(site), await keptFor(gateway.port));
+      const [ends, pauses] = await Promise.all([keptFor(gateway.port), Promise.all(HEEDED_PAUSES_MS.map((ms) => heeds(gateway.port, ms)))]);
+      kept.set(nameOf(site), ends);
+      heeded.set(nameOf(site), pauses);
     }),
   ]);
 }, 60_000);
@@ -113,6 +127,27 @@ function connectionsTo(port: number): Set<number> {
   return new Set(rows.filter(([, local, , state]) => state === '01' && portOf(local) === port).map(([, , remote]) => portOf(remote)));
 }
 
+/** Node's own client, which lets go of idle connections before the server does, as it is told by `Keep-Alive`. */
+async function heeds(port: number, afterMs: number): Promise<Heeded> {
+  // It heeds the hint only where it has a timeout of its own.
+  const agent = new Agent({ keepAlive: true, timeout: 60_000 });
+  const ask = (): Promise<Omit<Heeded, 'pauseMs'>> =>
+    new Promise((resolve) => {
+      const asked = get({ agent, host: '127.0.0.1', port, path: '/health' }, (response) => {
+        response.resume();
+        response.on('end', () => resolve({ outcome: response.statusCode!, reused: asked.reusedSocket }));
+      });
+      asked.on('error', (error) => resolve({ outcome: error.message, reused: asked.reusedSocket }));
+    });
+  await ask();
+  const answeredAtMs = performance.now();
+  await delay(afterMs);
+  const pauseMs = performance.now() - answeredAtMs;
+  const second = await ask();
+  agent.destroy();
+  return { pauseMs, ...second };
+}
+
 function keptFor(port: number): Promise<number[]> {
   return Promise.all(
     STAGGER_MS.map(async (afterMs) => {
@@ -134,6 +169,16 @@ describe.each(DEFAULTS)('the $listener listener, as it comes', (site) => {
       expect(seconds).toBeGreaterThan(site.idleSeconds - 0.1);
       expect(seconds).toBeLessThan(site.idleSeconds + LATE_SECONDS);
     }
+  });
+});
+
+describe.each(DEFAULTS)('a caller who heeds the hint of the $listener listener', (site) => {
+  test('gets an answer to every request, whatever the pause was', () => {
+    const pauses = heeded.get(nameOf(site))!;
+    expect(pauses.filter(({ outcome }) => outcome !== 200)).toEqual([]);
+    // Kept while it is safe, and not any more.
+    expect(pauses.filter(({ pauseMs, reused }) => pauseMs < LETS_GO_MS - 500 && !reused)).toEqual([]);
+    expect(pauses.filter(({ pauseMs, reused }) => pauseMs > LETS_GO_MS + 500 && reused)).toEqual([]);
   });
 });
 
