@@ -36,9 +36,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'docs',
     'demo',
     'config',
+    'admin',
     'routes.ts',
   ],
-  workers: ['core', 'ports', 'engines', 'server', 'ops', 'config', 'app'],
+  workers: ['core', 'ports', 'runtime', 'engines', 'server', 'ops', 'config', 'app'],
   // Of the stores only the door: the commands on teams and keys must not load the whole gateway for it.
   admin: ['core', 'domain', 'ports'],
   cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],

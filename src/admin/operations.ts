@@ -6,8 +6,9 @@ import { limitsOf } from '../domain/plan.ts';
 import type { Plan, TeamLimits } from '../domain/plan.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
-import type { KeyRecord, Team, TeamChange, TeamRegistry, Usage } from '../ports/team-registry.ts';
-import type { NewKeyReport } from './reports.ts';
+import type { KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, Usage } from '../ports/team-registry.ts';
+import { planReport } from './reports.ts';
+import type { NewKeyReport, PlanReport } from './reports.ts';
 
 /** What was asked for cannot be done; each front says it in its own words. */
 export type AdminRefusal =
@@ -72,6 +73,14 @@ export class AdminOperations {
     return done(await this.#options.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) }));
   }
 
+  /** `next` is where the next page begins, if there is one. */
+  async listTeams(page: TeamPage): Promise<{ readonly teams: readonly Team[]; readonly next: string | undefined }> {
+    // One more than is shown tells whether there is more.
+    const found = await this.#options.teams.pageTeams({ ...page, limit: page.limit + 1 });
+    const teams = found.slice(0, page.limit);
+    return { teams, next: found.length > teams.length ? teams.at(-1)?.teamId : undefined };
+  }
+
   async showTeam(teamId: string): Promise<AdminResult<Team>> {
     const team = await this.#options.teams.findTeam(teamId);
     return team === undefined ? { kind: 'no_such_team', teamId } : done(team);
@@ -110,6 +119,10 @@ export class AdminOperations {
     return key === undefined ? { kind: 'no_such_key', keyId } : done(key);
   }
 
+  listPlans(): readonly PlanReport[] {
+    return [...this.#options.plans()].map(([name, plan]) => planReport(name, plan));
+  }
+
   /** `onProgress` is told after each team that was changed. Run again, it goes on where it was stopped. */
   async applyPlan(name: string, onProgress?: (changed: number, behind: number) => void): Promise<AdminResult<PlanApplied>> {
     const limits = this.#limitsOf(name);
@@ -125,13 +138,14 @@ export class AdminOperations {
     return done({ plan: name, teams: members.length, changed });
   }
 
-  #changeOf(team: Team, { plan, addCreditMinor = 0 }: TeamEdit): TeamChange | AdminRefusal {
+  #changeOf(team: Team, { name, plan, addCreditMinor = 0 }: TeamEdit): TeamChange | AdminRefusal {
     const limits = plan === undefined ? team.limits : this.#limitsOf(plan);
     if ('kind' in limits) return limits;
     if (addCreditMinor > 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
     // Beyond this, millionths of a minor unit are no exact integers any more.
     if (minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return { kind: 'balance_too_large', maxMinor: MINOR_MAX };
     return {
+      ...(name === undefined ? {} : { name }),
       ...(plan === undefined ? {} : { plan: { name: plan, limits } }),
       ...(addCreditMinor === 0 ? {} : { addMicro: toMicro(addCreditMinor) }),
     };

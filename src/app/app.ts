@@ -1,6 +1,8 @@
 // The whole gateway in one process: what serves callers, the operator's side, a way to change it, and the way down again.
+import process from 'node:process';
 import { routeRows } from './chain.ts';
 import type { Config } from '../config/config.ts';
+import { adminToken } from '../config/admin-token.ts';
 import { loadPlugins, routesOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { routeName } from '../core/route.ts';
@@ -49,11 +51,13 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 async function start(config: Config, { docsOnOps = false }: AppOptions, output: JsonLog, down: Teardown): Promise<App> {
   const { log } = output;
   let running = config;
+  const token = adminToken(config, process.env);
   const serving = await openServing(config, output, down);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => serving.ready(),
     metrics: serving.metrics,
+    admin: token === undefined ? undefined : { token, teams: serving.teams, windows: async () => [serving.liveSteps()] },
     docsOnOps,
     pluginRoutes: serving.pluginRoutes,
     log,

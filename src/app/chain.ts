@@ -27,6 +27,7 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
+import type { LiveWindow } from '../runtime/live-window.ts';
 import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
 import { ROUTES } from '../routes.ts';
@@ -55,6 +56,7 @@ export interface ChainParts {
   readonly log: Log;
   readonly access: AccessLog;
   readonly metrics: Metrics;
+  readonly live: LiveWindow;
   /** Asked anew for each request: an operator may put another list in place. */
   readonly languages: () => Languages;
   /** The store answers and we are not draining. */
@@ -115,7 +117,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
   };
 }
 
-function translateOptions({ engine, glossaries, languages, metrics, now, log }: ChainParts): TranslateOptions {
+function translateOptions({ engine, glossaries, languages, metrics, live, now, log }: ChainParts): TranslateOptions {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     engine,
@@ -125,6 +127,7 @@ function translateOptions({ engine, glossaries, languages, metrics, now, log }: 
     onEngineResult(x, failures, usable) {
       metrics.engineAttempts(failures, usable);
       if (failures.length === 0) return;
+      live.engineFailures(failures.length);
       log.warn('engine attempts failed', { request_id: x.id, causes: failures.join(' '), answered: usable });
       if (failures.includes('engine_quota')) quotaAlarm.ring();
     },
@@ -164,11 +167,13 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
 }
 
 /** Every access entry is a log line and a few counts. */
-function observed({ access, metrics }: ChainParts): AccessLog {
+function observed({ access, metrics, live }: ChainParts): AccessLog {
   return {
     record(entry) {
       access.record(entry);
       metrics.request(entry);
+      // A probe's own requests would stand there as traffic.
+      if (entry.route !== 'GET /health') live.record(entry);
     },
   };
 }

@@ -1,5 +1,7 @@
 // The operator's side of a gateway, on one process or several: the ops listener, and what its pages say.
 import type { Config } from '../config/config.ts';
+import { adminApps } from './admin-side.ts';
+import type { AdminParts } from './admin-side.ts';
 import { isLoopback } from '../config/network-address.ts';
 import type { LogDestination } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
@@ -30,6 +32,8 @@ export interface OperatorSideOptions {
   readonly docsOnOps: boolean;
   /** As the API reference shows them. */
   readonly pluginRoutes: readonly LoadedRoute[];
+  /** `undefined` where the admin API is off. */
+  readonly admin: AdminParts | undefined;
   readonly log: Log;
 }
 
@@ -47,20 +51,21 @@ export interface OperatorSide {
 const API_VERSION = '1';
 
 /** Rejects with a `ListenError`. */
-export async function startOperatorSide({
-  config,
-  ready,
-  metrics,
-  docsOnOps,
-  pluginRoutes,
-  log,
-}: OperatorSideOptions): Promise<OperatorSide> {
-  const { ops, service } = config();
+export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
+  const { config, ready, metrics, docsOnOps, pluginRoutes, admin, log } = options;
+  const { ops, opsNames, service } = config();
   if (!isLoopback(ops.host)) {
     log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
   }
   const api = (): OpenApiOptions => apiOptions(config(), side, pluginRoutes);
-  const listener = await startOpsListener(ops.host, ops.port, opsPages({ ready, metrics, api }));
+  const listener = await startOpsListener({
+    host: ops.host,
+    port: ops.port,
+    pages: opsPages({ ready, metrics, api }),
+    // A browser holds an operator's session only where there is one to hold.
+    names: admin === undefined ? undefined : opsNames,
+    apps: admin === undefined ? [] : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
+  });
   const url = urlOf(listener.address, 'http');
   const side: OperatorSide = {
     address: listener.address,

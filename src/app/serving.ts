@@ -29,6 +29,9 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { Log } from '../ports/log.ts';
 import type { LoadedRoute } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
+import { LiveWindow } from '../runtime/live-window.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
 import { ListenError } from '../server/listener.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
@@ -57,6 +60,9 @@ export interface Serving {
   /** As the API reference shows them. */
   readonly pluginRoutes: readonly LoadedRoute[];
   readonly metrics: Metrics;
+  readonly teams: TeamRegistry;
+  /** What happened here lately. */
+  liveSteps(): readonly LiveStep[];
   /** The store answers and we are not draining. */
   ready(): boolean;
   /** Opens the port; to be called once. */
@@ -109,7 +115,9 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
 class OpenServing implements Serving {
   readonly metrics: Metrics;
   readonly pluginRoutes: readonly LoadedRoute[];
+  readonly teams: TeamRegistry;
   readonly #opened: Opened;
+  readonly #live = new LiveWindow(() => clock.nowMs());
   #languages: Languages;
   #listener: Listener | undefined;
   #draining: Promise<void> | undefined;
@@ -118,6 +126,7 @@ class OpenServing implements Serving {
     this.#opened = opened;
     this.metrics = opened.metrics;
     this.pluginRoutes = opened.plugins.routes;
+    this.teams = opened.store.teams;
     this.#languages = this.#languagesOf(opened.config);
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
   }
@@ -134,6 +143,7 @@ class OpenServing implements Serving {
     const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
     const gateway = openGateway(config, buildChains(config, plugins, this.#parts(settlements, sources)), output.log, sources);
     metrics.gauge('in_flight', () => gateway.inFlight);
+    this.#live.watch(() => gateway.inFlight);
     const listener = await startListener(config, gateway, options);
     this.#listener = listener;
     down.add('public listener', async () => {
@@ -143,6 +153,10 @@ class OpenServing implements Serving {
       gateway.close();
     });
     return { ...listener.address, library: listener.library };
+  }
+
+  liveSteps(): readonly LiveStep[] {
+    return this.#live.snapshot();
   }
 
   drain(): Promise<void> {
@@ -176,6 +190,7 @@ class OpenServing implements Serving {
       pressure: new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs }),
       ...output,
       metrics,
+      live: this.#live,
       languages: () => this.#languages,
       serving: () => this.ready(),
       ...sources,

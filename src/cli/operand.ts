@@ -1,21 +1,14 @@
 // Checks what people type as ids, names, amounts and modes.
-import { countCharacters } from '../domain/characters.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
+import { judgeRecordName } from '../domain/record-name.ts';
 import { CommandFailure, UsageError } from './failure.ts';
-
-const NAME_CHARACTERS_MAX = 100;
-/** Control characters, line breaks, and marks that turn the direction of what follows: none is fit for a table. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
 /** A name or label: short and printable. */
 export function readName(flag: string, value: string): string {
-  const name = value.trim();
-  if (name === '') throw new UsageError(`--${flag} is blank; give it a name`);
-  if (countCharacters(name) > NAME_CHARACTERS_MAX)
-    throw new UsageError(`--${flag} is too long; it may have at most ${NAME_CHARACTERS_MAX} characters`);
-  if (UNPRINTABLE.test(name)) throw new UsageError(`--${flag} holds a control character; use printable characters only`);
-  return name;
+  const judged = judgeRecordName(value);
+  if ('fault' in judged) throw new UsageError(`--${flag} ${judged.fault}`);
+  return judged.name;
 }
 
 /** An amount in minor units of a currency. */

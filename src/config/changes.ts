@@ -23,6 +23,8 @@ export function reloadOf(running: Config, next: Config): Reload {
 export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: (c) => c.listen,
   ops: (c) => c.ops,
+  ops_names: (c) => c.opsNames,
+  admin: (c) => c.admin,
   listener: (c) => c.listener,
   listen_trusted_proxies: (c) => c.listenTrustedProxies,
   tls: (c) => c.tls,

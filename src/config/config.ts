@@ -13,6 +13,10 @@ export interface Config {
   readonly file: string;
   readonly listen: NetworkAddress;
   readonly ops: NetworkAddress;
+  /** Names by which the ops listener may be called besides addresses and `localhost`, where it checks them. */
+  readonly opsNames: readonly string[];
+  /** The admin API and the console: off without it. The token as it was written, which may be where it is to be found. */
+  readonly admin: { readonly token: unknown } | undefined;
   readonly listener: 'uws' | 'node';
   /** IP addresses and CIDR ranges. */
   readonly listenTrustedProxies: readonly string[];
@@ -96,6 +100,8 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
     file,
     listen: parseNetworkAddress(raw.listen)!,
     ops: parseNetworkAddress(raw.ops)!,
+    opsNames: raw.ops_names,
+    admin: raw.admin,
     listener: raw.listener,
     listenTrustedProxies: raw.listen_trusted_proxies,
     tls: raw.tls && { certFile: besideFile(raw.tls.cert_file, file), keyFile: besideFile(raw.tls.key_file, file) },

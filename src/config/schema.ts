@@ -41,6 +41,7 @@ const HTTP_URL = 'an absolute http or https URL without credentials, query and f
 const FILE = 'the path of a file';
 const isHttpUrl = (value: string): boolean =>
   /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
+const isHostName = (value: string): boolean => /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252})$/.test(value);
 const isListenAddress = (value: string): boolean => parseNetworkAddress(value) !== undefined;
 
 /** Field names that mean something else already: as a vendor's name each would change how requests are read. */
@@ -104,6 +105,9 @@ export const ConfigFile = Type.Object(
   {
     listen: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:8080' }),
     ops: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:9090' }),
+    ops_names: list('a host name, for example lingate.internal', isHostName, 32, []),
+    // A secret, which is looked for when the gateway starts: other commands do not need it.
+    admin: Type.Optional(Type.Object({ token: Type.Unknown() }, closed)),
     listener: Type.Enum(['uws', 'node'], { default: 'uws' }),
     listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
     tls: Type.Optional(Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, closed)),

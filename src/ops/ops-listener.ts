@@ -1,18 +1,25 @@
-// The operator's own listener: plain node:http, a fixed set of pages, never on the public side.
+// The operator's own listener: plain node:http, fixed pages and what is built on top of them, never on the public side.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
-
-export interface OpsPage {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: string;
-  /** `Content-Security-Policy`; without it nothing may load or run. */
-  readonly security?: string;
-}
+import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 
 /** By path. */
-export type OpsPages = Readonly<Record<string, () => OpsPage | Promise<OpsPage>>>;
+export type OpsPages = Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>;
+
+export interface OpsListenerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly pages: OpsPages;
+  readonly apps?: readonly OpsApp[];
+  /**
+   * Names by which the listener may be called beside IP addresses and `localhost`; `undefined` asks for none. A browser that
+   * was led here by a name of somebody else's (DNS rebinding) is sent away.
+   */
+  readonly names?: readonly string[] | undefined;
+}
 
 export interface OpsListener {
   readonly address: { readonly host: string; readonly port: number };
@@ -20,48 +27,96 @@ export interface OpsListener {
 }
 
 /** The address cannot be listened on. Its message is one line that says what to do. */
-export class OpsListenError extends Error {
+class OpsListenError extends Error {
   // The command line shows errors of this name to people as they are, whichever listener they come from.
   override name = 'ListenError';
 }
 
 const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 
-export async function startOpsListener(host: string, port: number, pages: OpsPages): Promise<OpsListener> {
+/** Rejects with a `ListenError`. */
+export async function startOpsListener(options: OpsListenerOptions): Promise<OpsListener> {
+  const { host, port } = options;
   const server = createServer(
     { keepAliveTimeout: 5000, requestTimeout: 10_000 },
-    (request, response) => void answer(pages, request, response),
+    (request, response) => void respond(options, request, response),
   );
   await listen(server, host, port);
   const { port: actual } = server.address() as AddressInfo;
   return { address: { host, port: actual }, close: () => close(server) };
 }
 
-async function answer(pages: OpsPages, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = (request.url ?? '').split('?', 1)[0]!;
-  const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-  request.resume();
-  if (page === undefined) return send(response, plain(404, `There is no such page. There are ${Object.keys(pages).join(', ')}.\n`));
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    return send(response.setHeader('Allow', 'GET, HEAD'), plain(405, 'Only GET.\n'));
+async function respond(options: OpsListenerOptions, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    send(response, await page());
+    send(response, await answerTo(options, incoming));
   } catch {
-    send(response, plain(500, 'This page could not be made.\n'));
+    send(response, plain(500, 'This could not be answered.\n'));
   }
 }
 
-function plain(status: number, body: string): OpsPage {
+async function answerTo({ pages, apps = [], names }: OpsListenerOptions, incoming: IncomingMessage): Promise<OpsAnswer> {
+  const [path = '', query = ''] = splitOnce(incoming.url ?? '', '?');
+  if (names !== undefined && !isOwnName(incoming.headers.host ?? '', names)) {
+    incoming.resume();
+    return plain(421, 'This is not a name of this listener. An operator can add it to ops_names in the configuration.\n');
+  }
+  const app = apps.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  if (app !== undefined) return answerOf(app, path, query, incoming);
+  incoming.resume();
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+  if (page === undefined) return plain(404, `There is no such page. There are ${Object.keys(pages).join(', ')}.\n`);
+  if (incoming.method === 'GET' || incoming.method === 'HEAD') return page();
+  return { ...plain(405, 'Only GET.\n'), headers: { Allow: 'GET, HEAD' } };
+}
+
+async function answerOf(app: OpsApp, path: string, query: string, incoming: IncomingMessage): Promise<OpsAnswer> {
+  const body = await collect(incoming, app.bodyBytesMax);
+  const request: OpsRequest = {
+    method: incoming.method ?? '',
+    path,
+    query: new URLSearchParams(`?${query}`),
+    headers: incoming.headers,
+    body: body ?? Buffer.alloc(0),
+    remoteAddress: incoming.socket.remoteAddress ?? '',
+  };
+  return body === undefined ? app.tooLarge(request) : app.handle(request);
+}
+
+/** `undefined` when there is more of it than may be; the rest is read past. */
+async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= bytesMax) chunks.push(chunk);
+  }
+  return bytes > bytesMax ? undefined : Buffer.concat(chunks);
+}
+
+/** Addresses cannot be rebound: whoever gives one means it. */
+function isOwnName(host: string, names: readonly string[]): boolean {
+  const name = host.replace(/:\d*$/, '').toLowerCase();
+  return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || name === 'localhost' || names.some((own) => own.toLowerCase() === name);
+}
+
+function splitOnce(text: string, mark: string): string[] {
+  const at = text.indexOf(mark);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function plain(status: number, body: string): OpsAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body };
 }
 
-function send(response: ServerResponse, { status, contentType, body, security }: OpsPage): void {
+function send(response: ServerResponse, { status, contentType, body, security, headers }: OpsAnswer): void {
+  if (response.headersSent) return;
   response.writeHead(status, {
-    'Content-Type': contentType,
+    ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': security ?? NOTHING_RUNS,
     'Referrer-Policy': 'no-referrer',
+    ...headers,
   });
   response.end(body);
 }

@@ -3,7 +3,8 @@ import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openApiDocument } from '../docs/openapi.ts';
 import type { OpenApiOptions } from '../docs/openapi.ts';
-import type { OpsPage, OpsPages } from './ops-listener.ts';
+import type { OpsPages } from './ops-listener.ts';
+import type { OpsAnswer } from './ops-request.ts';
 import { PAGE_SECURITY } from '../docs/page.ts';
 import { referencePage } from '../docs/reference-page.ts';
 
@@ -17,8 +18,8 @@ export interface OpsPagesOptions {
 
 const TEXT = 'text/plain; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
-const READY: OpsPage = { status: 200, contentType: TEXT, body: 'ready\n' };
-const NOT_READY: OpsPage = { status: 503, contentType: TEXT, body: 'not ready\n' };
+const READY: OpsAnswer = { status: 200, contentType: TEXT, body: 'ready\n' };
+const NOT_READY: OpsAnswer = { status: 503, contentType: TEXT, body: 'not ready\n' };
 
 export function opsPages({ ready, metrics, api }: OpsPagesOptions): OpsPages {
   return {

@@ -19,7 +19,18 @@ export interface Team extends NewTeam {
   readonly createdAtMs: number;
 }
 
+/** Where a page of teams begins and what is on it. */
+export interface TeamPage {
+  /** The last team of the page before; `undefined` for the first page. */
+  readonly after: string | undefined;
+  /** At most so many. */
+  readonly limit: number;
+  /** Only teams whose name or id holds this text, whatever the case of its ASCII letters; `undefined` for all. */
+  readonly search: string | undefined;
+}
+
 export interface TeamChange {
+  readonly name?: string;
   readonly plan?: { readonly name: string; readonly limits: TeamLimits };
   readonly addMicro?: Micro;
 }
@@ -71,6 +82,8 @@ export interface TeamRegistry {
   createTeam(team: NewTeam): Promise<Team>;
   /** In order of creation. */
   listTeams(): Promise<readonly Team[]>;
+  /** A page of them, in the same order. */
+  pageTeams(page: TeamPage): Promise<readonly Team[]>;
   findTeam(teamId: string): Promise<Team | undefined>;
   /** Holds from the next admission on. `undefined` when there is no such team. A changed period length starts a new period. */
   updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined>;

@@ -1,10 +1,14 @@
 // What the primary process and its workers say to each other; values that survive structured cloning.
 import type { Config } from '../config/config.ts';
 import type { Listening } from '../app/serving.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
+/** What a worker answers a question with. */
+export type Told = boolean | MetricsSnapshot | readonly LiveStep[];
+
 /** `drain` is answered when it is done. */
-export type Question = 'ready' | 'metrics' | 'drain';
+export type Question = 'ready' | 'metrics' | 'live' | 'drain';
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }
@@ -14,7 +18,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: 'listening'; readonly listening: Listening }
   | { readonly kind: 'failed'; readonly error: StartFailure }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: boolean | MetricsSnapshot };
+  | { readonly kind: 'answer'; readonly id: number; readonly value: Told };
 
 /** Why a worker did not start, as much of the error as an operator is told. */
 export interface StartFailure {

@@ -8,6 +8,7 @@ import { openPrimary } from './worker.ts';
 import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
 import type { Reloadable } from '../app/reload.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 /** Between a worker's death and its replacement, doubled with every death that follows soon. */
@@ -84,6 +85,11 @@ class Workers implements WorkerSource {
     });
     await Promise.all(asked);
     return found;
+  }
+
+  async liveWindows(): Promise<readonly (readonly LiveStep[])[]> {
+    const windows = await Promise.all(this.#each((worker) => worker.liveSteps()));
+    return windows.filter((window) => window !== undefined);
   }
 
   replace(config: Config): void {

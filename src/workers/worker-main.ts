@@ -4,10 +4,10 @@ import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import type { Log } from '../ports/log.ts';
 import { startWorker } from './worker.ts';
-import type { MetricsSnapshot, Worker } from './worker.ts';
+import type { Worker } from './worker.ts';
 import { stopAsked } from '../app/until-stopped.ts';
 import { WORKER_VARIABLE } from './messages.ts';
-import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
+import type { FromWorker, Question, StartFailure, Told, ToWorker } from './messages.ts';
 
 type Start = Extract<ToWorker, { kind: 'start' }>;
 
@@ -68,12 +68,14 @@ async function answer(worker: Worker, id: number, what: Question): Promise<void>
   tell({ kind: 'answer', id, value: await answerTo(worker, what) });
 }
 
-async function answerTo(worker: Worker, what: Question): Promise<boolean | MetricsSnapshot> {
+async function answerTo(worker: Worker, what: Question): Promise<Told> {
   switch (what) {
     case 'ready':
       return worker.ready();
     case 'metrics':
       return worker.snapshot();
+    case 'live':
+      return worker.liveSteps();
     case 'drain':
       await worker.drain();
       return true;

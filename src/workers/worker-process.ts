@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/serving.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 import { WORKER_VARIABLE } from './messages.ts';
 import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
@@ -69,8 +70,12 @@ export class WorkerProcess {
 
   /** `undefined` when it does not answer in time. */
   async snapshot(): Promise<MetricsSnapshot | undefined> {
-    const answer = await this.#ask('metrics');
-    return typeof answer === 'boolean' ? undefined : answer;
+    return (await this.#ask('metrics')) as MetricsSnapshot | undefined;
+  }
+
+  /** Its live window; `undefined` when it does not answer in time. */
+  async liveSteps(): Promise<readonly LiveStep[] | undefined> {
+    return (await this.#ask('live')) as readonly LiveStep[] | undefined;
   }
 
   /** Resolves when it accepts no connection any more, or does not say so in time. */

@@ -8,7 +8,12 @@ import { publicUrl, startOperatorSide } from '../app/operator-side.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
+import { openAdminStore } from '../app/admin-side.ts';
+import type { AdminParts } from '../app/admin-side.ts';
+import process from 'node:process';
+import { adminToken } from '../config/admin-token.ts';
 import type { Log } from '../ports/log.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { openServing } from '../app/serving.ts';
 import type { Listening } from '../app/serving.ts';
@@ -28,6 +33,7 @@ export interface Worker {
   readonly log: Log;
   ready(): boolean;
   snapshot(): Promise<MetricsSnapshot>;
+  liveSteps(): readonly LiveStep[];
   /** As `Serving.drain`. */
   drain(): Promise<void>;
   /** As `reloadOf` has it. */
@@ -53,6 +59,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace):
       log: output.log,
       ready: () => serving.ready(),
       snapshot: () => serving.metrics.snapshot(),
+      liveSteps: () => serving.liveSteps(),
       drain: () => serving.drain(),
       replace: (next) => serving.replace(next),
       stop,
@@ -69,6 +76,8 @@ export interface WorkerSource {
   ready(): Promise<boolean>;
   /** From every worker that answers. */
   snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
+  /** Likewise. */
+  liveWindows(): Promise<readonly (readonly LiveStep[])[]>;
 }
 
 export interface Primary {
@@ -99,12 +108,14 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
     },
   };
   const pluginRoutes = await routesOfPlugins(config.plugins);
+  const { admin, closeStore } = await openAdmin(config, workers, log);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => workers.ready(),
     metrics,
     docsOnOps: false,
     pluginRoutes,
+    admin,
     log,
   });
   return {
@@ -126,7 +137,20 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
     forget: (worker) => merged.retire(worker),
     async close() {
       await operator.close();
+      await closeStore();
       output.flush();
     },
   };
+}
+
+/** The primary serves no caller, and has a store of its own only where operators work on it. */
+async function openAdmin(
+  config: Config,
+  workers: WorkerSource,
+  log: Log,
+): Promise<{ readonly admin: AdminParts | undefined; readonly closeStore: () => Promise<void> }> {
+  const token = adminToken(config, process.env);
+  if (token === undefined) return { admin: undefined, closeStore: () => Promise.resolve() };
+  const store = await openAdminStore(config, log);
+  return { admin: { token, teams: store.teams, windows: () => workers.liveWindows() }, closeStore: () => store.close() };
 }

@@ -1,6 +1,7 @@
 // lingate config check: says whether a configuration is sound, and what it comes to.
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { adminToken } from '../../config/admin-token.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
@@ -21,7 +22,8 @@ export const configCheck: Command = {
     const config = await context.config();
     const missing = unreadable(config);
     if (missing.length > 0) throw new ConfigError(missing);
-    const summary = { ...summaryOf(config), ...engineSummaryOf(await checkEngine(config, context.io.env)) };
+    const admin = adminToken(config, context.io.env) === undefined ? 'off' : 'on';
+    const summary = { ...summaryOf(config), ...engineSummaryOf(await checkEngine(config, context.io.env)), admin };
     context.print(
       { valid: true, ...summary },
       () =>

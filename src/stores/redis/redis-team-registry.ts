@@ -1,6 +1,6 @@
 // Teams and keys in Redis: scripts in the team's slot first, the indexes outside of it last.
 import { StoreError } from '../../domain/store-error.ts';
-import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamRegistry, Usage } from '../../ports/team-registry.ts';
+import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamPage, TeamRegistry, Usage } from '../../ports/team-registry.ts';
 import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
 import type { ScriptValues } from './or-store-error.ts';
 import { TEAMS_KEY, digestKey, ownerKey, teamKeys } from './redis-keys.ts';
@@ -8,6 +8,12 @@ import type { RedisLink } from './redis-link.ts';
 import type { ScriptCall } from './script-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
+
+function isFound({ name, teamId }: Team, search: string | undefined): boolean {
+  if (search === undefined) return true;
+  const text = search.toLowerCase();
+  return name.toLowerCase().includes(text) || teamId.toLowerCase().includes(text);
+}
 
 /** How many teams are read at a time when all are listed. */
 const LIST_PIECE = 100;
@@ -32,6 +38,17 @@ export class RedisTeamRegistry implements TeamRegistry {
       const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
       teams.push(...found.filter((team) => team !== undefined));
       if (ids.length < LIST_PIECE) return teams;
+    }
+  }
+
+  async pageTeams({ after, limit, search }: TeamPage): Promise<readonly Team[]> {
+    const teams: Team[] = [];
+    const before = after === undefined ? null : await this.#ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
+    for (let first = before === null ? 0 : before + 1; ; first += LIST_PIECE) {
+      const ids = await this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
+      const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
+      for (const team of found) if (team !== undefined && isFound(team, search)) teams.push(team);
+      if (teams.length >= limit || ids.length < LIST_PIECE) return teams.slice(0, limit);
     }
   }
 

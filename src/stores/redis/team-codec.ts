@@ -13,8 +13,9 @@ export function newTeamFields(team: NewTeam): (string | Buffer)[] {
   return ['name', team.name, ...planFields(team.plan, team.limits)];
 }
 
-export function changedTeamFields(change: TeamChange): (string | Buffer)[] {
-  return change.plan === undefined ? [] : planFields(change.plan.name, change.plan.limits);
+export function changedTeamFields({ name, plan }: TeamChange): (string | Buffer)[] {
+  const named = name === undefined ? [] : ['name', name];
+  return plan === undefined ? named : [...named, ...planFields(plan.name, plan.limits)];
 }
 
 function planFields(plan: string, limits: TeamLimits): (string | Buffer)[] {

@@ -4,7 +4,7 @@ import { parseDuration } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamRegistry, Usage } from '../../ports/team-registry.ts';
+import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamPage, TeamRegistry, Usage } from '../../ports/team-registry.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import { schemaRefusalOf } from './faults.ts';
@@ -49,6 +49,10 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return this.#run('the list of teams', () => this.#teams.all());
   }
 
+  pageTeams(page: TeamPage): Promise<readonly Team[]> {
+    return this.#run('a page of teams', () => this.#teams.page(page));
+  }
+
   findTeam(teamId: string): Promise<Team | undefined> {
     return this.#run(`team ${teamId}`, () => {
       const no = this.#numberOf(teamId);
@@ -61,6 +65,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
       const no = this.#current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, heldMicro } = this.#teams.get(no);
+      if (change.name !== undefined) this.#teams.setName(no, change.name);
       if (change.plan !== undefined) {
         assertPeriod(change.plan.limits);
         this.#teams.setPlan(no, change.plan.name, change.plan.limits);

@@ -1,7 +1,7 @@
 // Teams as rows: how one is written, read back and changed.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
-import type { NewTeam, Standing, Team } from '../../ports/team-registry.ts';
+import type { NewTeam, Standing, Team, TeamPage } from '../../ports/team-registry.ts';
 import { assigned, selected, valuesOf } from './columns.ts';
 import { LIMITS, OPEN } from './schema.ts';
 import { BOOKS } from './team-books.ts';
@@ -23,6 +23,8 @@ export class TeamRows {
   readonly #insertBooks: StatementSync;
   readonly #one: StatementSync;
   readonly #all: StatementSync;
+  readonly #page: StatementSync;
+  readonly #setName: StatementSync;
   readonly #setPlan: StatementSync;
   readonly #setBalance: StatementSync;
   readonly #countOpen: StatementSync;
@@ -34,6 +36,10 @@ export class TeamRows {
     this.#insertBooks = database.prepare('INSERT INTO books (team, balance_micro) VALUES (?, ?)');
     this.#one = database.prepare(`${SELECT} WHERE t.no = ?`);
     this.#all = database.prepare(`${SELECT} ORDER BY t.no`);
+    this.#page = database.prepare(`${SELECT} WHERE t.no > coalesce((SELECT no FROM teams WHERE team_id = $after), 0)
+      AND ($search IS NULL OR instr(lower(t.name), lower($search)) > 0 OR instr(lower(t.team_id), lower($search)) > 0)
+      ORDER BY t.no LIMIT $limit`);
+    this.#setName = database.prepare('UPDATE teams SET name = ? WHERE no = ?');
     this.#setPlan = database.prepare(`UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`);
     this.#setBalance = database.prepare('UPDATE books SET balance_micro = ? WHERE team = ?');
     this.#countOpen = database.prepare(`SELECT count(*) AS open FROM operations WHERE team = ? AND state = ${OPEN}`);
@@ -59,6 +65,14 @@ export class TeamRows {
 
   all(): Team[] {
     return this.#all.all().map(teamOf);
+  }
+
+  page({ after, limit, search }: TeamPage): Team[] {
+    return this.#page.all({ $after: after ?? null, $limit: limit, $search: search ?? null }).map(teamOf);
+  }
+
+  setName(no: number, name: string): void {
+    this.#setName.run(name, no);
   }
 
   setPlan(no: number, plan: string, limits: TeamLimits): void {

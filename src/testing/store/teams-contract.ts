@@ -24,6 +24,36 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(listed.find((team) => team.teamId === ids[0])).toEqual(await subject.store.teams.findTeam(ids[0] ?? ''));
   });
 
+  it('a page of teams begins behind the one before, and a search finds them by part of a name or id', async () => {
+    const { teams } = subject.store;
+    const mark = newId().slice(-8);
+    const names = [`Alpha ${mark}`, `Beta ${mark.toLowerCase()}`, `Gamma`, `Delta ${mark}!`];
+    const ids: string[] = [];
+    for (const name of names) {
+      const team = { teamId: newId(), name, plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
+      ids.push((await teams.createTeam(team)).teamId);
+    }
+    const [alpha, beta, gamma, delta] = ids as [string, string, string, string];
+    const found = async (after: string | undefined, limit: number, search: string | undefined) =>
+      (await teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);
+    expect(await found(undefined, 10, mark)).toEqual([alpha, beta, delta]);
+    expect(await found(undefined, 2, mark.toLowerCase())).toEqual([alpha, beta]);
+    expect(await found(beta, 2, mark)).toEqual([delta]);
+    expect(await found(undefined, 10, gamma.slice(4))).toEqual([gamma]);
+    expect(await found(alpha, 3, undefined)).toEqual([beta, gamma, delta]);
+    expect(await found(delta, 3, undefined)).toEqual([]);
+    expect((await teams.pageTeams({ after: undefined, limit: 1, search: gamma }))[0]).toEqual(await teams.findTeam(gamma));
+  });
+
+  it('a team can be given another name, which changes nothing else', async () => {
+    const team = await teamUnderTest(subject.store);
+    const before = await subject.store.teams.findTeam(team.teamId);
+    expect(await subject.store.teams.updateTeam(team.teamId, { name: 'Renamed' })).toEqual({ ...before, name: 'Renamed' });
+    expect(await subject.store.teams.pageTeams({ after: undefined, limit: 1, search: team.teamId })).toEqual([
+      { ...before, name: 'Renamed' },
+    ]);
+  });
+
   it('a new team’s books are empty', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 7);
     expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 7, heldMicro: 0, openReservations: 0 });

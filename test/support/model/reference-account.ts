@@ -71,6 +71,7 @@ export class ReferenceAccount {
   update(change: TeamChange, nowMs: number): Team {
     this.#catchUp(nowMs);
     const periodBefore = this.team.limits.period;
+    this.team.name = change.name ?? this.team.name;
     if (change.plan !== undefined) {
       this.team.plan = change.plan.name;
       this.team.limits = change.plan.limits;

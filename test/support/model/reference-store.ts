@@ -46,6 +46,12 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
       return { ...created.team };
     },
     listTeams: async () => books.accounts.map((one) => ({ ...one.team })),
+    async pageTeams({ after, limit, search }) {
+      const teams = books.accounts.map((one) => ({ ...one.team }));
+      const has = (text: string): boolean => search === undefined || text.toLowerCase().includes(search.toLowerCase());
+      const rest = teams.slice(teams.findIndex(({ teamId }) => teamId === after) + 1);
+      return rest.filter(({ name, teamId }) => has(name) || has(teamId)).slice(0, limit);
+    },
     async findTeam(teamId) {
       const found = account(teamId);
       return found === undefined ? undefined : { ...found.team };

@@ -1,0 +1,224 @@
+// The admin API: from a request on the ops listener to an operation, and from what became of it to JSON or a problem.
+import { refuse } from '../core/problem.ts';
+import type { ProblemWriter } from '../core/problem-writer.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { shownWord } from '../domain/caller-words.ts';
+import { StoreError } from '../domain/store-error.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import type { Log } from '../ports/log.ts';
+import { headerOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
+import type { AdminRequest, Members } from './admin-input.ts';
+import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
+import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
+import type { LiveReport } from './live-report.ts';
+import type { AdminOperations, AdminRefusal, AdminResult } from './operations.ts';
+import { keyReport, teamReport } from './reports.ts';
+import type { SignInAttempts } from './sign-in-attempts.ts';
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface AdminApiOptions {
+  readonly operations: AdminOperations;
+  readonly attempts: SignInAttempts;
+  readonly live: () => Promise<LiveReport>;
+  /** Asked for each problem: where the documentation lies is known only once everything listens. */
+  readonly problems: () => ProblemWriter;
+  readonly log: Log;
+  readonly newId: () => string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+/** What a handler is given: the path's variable segment, the checked body, and the query. */
+interface Input {
+  readonly parameter: string;
+  readonly body: Members;
+  readonly query: URLSearchParams;
+}
+
+/** A value to answer, with what the audit line names; or a refusal. */
+type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Refusal;
+
+export const ADMIN_PREFIX = '/admin/v1';
+export const ADMIN_BODY_BYTES_MAX = 16_384;
+const WRONG_TOKEN = refuse('unauthorized', 'The admin API asks for "Authorization: Bearer TOKEN" with the token of the configuration.');
+const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [
+  ['Retry-After', '60'],
+]);
+const NO_TEAM = refuse('not_found', 'There is no team of this id.');
+const NO_KEY = refuse('not_found', 'There is no key of this id.');
+const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
+
+export class AdminApi {
+  readonly #options: AdminApiOptions;
+  readonly #created: IdempotentAnswers<AdminAnswer>;
+
+  constructor(options: AdminApiOptions) {
+    this.#options = options;
+    this.#created = new IdempotentAnswers(options.now);
+  }
+
+  async handle(request: AdminRequest): Promise<AdminAnswer> {
+    const requestId = this.#options.newId();
+    const refusal = this.#unauthorized(request);
+    if (refusal !== undefined) return this.#problem(refusal, requestId);
+    const matched = match(request.method, request.path.slice(ADMIN_PREFIX.length));
+    if (!('route' in matched)) return this.#problem(matched, requestId);
+    const { route, parameter } = matched;
+    const key = headerOf(request, 'idempotency-key');
+    if (key === undefined || route.status !== 201) return this.#run(route, parameter, request, requestId);
+    if (!IDEMPOTENCY_KEY.test(key)) {
+      return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
+    }
+    const what = `${request.path}\n${request.body.toString('latin1')}`;
+    const answer = await this.#created.run(
+      key,
+      what,
+      () => this.#run(route, parameter, request, requestId),
+      ({ status }) => status === 201,
+    );
+    if (answer !== 'mismatch') return answer;
+    return this.#problem(refuse('validation_error', 'Idempotency-Key: came with another request before; use a new one.'), requestId);
+  }
+
+  tooLarge(): AdminAnswer {
+    return this.#problem(refuse('validation_error', `body: may be at most ${ADMIN_BODY_BYTES_MAX} bytes long.`), this.#options.newId());
+  }
+
+  #unauthorized(request: AdminRequest): Refusal | undefined {
+    const token = /^Bearer +([\x21-\x7e]+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
+    switch (this.#options.attempts.judge(token, request.remoteAddress)) {
+      case 'right':
+        return undefined;
+      case 'wrong':
+        return WRONG_TOKEN;
+      case 'wait':
+        return WAIT;
+    }
+  }
+
+  async #run(route: AdminRoute, parameter: string, request: AdminRequest, requestId: string): Promise<AdminAnswer> {
+    try {
+      const input = this.#inputOf(route, parameter, request);
+      const handled = 'kind' in input ? input : await this.#handlers[route.id](input);
+      if ('kind' in handled) return this.#problem(handled, requestId);
+      if (handled.audit !== undefined) this.#options.log.info('audit', { action: route.id, ...handled.audit, request_id: requestId });
+      return {
+        status: route.status,
+        contentType: 'application/json',
+        body: JSON.stringify(handled.value),
+        headers: { 'X-Request-Id': requestId },
+      };
+    } catch (error) {
+      if (error instanceof StoreError) return this.#problem(STORE_AWAY, requestId);
+      this.#options.log.error('a bug', {
+        request_id: requestId,
+        where: `admin ${route.id}`,
+        reason: error instanceof Error ? error.name : typeof error,
+      });
+      return this.#problem(refuse('internal_error', 'Something unexpected failed on our side.'), requestId);
+    }
+  }
+
+  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Input | Refusal {
+    const accepted = new Set(Object.keys(route.query ?? {}));
+    const foreign = [...request.query.keys()].find((name) => !accepted.has(name));
+    if (foreign !== undefined) return refuse('validation_error', `Unknown query parameter: ${shownWord(foreign)}.`);
+    if (route.body === undefined) return { parameter, body: {}, query: request.query };
+    const body = readBody(request, route, route.body);
+    return 'kind' in body ? body : { parameter, body: body.members, query: request.query };
+  }
+
+  readonly #handlers: Readonly<Record<AdminRouteId, (input: Input) => Promise<Handled>>> = {
+    listTeams: async ({ query }) => {
+      const page = pageOf(query);
+      if ('kind' in page) return page;
+      const { teams, next } = await this.#options.operations.listTeams(page);
+      return { value: { teams: teams.map(teamReport), next: next ?? null } };
+    },
+    createTeam: async ({ body }) => {
+      const name = nameOf(body, 'name');
+      if (typeof name === 'object') return name;
+      const draft = { name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
+      return done(await this.#options.operations.createTeam(draft), (team) => ({
+        value: teamReport(team),
+        audit: { team_id: team.teamId },
+      }));
+    },
+    showTeam: ({ parameter }) =>
+      withId(parameter, NO_TEAM, async (id) => done(await this.#options.operations.showTeam(id), (team) => ({ value: teamReport(team) }))),
+    updateTeam: ({ parameter, body }) =>
+      withId(parameter, NO_TEAM, async (id) => {
+        const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
+        if (typeof name === 'object') return name;
+        const edit = { name, plan: body['plan'] as string | undefined, addCreditMinor: body['add_credit_minor'] as number | undefined };
+        return done(await this.#options.operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
+      }),
+    teamUsage: ({ parameter }) =>
+      withId(parameter, NO_TEAM, async (id) => done(await this.#options.operations.usage(id), ({ report }) => ({ value: report }))),
+    listKeys: ({ parameter }) =>
+      withId(parameter, NO_TEAM, async (id) =>
+        done(await this.#options.operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
+      ),
+    createKey: ({ parameter, body }) =>
+      withId(parameter, NO_TEAM, async (teamId) => {
+        const label = (body['label'] ?? '') === '' ? '' : nameOf(body, 'label');
+        if (typeof label === 'object') return label;
+        const result = await this.#options.operations.createKey({ teamId, mode: body['mode'] as 'live' | 'test', label });
+        return done(result, (report) => ({ value: report, audit: { team_id: teamId, key_id: report.key_id } }));
+      }),
+    revokeKey: ({ parameter }) =>
+      withId(parameter, NO_KEY, async (id) =>
+        done(await this.#options.operations.revokeKey(id), (key) => ({
+          value: { key_id: key.keyId, status: key.status },
+          audit: { team_id: key.teamId, key_id: key.keyId },
+        })),
+      ),
+    listPlans: () => Promise.resolve({ value: { plans: this.#options.operations.listPlans() } }),
+    applyPlan: async ({ parameter }) =>
+      done(await this.#options.operations.applyPlan(parameter), (applied) => ({
+        value: applied,
+        audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed },
+      })),
+    live: async () => ({ value: await this.#options.live() }),
+  };
+
+  #problem({ problem }: Refusal, requestId: string): AdminAnswer {
+    const { status, headers, body } = this.#options.problems().render(problem, requestId);
+    return {
+      status,
+      contentType: 'application/problem+json',
+      body,
+      headers: { ...Object.fromEntries(headers), 'X-Request-Id': requestId },
+    };
+  }
+}
+
+async function withId(segment: string, none: Refusal, use: (id: string) => Promise<Handled>): Promise<Handled> {
+  const id = canonicalUlid(segment);
+  return id === undefined ? none : use(id);
+}
+
+function done<T>(result: AdminResult<T>, handled: (value: T) => Handled): Handled {
+  return result.kind === 'done' ? handled(result.value) : refusalOf(result);
+}
+
+function refusalOf(refusal: AdminRefusal): Refusal {
+  switch (refusal.kind) {
+    case 'no_such_team':
+      return NO_TEAM;
+    case 'no_such_key':
+      return NO_KEY;
+    case 'no_such_plan':
+      return refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`);
+    case 'plan_takes_no_credit':
+      return refuse('validation_error', `plan: ${refusal.plan} has billing quota, which takes no credit.`);
+    case 'balance_too_large':
+      return refuse('validation_error', `add_credit_minor: the balance would pass ${refusal.maxMinor} minor units; add less.`);
+  }
+}

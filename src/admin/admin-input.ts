@@ -1,0 +1,101 @@
+// What of a request the admin API goes by: its route, its checked body, its page, its token.
+import { Compile } from 'typebox/compile';
+import type { TObject } from 'typebox';
+import { refuse } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { unknownMembers } from '../domain/caller-words.ts';
+import { judgeRecordName } from '../domain/record-name.ts';
+import type { TeamPage } from '../ports/team-registry.ts';
+import { ADMIN_ROUTES } from './admin-routes.ts';
+import type { AdminRoute } from './admin-routes.ts';
+
+export interface AdminRequest {
+  readonly method: string;
+  /** With the prefix. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+  readonly remoteAddress: string;
+}
+
+/** A JSON object that its route's schema accepts. */
+export type Members = Readonly<Record<string, unknown>>;
+
+const PAGE_DEFAULT = 50;
+const PAGE_MAX = 200;
+const CURSOR = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+const SEARCH_MAX = 100;
+const NO_PATH = refuse('not_found', 'The admin API has no such path.');
+const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(body)] as const])));
+
+/** `path` is without the prefix. */
+export function match(method: string, path: string): { readonly route: AdminRoute; readonly parameter: string } | Refusal {
+  const allowed: string[] = [];
+  for (const route of ADMIN_ROUTES) {
+    const parameter = parameterOf(route.path, path);
+    if (parameter === undefined) continue;
+    if (route.method === method) return { route, parameter };
+    allowed.push(route.method);
+  }
+  if (allowed.length === 0) return NO_PATH;
+  const Allow = allowed.join(', ');
+  return refuse('method_not_allowed', `This path takes ${Allow}.`, undefined, [['Allow', Allow]]);
+}
+
+/** The variable segment as it was sent, empty where there is none; `undefined` when the path is another. */
+function parameterOf(pattern: string, path: string): string | undefined {
+  const [before, after] = pattern.split(/\{\w+\}/) as [string, string?];
+  if (after === undefined) return path === pattern ? '' : undefined;
+  if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length) return undefined;
+  const segment = path.slice(before.length, path.length - after.length);
+  return /^[A-Za-z0-9_-]+$/.test(segment) ? segment : undefined;
+}
+
+/** `schema` is the route's. */
+export function readBody(request: AdminRequest, route: AdminRoute, schema: TObject): { readonly members: Members } | Refusal {
+  const check = checks.get(route.id)!;
+  const type = headerOf(request, 'content-type')?.split(';', 1)[0]!.trim().toLowerCase();
+  if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(request.body));
+  } catch {
+    return refuse('validation_error', 'body: must be well-formed JSON in UTF-8.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return refuse('validation_error', 'body: must be a JSON object.');
+  const accepted = new Set(Object.keys(schema.properties));
+  const unknown = unknownMembers(value, accepted);
+  if (unknown !== undefined) return refuse('validation_error', `Unknown member: ${unknown}. Accepted are ${[...accepted].join(', ')}.`);
+  if (check.Check(value)) return { members: value as Members };
+  const missing = (schema.required ?? []).find((name) => !(name in value));
+  if (missing !== undefined) return refuse('validation_error', `${missing}: is required.`);
+  const error = check.Errors(value)[0];
+  const field = error === undefined || error.instancePath === '' ? 'body' : error.instancePath.slice(1).replaceAll('/', '.');
+  return refuse('validation_error', `${field}: ${error?.message ?? 'is not right'}.`);
+}
+
+export function nameOf(body: Members, field: string): string | Refusal {
+  const judged = judgeRecordName(body[field] as string);
+  return 'fault' in judged ? refuse('validation_error', `${field}: ${judged.fault}.`) : judged.name;
+}
+
+export function pageOf(query: URLSearchParams): TeamPage | Refusal {
+  const limit = query.get('limit') ?? String(PAGE_DEFAULT);
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > PAGE_MAX) {
+    return refuse('validation_error', `limit: must be a whole number from 1 to ${PAGE_MAX}.`);
+  }
+  const cursor = query.get('cursor') ?? undefined;
+  if (cursor !== undefined && !CURSOR.test(cursor)) return refuse('validation_error', 'cursor: must be the next of the page before.');
+  const search = query.get('q')?.trim();
+  if (search !== undefined && search.length > SEARCH_MAX)
+    return refuse('validation_error', `q: may be at most ${SEARCH_MAX} characters long.`);
+  return { after: cursor, limit: Number(limit), search: search === '' ? undefined : search };
+}
+
+/** `undefined` also for one that came twice. */
+export function headerOf({ headers }: AdminRequest, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+}

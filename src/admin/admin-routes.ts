@@ -1,0 +1,204 @@
+// The admin API as a table: method, path, what it takes, what it answers. Handlers and the OpenAPI document come from it.
+import Type from 'typebox';
+import type { TObject, TSchema } from 'typebox';
+import { MINOR_MAX } from '../domain/money.ts';
+import { RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+
+const closed = { additionalProperties: false } as const;
+const name = (description: string) => Type.String({ minLength: 1, maxLength: RECORD_NAME_CHARACTERS_MAX, description });
+const minor = (minimum: number, description: string) => Type.Integer({ minimum, maximum: MINOR_MAX, description });
+
+export const NewTeamBody = Type.Object(
+  {
+    name: name('What people call the team.'),
+    plan: Type.String({ description: 'A plan of the configuration; its numbers are copied into the team.' }),
+    credit_minor: Type.Optional(minor(0, 'Starting credit in minor units; only with a credit plan.')),
+  },
+  closed,
+);
+
+export const TeamPatchBody = Type.Object(
+  {
+    name: Type.Optional(name('A new name.')),
+    plan: Type.Optional(Type.String({ description: 'A plan of the configuration; holds from the next request on.' })),
+    add_credit_minor: Type.Optional(minor(1, 'Credit to add, in minor units; only with a credit plan.')),
+  },
+  { ...closed, minProperties: 1 },
+);
+
+export const NewKeyBody = Type.Object(
+  {
+    mode: Type.Enum(['live', 'test'], { type: 'string', description: 'Only a label: both modes behave alike.' }),
+    label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
+  },
+  closed,
+);
+
+const moment = Type.String({ format: 'date-time' });
+const whole = Type.Integer({ minimum: 0 });
+
+const TeamAnswer = Type.Object({
+  team_id: Type.String({ description: 'A ULID.' }),
+  name: Type.String(),
+  plan: Type.String(),
+  billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
+  requests_per_second: whole,
+  max_characters_per_request: whole,
+  max_glossaries: whole,
+  characters: Type.Optional(whole),
+  period: Type.Optional(Type.String({ description: 'An ISO 8601 duration.' })),
+  overage_cap_minor: Type.Optional(whole),
+  overage_minor_per_million: Type.Optional(whole),
+  credit_minor_per_million: Type.Optional(whole),
+  balance_minor: Type.Optional(whole),
+  currency: Type.String({ description: 'ISO 4217.' }),
+  created_at: moment,
+});
+const KeyAnswer = Type.Object({
+  key_id: Type.String(),
+  display: Type.String({ description: "The key's first twelve characters." }),
+  label: Type.String(),
+  mode: Type.Enum(['live', 'test'], { type: 'string' }),
+  status: Type.Enum(['active', 'revoked'], { type: 'string' }),
+  created_at: moment,
+  last_used_at: Type.Union([moment, Type.Null()]),
+});
+const NewKeyAnswer = Type.Object({
+  key_id: Type.String(),
+  key: Type.String({ description: 'The whole key; shown this once.' }),
+  display: Type.String(),
+  mode: Type.Enum(['live', 'test'], { type: 'string' }),
+  team_id: Type.String(),
+});
+const LiveAnswer = Type.Object({
+  step_seconds: whole,
+  points: Type.Array(
+    Type.Object({
+      at: moment,
+      requests: Type.Record(Type.String(), whole, {
+        description: 'By problem code, `ok` for answers, `client_closed` for callers who left.',
+      }),
+      p50_ms: Type.Union([Type.Number(), Type.Null()]),
+      p99_ms: Type.Union([Type.Number(), Type.Null()]),
+      characters: whole,
+      engine_failures: Type.Integer({ minimum: 0, description: 'Attempts at the engine that gave nothing usable.' }),
+      in_flight: Type.Integer({ minimum: 0, description: 'The highest of the step.' }),
+    }),
+  ),
+});
+
+export interface AdminRoute {
+  /** `operationId`; handlers are found by it. */
+  readonly id: AdminRouteId;
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Below `/admin/v1`; `{id}` and `{name}` stand for one segment. */
+  readonly path: string;
+  readonly summary: string;
+  readonly body?: TObject;
+  /** Whether a body may be left out. */
+  readonly status: 200 | 201;
+  readonly answer: TSchema;
+  /** Query parameters and what they are. */
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+export type AdminRouteId =
+  | 'listTeams'
+  | 'createTeam'
+  | 'showTeam'
+  | 'updateTeam'
+  | 'teamUsage'
+  | 'listKeys'
+  | 'createKey'
+  | 'revokeKey'
+  | 'listPlans'
+  | 'applyPlan'
+  | 'live';
+
+const PAGE = {
+  cursor: 'Where the page before ended: its `next`.',
+  limit: 'How many, 1 to 200; 50 without it.',
+  q: 'Only teams whose name or id holds this, whatever the case.',
+} as const;
+
+/** In the order in which the document lists them. */
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  {
+    id: 'listTeams',
+    method: 'GET',
+    path: '/teams',
+    summary: 'Teams in order of creation, a page at a time.',
+    status: 200,
+    answer: Type.Object({ teams: Type.Array(TeamAnswer), next: Type.Union([Type.String(), Type.Null()]) }),
+    query: PAGE,
+  },
+  {
+    id: 'createTeam',
+    method: 'POST',
+    path: '/teams',
+    summary: 'Makes a team on a plan.',
+    body: NewTeamBody,
+    status: 201,
+    answer: TeamAnswer,
+  },
+  { id: 'showTeam', method: 'GET', path: '/teams/{id}', summary: 'A team and the numbers it is held to.', status: 200, answer: TeamAnswer },
+  {
+    id: 'updateTeam',
+    method: 'PATCH',
+    path: '/teams/{id}',
+    summary: "Changes a team's plan or name, or adds to its credit.",
+    body: TeamPatchBody,
+    status: 200,
+    answer: TeamAnswer,
+  },
+  {
+    id: 'teamUsage',
+    method: 'GET',
+    path: '/teams/{id}/usage',
+    summary: 'What the team has used of its current period: as GET /v1/usage.',
+    status: 200,
+    answer: Type.Object({}),
+  },
+  {
+    id: 'listKeys',
+    method: 'GET',
+    path: '/teams/{id}/keys',
+    summary: "A team's keys, and when each was last used.",
+    status: 200,
+    answer: Type.Object({ keys: Type.Array(KeyAnswer) }),
+  },
+  {
+    id: 'createKey',
+    method: 'POST',
+    path: '/teams/{id}/keys',
+    summary: 'Makes a key and shows it, once.',
+    body: NewKeyBody,
+    status: 201,
+    answer: NewKeyAnswer,
+  },
+  {
+    id: 'revokeKey',
+    method: 'POST',
+    path: '/keys/{id}/revoke',
+    summary: 'Revokes a key: no later request with it is let through.',
+    status: 200,
+    answer: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }) }),
+  },
+  {
+    id: 'listPlans',
+    method: 'GET',
+    path: '/plans',
+    summary: 'The plans of the configuration.',
+    status: 200,
+    answer: Type.Object({ plans: Type.Array(Type.Object({ name: Type.String() })) }),
+  },
+  {
+    id: 'applyPlan',
+    method: 'POST',
+    path: '/plans/{name}/apply',
+    summary: "Copies a plan's numbers to all of its teams.",
+    status: 200,
+    answer: Type.Object({ plan: Type.String(), teams: whole, changed: whole }),
+  },
+  { id: 'live', method: 'GET', path: '/live', summary: 'The last 15 minutes in steps of 5 seconds.', status: 200, answer: LiveAnswer },
+];

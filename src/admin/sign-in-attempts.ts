@@ -1,0 +1,51 @@
+// Compares operators' tokens, and counts wrong ones by address: who tries many is told to wait, the right token always passes.
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+export interface SignInOptions {
+  readonly token: string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+/** `wait`: wrong, and too often of late. */
+export type SignIn = 'right' | 'wrong' | 'wait';
+
+const WINDOW_MS = 60_000;
+export const WRONG_MAX = 10;
+/** Beyond it the address that was longest quiet is forgotten. */
+const ADDRESSES_MAX = 10_000;
+
+export class SignInAttempts {
+  readonly #digest: Buffer;
+  readonly #now: () => number;
+  /** When the wrong ones of an address came, oldest first; addresses in the order of their last one. */
+  readonly #wrong = new Map<string, number[]>();
+
+  constructor({ token, now }: SignInOptions) {
+    this.#digest = digest(token);
+    this.#now = now;
+  }
+
+  /** `token` is what was sent, `undefined` when there was none. */
+  judge(token: string | undefined, address: string): SignIn {
+    // Digests are of one length: comparing them tells nothing of how much was right, nor of how long it is.
+    if (token !== undefined && timingSafeEqual(digest(token), this.#digest)) return 'right';
+    return this.#count(address) > WRONG_MAX ? 'wait' : 'wrong';
+  }
+
+  /** Counts a wrong one; how many there were of this address within the last minute. */
+  #count(address: string): number {
+    const nowMs = this.#now();
+    const recent = (this.#wrong.get(address) ?? []).filter((atMs) => nowMs - atMs < WINDOW_MS);
+    // One more than is let through is enough to know.
+    if (recent.length <= WRONG_MAX) recent.push(nowMs);
+    this.#wrong.delete(address);
+    this.#wrong.set(address, recent);
+    if (this.#wrong.size > ADDRESSES_MAX) this.#wrong.delete(this.#wrong.keys().next().value!);
+    return recent.length;
+  }
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

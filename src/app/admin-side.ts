@@ -1,0 +1,57 @@
+// Puts the admin API on the ops listener: what it is made of, and the sum of the processes' live windows.
+import { performance } from 'node:perf_hooks';
+import { ADMIN_BODY_BYTES_MAX, ADMIN_PREFIX, AdminApi } from '../admin/admin-api.ts';
+import { liveReport } from '../admin/live-report.ts';
+import type { LiveReport } from '../admin/live-report.ts';
+import { AdminOperations } from '../admin/operations.ts';
+import { SignInAttempts } from '../admin/sign-in-attempts.ts';
+import type { Config } from '../config/config.ts';
+import { ProblemWriter } from '../core/problem-writer.ts';
+import { ulidSource } from '../domain/ulid.ts';
+import type { OpsApp } from '../ops/ops-request.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
+import { openStore } from '../stores/open.ts';
+import { addUp, quantileMs, STEP_MS } from '../runtime/live-window.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
+
+/** What the operators' fronts work on; there only where the configuration turns them on. */
+export interface AdminParts {
+  readonly token: string;
+  readonly teams: TeamRegistry;
+  /** The live window of every process. */
+  readonly windows: () => Promise<readonly (readonly LiveStep[])[]>;
+}
+
+export interface AdminSideOptions extends AdminParts {
+  /** As it stands when it is asked for. */
+  readonly config: () => Config;
+  readonly docsUrl: () => string;
+  readonly log: Log;
+}
+
+/** The apps that the ops listener carries besides its pages. */
+export function adminApps({ token, teams, windows, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
+  const newId = ulidSource(Date.now);
+  const now = (): number => performance.now();
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId });
+  const attempts = new SignInAttempts({ token, now });
+  const live = async (): Promise<LiveReport> => reportOf(await windows());
+  let writer: ProblemWriter | undefined;
+  const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
+  const api = new AdminApi({ operations, attempts, live, problems, log, newId, now });
+  return [
+    { prefix: ADMIN_PREFIX, bodyBytesMax: ADMIN_BODY_BYTES_MAX, handle: (request) => api.handle(request), tooLarge: () => api.tooLarge() },
+  ];
+}
+
+function reportOf(windows: readonly (readonly LiveStep[])[]): LiveReport {
+  const steps = addUp(windows, Date.now()).map((step) => ({ ...step, p50Ms: quantileMs(step, 0.5), p99Ms: quantileMs(step, 0.99) }));
+  return liveReport(STEP_MS / 1000, steps);
+}
+
+/** For a process that serves no callers itself. Rejects with a `StoreError`. */
+export function openAdminStore(config: Config, log: Log): Promise<Store> {
+  return openStore(config.store, { log, clock: { nowMs: () => Date.now() }, ...config.storeOptions });
+}

@@ -1,0 +1,17 @@
+// Names and labels of teams and keys: short, printable, fit for a line of a table.
+import { countCharacters } from './characters.ts';
+
+export const RECORD_NAME_CHARACTERS_MAX = 100;
+/** Control characters, line breaks, and marks that turn the direction of what follows: none is fit for a table. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+
+/** The name without white space around it, or what is wrong with it, to be put behind the name of a field or flag. */
+export function judgeRecordName(value: string): { readonly name: string } | { readonly fault: string } {
+  const name = value.trim();
+  if (name === '') return { fault: 'is blank; give it a name' };
+  if (countCharacters(name) > RECORD_NAME_CHARACTERS_MAX) {
+    return { fault: `is too long; it may have at most ${RECORD_NAME_CHARACTERS_MAX} characters` };
+  }
+  if (UNPRINTABLE.test(name)) return { fault: 'holds a control character; use printable characters only' };
+  return { name };
+}

@@ -1,0 +1,131 @@
+// What happened in this process within the last 15 minutes, in steps of five seconds: bounded memory, a few additions a request.
+import type { AccessEntry } from '../ports/access-log.ts';
+
+export const STEP_MS = 5000;
+/** 15 minutes. */
+export const STEPS = 180;
+
+/** Upper bounds of durations in ms, each a quarter more than the one before: from 0.1 ms to over a minute. */
+const BOUNDS = Array.from({ length: 62 }, (_, index) => 0.1 * 1.25 ** index);
+
+/** One step, in a form that survives structured cloning, so that several processes can be added up. */
+export interface LiveStep {
+  /** Wall clock, in multiples of `STEP_MS`. */
+  readonly atMs: number;
+  /** By problem code, `ok`, `client_closed`. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** How many requests took no longer than which bound: by index of the bound. */
+  readonly durations: readonly number[];
+  readonly characters: number;
+  readonly engineFailures: number;
+  readonly inFlight: number;
+}
+
+interface Step {
+  atMs: number;
+  requests: Record<string, number>;
+  durations: number[];
+  characters: number;
+  engineFailures: number;
+  inFlight: number;
+}
+
+export class LiveWindow {
+  readonly #nowMs: () => number;
+  /** By step number modulo `STEPS`; a step is made when something happens in it. */
+  readonly #steps: (Step | undefined)[] = Array.from({ length: STEPS }, () => undefined);
+  #inFlight: () => number = () => 0;
+
+  /** `nowMs` is the wall clock. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Where the number of requests under way is read. */
+  watch(inFlight: () => number): void {
+    this.#inFlight = inFlight;
+  }
+
+  /** A request has ended. */
+  record(entry: AccessEntry): void {
+    const step = this.#step();
+    step.requests[entry.code] = (step.requests[entry.code] ?? 0) + 1;
+    step.durations[boundOf(entry.durationMs)]!++;
+    step.characters += entry.characters;
+  }
+
+  engineFailures(count: number): void {
+    if (count > 0) this.#step().engineFailures += count;
+  }
+
+  /** Oldest first; only steps in which something happened, and the present one. */
+  snapshot(): readonly LiveStep[] {
+    const nowMs = stepOf(this.#nowMs());
+    this.#step();
+    const oldestMs = nowMs - (STEPS - 1) * STEP_MS;
+    const steps = this.#steps.filter((step): step is Step => step !== undefined && step.atMs >= oldestMs && step.atMs <= nowMs);
+    return steps
+      .toSorted((a, b) => a.atMs - b.atMs)
+      .map((step) => ({ ...step, requests: { ...step.requests }, durations: [...step.durations] }));
+  }
+
+  #step(): Step {
+    const atMs = stepOf(this.#nowMs());
+    const index = (atMs / STEP_MS) % STEPS;
+    let step = this.#steps[index];
+    if (step === undefined || step.atMs !== atMs) {
+      step = { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 };
+      this.#steps[index] = step;
+    }
+    // A peak lies just before a request ends.
+    step.inFlight = Math.max(step.inFlight, this.#inFlight());
+    return step;
+  }
+}
+
+/** Every step of the window, empty ones included, summed over processes; `nowMs` is the wall clock. */
+export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number): readonly LiveStep[] {
+  const newestMs = stepOf(nowMs);
+  const sums = new Map<number, Step>();
+  for (let back = STEPS - 1; back >= 0; back--) {
+    const atMs = newestMs - back * STEP_MS;
+    sums.set(atMs, { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 });
+  }
+  for (const step of windows.flat()) {
+    const sum = sums.get(step.atMs);
+    if (sum === undefined) continue;
+    for (const [code, count] of Object.entries(step.requests)) sum.requests[code] = (sum.requests[code] ?? 0) + count;
+    for (const [index, count] of step.durations.entries()) sum.durations[index]! += count;
+    sum.characters += step.characters;
+    sum.engineFailures += step.engineFailures;
+    sum.inFlight += step.inFlight;
+  }
+  return [...sums.values()];
+}
+
+/** The duration that a share of a step's requests did not pass, in ms, a quarter too long at most; `null` without requests. */
+export function quantileMs({ durations }: LiveStep, share: number): number | null {
+  const all = durations.reduce((sum, count) => sum + count, 0);
+  if (all === 0) return null;
+  let seen = 0;
+  for (const [index, count] of durations.entries()) {
+    seen += count;
+    if (seen >= all * share) return Math.round(BOUNDS[index]! * 100) / 100;
+  }
+  return BOUNDS.at(-1)!;
+}
+
+function boundOf(durationMs: number): number {
+  let low = 0;
+  let high = BOUNDS.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (durationMs <= BOUNDS[middle]!) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function stepOf(nowMs: number): number {
+  return Math.floor(nowMs / STEP_MS) * STEP_MS;
+}

@@ -1,0 +1,234 @@
+// The admin API over real sockets and both stores: who is let in, what each operation does, and that it is what the command line prints.
+import { randomBytes } from 'node:crypto';
+import { Check } from 'typebox/value';
+import { describe, expect, test } from 'vitest';
+import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
+import type { ProblemCode } from '../../src/core/problem.ts';
+import { STEPS } from '../../src/runtime/live-window.ts';
+import { ask as askPublic, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { inProcess, parsed } from '../support/lingate-command.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const PLANS = {
+  pro: {
+    billing: 'quota',
+    requests_per_second: 50,
+    max_characters_per_request: 1000,
+    max_glossaries: 3,
+    characters: 5000,
+    period: 'P1M',
+    overage_cap_minor: 100,
+    overage_minor_per_million: 2000,
+    currency: 'EUR',
+  },
+  prepaid: {
+    billing: 'credit',
+    requests_per_second: 20,
+    max_characters_per_request: 900,
+    max_glossaries: 1,
+    credit_minor_per_million: 2500,
+    currency: 'EUR',
+  },
+};
+const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], plans: PLANS };
+type Json = Record<string, unknown>;
+
+onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
+  const call = (method: string, path: string, options: { body?: unknown; token?: string | null; headers?: Record<string, string> } = {}) =>
+    request({
+      port: setting.gateway.opsPort,
+      method,
+      path: `/admin/v1${path}`,
+      headers: {
+        ...(options.token === null ? {} : { authorization: `Bearer ${options.token ?? TOKEN}` }),
+        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+        connection: 'close',
+        host: '127.0.0.1',
+        ...options.headers,
+      },
+      ...(options.body === undefined ? {} : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
+    });
+
+  const answered = async (id: string, response: Promise<HttpResponse>): Promise<Json> => {
+    const { status, body } = await response;
+    const route = ADMIN_ROUTES.find((one) => one.id === id)!;
+    const value = JSON.parse(body) as Json;
+    expect([status, value]).toEqual([route.status, value]);
+    expect([value, Check(route.answer, value)]).toEqual([value, true]);
+    return value;
+  };
+  const makeTeam = (name = 'Acme', plan = 'pro', more: Json = {}) =>
+    answered('createTeam', call('POST', '/teams', { body: { name, plan, ...more } }));
+  const auditLines = (): Json[] => setting.gateway.logLines.map((line) => JSON.parse(line) as Json).filter(({ msg }) => msg === 'audit');
+  const cli = async (...args: string[]): Promise<unknown> => parsed(await inProcess([...args, '--json', '--store', setting.url], {}));
+
+  test('every answer is what the command line prints with --json', async () => {
+    const team = await makeTeam('Équipe “A”', 'prepaid', { credit_minor: 700 });
+    const id = String(team['team_id']);
+    expect(await cli('team', 'show', id)).toEqual(team);
+    expect(await answered('showTeam', call('GET', `/teams/${id}`))).toEqual(team);
+    const key = await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'live', label: 'backend' } }));
+    expect(Object.keys((await cli('key', 'create', '--team', id, '--mode', 'test')) as Json)).toEqual(Object.keys(key));
+    expect(await answered('listKeys', call('GET', `/teams/${id}/keys`))).toEqual(await cli('key', 'list', '--team', id));
+    const changed = await answered('updateTeam', call('PATCH', `/teams/${id}`, { body: { name: 'Team B', add_credit_minor: 50 } }));
+    expect(changed).toEqual({ ...team, name: 'Team B', balance_minor: 750 });
+    expect(await cli('team', 'show', id)).toEqual(changed);
+    expect(await answered('teamUsage', call('GET', `/teams/${id}/usage`))).toEqual(await cli('usage', id));
+    const revoked = await answered('revokeKey', call('POST', `/keys/${String(key['key_id'])}/revoke`));
+    expect(await cli('key', 'revoke', String(key['key_id']))).toEqual(revoked);
+    expect(await answered('listKeys', call('GET', `/teams/${id}/keys`))).toEqual(await cli('key', 'list', '--team', id));
+    const all = (await cli('team', 'list')) as { teams: Json[] };
+    expect(all.teams.find((one) => one['team_id'] === id)).toEqual(changed);
+    expect(await answered('listPlans', call('GET', '/plans'))).toEqual({
+      plans: Object.entries(PLANS).map(([name, numbers]) => ({ name, ...numbers })),
+    });
+  });
+
+  test('a key that was made works at once, and is refused from its revocation on', async () => {
+    const id = String((await makeTeam())['team_id']);
+    const key = await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'live' } }));
+    const usage = () => askPublic(setting, { path: '/v1/usage', key: String(key['key']) });
+    expect((await usage()).status).toBe(200);
+    await answered('revokeKey', call('POST', `/keys/${String(key['key_id'])}/revoke`));
+    expectProblem(await usage(), 'key_revoked');
+  });
+
+  test('a plan is brought to its teams, and told who was behind', async () => {
+    const id = String((await makeTeam('Behind', 'pro'))['team_id']);
+    const limits = { ...(await setting.gateway.store.teams.findTeam(id))!.limits, requestsPerSecond: 7 };
+    await setting.gateway.store.teams.updateTeam(id, { plan: { name: 'pro', limits } });
+    expect(await answered('applyPlan', call('POST', '/plans/pro/apply'))).toMatchObject({ plan: 'pro', changed: 1 });
+    expect(await answered('showTeam', call('GET', `/teams/${id}`))).toMatchObject({ requests_per_second: 50 });
+  });
+
+  test('teams come page by page, in order of creation, and are found by a part of their names', async () => {
+    const mark = randomBytes(6).toString('hex');
+    const made: string[] = [];
+    for (let i = 0; i < 5; i++) made.push(String((await makeTeam(`Page ${mark} ${i}`))['team_id']));
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page: Json = await answered('listTeams', call('GET', `/teams?q=${mark.toUpperCase()}&limit=2${from}`));
+      seen.push(...(page['teams'] as Json[]).map((team) => String(team['team_id'])));
+      cursor = page['next'] as string | null;
+    }
+    expect(seen).toEqual(made);
+  });
+
+  test('a creation that is repeated under its Idempotency-Key happens once, also at the same moment', async () => {
+    const headers = { 'idempotency-key': `order-${randomBytes(4).toString('hex')}` };
+    const body = { name: `Once ${randomBytes(4).toString('hex')}`, plan: 'pro' };
+    const answers = await Promise.all([1, 2, 3].map(() => answered('createTeam', call('POST', '/teams', { body, headers }))));
+    expect(new Set(answers.map((team) => team['team_id'])).size).toBe(1);
+    const listed = (await answered('listTeams', call('GET', `/teams?q=${encodeURIComponent(body.name)}`)))['teams'];
+    expect(listed).toEqual([answers[0]]);
+    expectProblem(await call('POST', '/teams', { body: { ...body, plan: 'prepaid' }, headers }), 'validation_error');
+  });
+
+  test('every change is one audit line without a secret, and nothing that was refused is', async () => {
+    const before = auditLines().length;
+    const id = String((await makeTeam('Audited'))['team_id']);
+    const key = await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'test' } }));
+    await answered('updateTeam', call('PATCH', `/teams/${id}`, { body: { plan: 'prepaid' } }));
+    await answered('revokeKey', call('POST', `/keys/${String(key['key_id'])}/revoke`));
+    await call('PATCH', `/teams/${id}`, { body: { plan: 'none' } });
+    await call('GET', `/teams/${id}`);
+    expect(
+      auditLines()
+        .slice(before)
+        .map(({ action, team_id, key_id }) => [action, team_id, key_id]),
+    ).toEqual([
+      ['createTeam', id, undefined],
+      ['createKey', id, key['key_id']],
+      ['updateTeam', id, undefined],
+      ['revokeKey', id, key['key_id']],
+    ]);
+    const log = setting.gateway.logLines.join('');
+    for (const secret of [TOKEN, String(key['key'])]) expect(log).not.toContain(secret);
+  });
+
+  test('the live window has 180 steps of five seconds, and traffic is in it within one', async () => {
+    const id = String((await makeTeam())['team_id']);
+    const key = String((await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'live' } })))['key']);
+    const translated = await askPublic(setting, {
+      method: 'POST',
+      path: '/v1/translate',
+      key,
+      body: { text: ['four'], target_lang: 'DE' },
+    });
+    expect(translated.status).toBe(200);
+    await askPublic(setting, { path: '/v1/usage', key: `la_live_${'x'.repeat(40)}` });
+    await askPublic(setting, { path: '/health' });
+    const { step_seconds, points } = (await answered('live', call('GET', '/live'))) as { step_seconds: number; points: Json[] };
+    expect([step_seconds, points.length]).toEqual([5, STEPS]);
+    const moments = points.map((point) => Date.parse(String(point['at'])));
+    expect(moments.every((at, index) => at % 5000 === 0 && (index === 0 || at - moments[index - 1]! === 5000))).toBe(true);
+    const sum = (name: string) => points.reduce((all, point) => all + ((point['requests'] as Record<string, number>)[name] ?? 0), 0);
+    expect(sum('ok')).toBeGreaterThanOrEqual(1);
+    expect(sum('unauthorized')).toBeGreaterThanOrEqual(1);
+    expect(points.reduce((all, point) => all + Number(point['characters']), 0)).toBeGreaterThanOrEqual(4);
+    expect(points.at(-1)!['p50_ms'] ?? points.at(-2)!['p50_ms']).toEqual(expect.any(Number));
+  });
+
+  test.each<[string, string, string, unknown, ProblemCode]>([
+    ['a path that is none', 'GET', '/nothing', undefined, 'not_found'],
+    ['a trailing slash', 'GET', '/teams/', undefined, 'not_found'],
+    ['a dot segment', 'GET', '/teams/../plans', undefined, 'not_found'],
+    ['an encoded slash', 'GET', '/teams/a%2fb', undefined, 'not_found'],
+    ['an id that is none', 'GET', '/teams/nobody', undefined, 'not_found'],
+    ['an unknown id', 'GET', '/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', undefined, 'not_found'],
+    ['an unknown key', 'POST', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC/revoke', undefined, 'not_found'],
+    ['an unknown plan', 'POST', '/plans/none/apply', undefined, 'not_found'],
+    ['a plan that is none', 'POST', '/teams', { name: 'A', plan: 'none' }, 'not_found'],
+    ['another method', 'DELETE', '/teams', undefined, 'method_not_allowed'],
+    ['a limit of 0', 'GET', '/teams?limit=0', undefined, 'validation_error'],
+    ['a limit of 201', 'GET', '/teams?limit=201', undefined, 'validation_error'],
+    ['a cursor that is none', 'GET', '/teams?cursor=1', undefined, 'validation_error'],
+    ['an unknown parameter', 'GET', '/teams?page=2', undefined, 'validation_error'],
+    ['no JSON', 'POST', '/teams', '{', 'validation_error'],
+    ['a list', 'POST', '/teams', [], 'validation_error'],
+    ['no name', 'POST', '/teams', { plan: 'pro' }, 'validation_error'],
+    ['a blank name', 'POST', '/teams', { name: '  ', plan: 'pro' }, 'validation_error'],
+    ['a name with a line break', 'POST', '/teams', { name: 'a\nb', plan: 'pro' }, 'validation_error'],
+    ['a name of 101 characters', 'POST', '/teams', { name: 'a'.repeat(101), plan: 'pro' }, 'validation_error'],
+    ['an unknown member', 'POST', '/teams', { name: 'A', plan: 'pro', credits: 1 }, 'validation_error'],
+    ['credit on a quota plan', 'POST', '/teams', { name: 'A', plan: 'pro', credit_minor: 1 }, 'validation_error'],
+    ['credit that is no whole number', 'POST', '/teams', { name: 'A', plan: 'prepaid', credit_minor: 1.5 }, 'validation_error'],
+    ['a body that is too large', 'POST', '/teams', `{"name":"${'a'.repeat(20_000)}"}`, 'validation_error'],
+  ])('%s is refused', async (_what, method, path, body, code) => {
+    const detail = expectProblem(await call(method, path, { body }), code);
+    expect(detail).not.toBe('');
+  });
+
+  describe('who is let in', () => {
+    test.each<[string, string | null, Record<string, string>]>([
+      ['nobody without a token', null, {}],
+      ['nobody with another token', 'x'.repeat(48), {}],
+      ['nobody with a part of it', TOKEN.slice(0, -1), {}],
+      ['nobody by another scheme', null, { authorization: `Basic ${TOKEN}` }],
+    ])('%s', async (_who, token, headers) => {
+      const response = await call('GET', '/teams', { token, headers });
+      expect([401, 429]).toContain(response.status);
+      expect(JSON.parse(response.body)).not.toHaveProperty('teams');
+    });
+
+    test('after ten wrong tokens within a minute 429, while the right one passes', async () => {
+      const statuses: number[] = [];
+      for (let i = 0; i < 15; i++) statuses.push((await call('GET', '/teams', { token: `wrong-${i}` })).status);
+      expect(statuses.at(-1)).toBe(429);
+      expect((await call('GET', '/teams')).status).toBe(200);
+    });
+
+    test('a name that is not its own is sent away, whatever token it brings', async () => {
+      const status = async (host: string) => (await call('GET', '/plans', { headers: { host } })).status;
+      expect(await status('evil.example')).toBe(421);
+      expect(await status(`evil.example:${setting.gateway.opsPort}`)).toBe(421);
+      expect(await status('ops.internal')).toBe(200);
+      expect(await status(`localhost:${setting.gateway.opsPort}`)).toBe(200);
+      expect(await status(`[::1]:${setting.gateway.opsPort}`)).toBe(200);
+    });
+  });
+});
