@@ -163,7 +163,11 @@ describe('the end of the primary', () => {
 describe('workers that cannot start', () => {
   test.each<[string, readonly string[], RegExp]>([
     ['an unreachable store', ['--store', 'redis://127.0.0.1:1'], /^lingate serve: [^\n]*redis:\/\/127\.0\.0\.1:1[^\n]*\n$/],
-    ['an unknown protocol', ['--engine-protocol', 'soap'], /^engine\.protocol: there is no "soap"; there are native, apertium\n$/],
+    [
+      'an unknown protocol',
+      ['--engine-protocol', 'soap'],
+      /^engine\.protocol: there is no "soap"; there are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
+    ],
     ['a foreign address', ['--listen', '192.0.2.1:8080'], /^lingate serve: cannot listen on 192\.0\.2\.1:8080: this machine[^\n]*\n$/],
   ])('%s is one clear line, and the end', async (_name, flags, line) => {
     const args = site.args('--workers', '3', ...flags);

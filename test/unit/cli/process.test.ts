@@ -73,6 +73,7 @@ describe('config check', () => {
       source_languages: 36,
       target_languages: 38,
       engine_options: [],
+      admin: 'off',
       secrets_found: [],
     };
     const args = ['config', 'check', '--config', file];
