@@ -45,6 +45,9 @@ export function entriesKey(teamId: string, glossaryId: string): string {
 /** All teams in order of creation. */
 export const TEAMS_KEY = 'lingate:teams';
 
+/** Their names in lower case, for searching; in the slot of the list itself. */
+export const TEAM_NAMES_KEY = 'lingate:{lingate:teams}:names';
+
 /** The version of how all of this lies (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';
 

@@ -3,20 +3,16 @@ import { StoreError } from '../../domain/store-error.ts';
 import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamPage, TeamRegistry, Usage } from '../../ports/team-registry.ts';
 import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
 import type { ScriptValues } from './or-store-error.ts';
-import { TEAMS_KEY, digestKey, ownerKey, teamKeys } from './redis-keys.ts';
+import { TEAM_NAMES_KEY, TEAMS_KEY, digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { ScriptCall } from './script-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
 
-function isFound({ name, teamId }: Team, search: string | undefined): boolean {
-  if (search === undefined) return true;
-  const text = search.toLowerCase();
-  return name.toLowerCase().includes(text) || teamId.toLowerCase().includes(text);
-}
-
 /** How many teams are read at a time when all are listed. */
 const LIST_PIECE = 100;
+/** How many are searched in one call: a millisecond of the server's time. */
+const SEARCH_PIECE = 1000;
 
 export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
@@ -27,7 +23,7 @@ export class RedisTeamRegistry implements TeamRegistry {
 
   async createTeam(team: NewTeam): Promise<Team> {
     const { values } = await this.#script('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
-    await this.#ask((connection) => connection.run('index_team', { keys: [TEAMS_KEY], args: [team.teamId] }));
+    await this.#index(team.teamId, team.name);
     return readTeam(team.teamId, values[0]);
   }
 
@@ -42,14 +38,14 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async pageTeams({ after, limit, search }: TeamPage): Promise<readonly Team[]> {
-    const teams: Team[] = [];
-    const before = after === undefined ? null : await this.#ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
-    for (let first = before === null ? 0 : before + 1; ; first += LIST_PIECE) {
-      const ids = await this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
-      const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
-      for (const team of found) if (team !== undefined && isFound(team, search)) teams.push(team);
-      if (teams.length >= limit || ids.length < LIST_PIECE) return teams.slice(0, limit);
-    }
+    const rank = after === undefined ? null : await this.#ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
+    const first = rank === null ? 0 : rank + 1;
+    const ids =
+      search === undefined
+        ? await this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + limit - 1)))
+        : await this.#search(first, limit, search.toLowerCase());
+    const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
+    return found.filter((team) => team !== undefined);
   }
 
   async findTeam(teamId: string): Promise<Team | undefined> {
@@ -63,7 +59,9 @@ export class RedisTeamRegistry implements TeamRegistry {
       ...counted(changedTeamFields(change)),
     ]);
     if (word === 'balance') throw new StoreError(`the balance of team ${teamId} would leave what can be counted: add another amount`);
-    return word === 'none' ? undefined : readTeam(teamId, values[0]);
+    if (word === 'none') return undefined;
+    if (change.name !== undefined) await this.#index(teamId, change.name);
+    return readTeam(teamId, values[0]);
   }
 
   async createKey(key: NewKey): Promise<KeyRecord | undefined> {
@@ -94,6 +92,23 @@ export class RedisTeamRegistry implements TeamRegistry {
   async standing(teamId: string): Promise<Standing | undefined> {
     const { word, values } = await this.#script('standing', teamId, []);
     return word === 'none' ? undefined : readStanding(values);
+  }
+
+  async #index(teamId: string, name: string): Promise<void> {
+    await this.#ask((link) => link.run('index_team', { keys: [TEAMS_KEY, TEAM_NAMES_KEY], args: [teamId, name.toLowerCase()] }));
+  }
+
+  /** Stretch by stretch, so that no call holds the server up for long. */
+  async #search(first: number, limit: number, text: string): Promise<readonly string[]> {
+    const ids: string[] = [];
+    for (let from = first; ids.length < limit; from += SEARCH_PIECE) {
+      const args = [String(from), String(SEARCH_PIECE), text];
+      const reply = await this.#ask((link) => link.run('find_teams', { keys: [TEAMS_KEY, TEAM_NAMES_KEY], args }));
+      const [, , looked, found] = reply as readonly [number, Buffer, number, readonly Buffer[]];
+      ids.push(...found.map(String));
+      if (looked < SEARCH_PIECE) break;
+    }
+    return ids.slice(0, limit);
   }
 
   async #report(teamId: string): Promise<Report | undefined> {

@@ -29,6 +29,7 @@ const SCRIPTS = {
   create_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   remove_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   index_team: { files: ['shared', 'index-team'] },
+  find_teams: { files: ['shared', 'find-teams'] },
 } as const satisfies Record<string, ScriptFiles>;
 
 export type ScriptName = keyof typeof SCRIPTS;

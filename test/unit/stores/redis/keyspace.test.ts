@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
+import { TEAM_NAMES_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, stillClock } from './fixture.ts';
@@ -35,11 +35,13 @@ describe('the keys in Redis', () => {
     await store.ledger.admit(asking('r1'));
     await store.ledger.resolve(TEAM, 'r1', 'commit');
     await store.ledger.admit(asking('r2', { leaseMs: 1000 }));
-    const names = (await client.keys('*')).filter((name) => name.includes('{'));
+    const names = (await client.keys('*')).filter((name) => name.includes(`{${TEAM}}`));
     const kinds = names.map((name) => name.slice(name.lastIndexOf('}') + 1)).toSorted();
     expect(kinds).toEqual([':entries:G1', ':glossaries', ':ids', ':keys', ':late', ':pairs', ':places', ':team']);
     const slots = await slotsOf(names);
     expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
+    // The list of all teams and their names are searched by one script.
+    expect(new Set(await slotsOf([TEAMS_KEY, TEAM_NAMES_KEY])).size).toBe(1);
   });
 
   test('leave nothing behind of an idle team but its record and its keys, its settled counts among them', async () => {
