@@ -8,6 +8,8 @@ export function putNode(root: string, node: string): void {
   const lib = join(root, 'usr/local/lib/node_modules');
   mkdirSync(lib, { recursive: true });
   cpSync(node, join(root, 'usr/local/bin/node'), { dereference: true });
-  cpSync(dirname(dirname(npmCli())), join(lib, 'npm'), { recursive: true, dereference: true });
+  const npm = dirname(dirname(npmCli()));
+  // Its own file of settings, where a distribution has put one, is of this machine's folders.
+  cpSync(npm, join(lib, 'npm'), { recursive: true, dereference: true, filter: (path) => path !== join(npm, 'npmrc') });
   for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(root, 'usr/local/bin', name));
 }
