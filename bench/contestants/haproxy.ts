@@ -1,7 +1,7 @@
 // HAProxy as Debian packages it: a plain proxy on one thread, with its HTTP log.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../machine/free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import type { Contestant } from './contestant.ts';
 import { plainProxy } from './plain.ts';
 import { startProgram } from './program.ts';

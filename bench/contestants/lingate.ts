@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../test/support/start-program.ts';
-import { freePort } from '../machine/free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant, Ground, Running } from './contestant.ts';
 import { expectStatus } from './sample.ts';

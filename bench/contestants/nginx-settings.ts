@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { freePort } from '../machine/free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import type { Ground } from './contestant.ts';
 import { startProgram } from './program.ts';
 import type { Program } from './program.ts';

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Startable } from '../../test/support/start-program.ts';
 import { startPinned } from '../machine/cores.ts';
-import { freePort, untilListening } from '../machine/free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { untilListening } from '../machine/until-listening.ts';
 
 const SERVERS = fileURLToPath(new URL('../servers/', import.meta.url));
 const STOP_MS = 5000;

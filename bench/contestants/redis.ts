@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { freePort } from '../machine/free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import type { Ground, RedisServer } from './contestant.ts';
 import { startProgram } from './program.ts';
 import type { Program } from './program.ts';

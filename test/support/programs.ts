@@ -23,7 +23,7 @@ export const COMMANDS = [...EVERY, ...ROOTS] as const;
 const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'scorecard'] as const;
 const CARD = ['scorecard'] as const;
-const BENCH = ['bench', 'bench:curves', 'test:bare', 'test:image'] as const;
+const BENCH = ['bench', 'bench:curves'] as const;
 const FRONTS = [...EVIDENCE, ...BENCH] as const;
 
 /** What is started, by the name that it is started by. Node and what npm installs are not in it: they are there or nothing is. */

@@ -3,7 +3,8 @@ import { Redis } from 'ioredis';
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { memoryFolder } from '../evidence/faults/journal/memory-folder.ts';
-import { freePort, startRedis } from './redis.ts';
+import { freePort } from './free-port.ts';
+import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 
 export interface ClusterNode {

@@ -1,11 +1,9 @@
 // A real redis-server for tests: on a free loopback port, in a directory of its own, gone when stopped.
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { launch } from './start-program.ts';
 
 export interface RedisServer {
@@ -33,15 +31,6 @@ export async function startRedis(args: readonly string[] = [], file?: string): P
       if (attempt === START_ATTEMPTS) throw error;
     }
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function start(port: number, file: readonly string[], args: readonly string[]): Promise<RedisServer> {

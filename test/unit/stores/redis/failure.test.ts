@@ -5,7 +5,7 @@ import { StoreError } from '../../../../src/domain/store-error.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import { freePort } from '../../../support/redis.ts';
+import { freePort } from '../../../support/free-port.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { DIGEST, KEY, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
 import { replyCutter } from './reply-cutter.ts';

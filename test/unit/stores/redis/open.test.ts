@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../../../support/redis.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { memoryLog, plainClient, redisServer, refusal, walk } from './fixture.ts';
 
 // Side by side: some of them wait for a timeout.

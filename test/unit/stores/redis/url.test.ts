@@ -6,7 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test, vi } from 'vitest';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
-import { freePort } from '../../../support/redis.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
 import { asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, refusal, walk } from './fixture.ts';
 

@@ -1,20 +1,9 @@
-// Ports that nobody listens on, and waiting until somebody does.
-import { once } from 'node:events';
+// Waits until somebody listens on a port.
 import type { ChildProcess } from 'node:child_process';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const LISTENING_MS = 20_000;
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Rejects when the process ends first, or nothing listens in time. */
 export async function untilListening(port: number, child: ChildProcess, what: string): Promise<void> {
