@@ -114,6 +114,7 @@ export interface GatewayServices {
   readonly engineCan: EngineCapabilities;
   /** Longest body that is taken, in bytes. */
   readonly bodyBytesMax: number;
+  /** The store's own, without a cache. */
   readonly glossaries: GlossaryStore;
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'usage'>;
   /** Asked anew for each request: an operator may put another list in place. */
@@ -128,6 +129,10 @@ export interface GatewayServices {
   now(): number;
 }
 
+/**
+ * `glossaryId` names one whose entries never change under that id: they are cached. A step that knows better leaves it out
+ * and puts the entries into `options.glossary`.
+ */
 export interface TranslationOrder extends Pick<TranslateRequest, 'text' | 'options' | 'glossaryId'> {
   /** For each of the two attempts, where that is less than `engine.timeout_ms`. */
   readonly attemptMs?: number;

@@ -1,0 +1,45 @@
+// Planted bugs in what plugins may do: their routes, forms, deadlines, and what is said of them.
+import type { Mutation, TestRun } from './mutation.ts';
+
+const ROUTES: TestRun = { file: 'test/unit/app/plugin-routes.test.ts' };
+
+function journey(names: string): TestRun {
+  return { file: 'test/journey/plugin-routes.test.ts', names };
+}
+
+function bug(name: string, file: string, find: string, replace: string, caughtBy: TestRun): Mutation {
+  return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy: [caughtBy] };
+}
+
+export const PLUGIN_MUTATIONS: readonly Mutation[] = [
+  bug('a plugin answers for a route of ours', 'app/plugin-routes.ts', 'pathsOverlap(path, route.path)', 'path === route.path', ROUTES),
+  bug('a plugin takes the name of a step of ours', 'app/plugin-routes.ts', 'shared.has(name) || ', '', ROUTES),
+  bug(
+    "a store's failure in a plugin is a bug",
+    'app/plugin-routes.ts',
+    'if (error instanceof StoreError) return STORE_UNAVAILABLE;',
+    '',
+    journey('a route without a form'),
+  ),
+  bug(
+    'a hasty attempt has all the time in the world',
+    'engines/balancer.ts',
+    'work.attemptMs === undefined ? this.#terms',
+    'work.requestId.length > 0 ? this.#terms',
+    journey('its own deadline'),
+  ),
+  bug(
+    'the log says another status than the caller was told',
+    'steps/access-log.ts',
+    'problemForm?.status(outcome.problem) ?? ',
+    '',
+    journey('log and metrics'),
+  ),
+  bug(
+    'a broken escape is repaired',
+    'domain/form-body.ts',
+    "decodeURIComponent(text.replaceAll('+', ' '))",
+    "new URLSearchParams(`x=${text}`).get('x')!",
+    { file: 'test/unit/domain/form-body.test.ts' },
+  ),
+];
