@@ -27,7 +27,8 @@ export async function runAsWorker(): Promise<void> {
     obey(worker);
     const asked = Promise.race([stopAsked(worker.log, ['SIGTERM']), primaryGone(worker.log)]);
     tell({ kind: 'listening', listening: worker.listening });
-    await asked;
+    const reason = await asked;
+    worker.log.info('a worker is stopping', { pid: process.pid, reason });
     await worker.stop();
   } catch (error) {
     tell({ kind: 'failed', error: failureOf(error) });
@@ -59,9 +60,10 @@ function obey(worker: Worker): void {
   });
 }
 
-async function primaryGone(log: Log): Promise<void> {
+async function primaryGone(log: Log): Promise<string> {
   if (process.connected) await once(process, 'disconnect');
   log.warn('the primary process is gone: its workers stop');
+  return 'primary gone';
 }
 
 async function answer(worker: Worker, id: number, what: Question): Promise<void> {

@@ -64,6 +64,8 @@ describe.each(['uws', 'node'])('three workers with the %s listener', (listener) 
     const ended = gateway.end('SIGTERM');
     await expect.poll(() => opsPage(gateway, '/readyz')).toMatch(/^503/);
     await expect.poll(() => listeningOn(gateway.port)).toBe(0);
+    // First all ports are closed, then each worker says with its answers that it goes.
+    await expect.poll(() => logged(gateway, 'a worker is stopping')).toHaveLength(3);
     for (const response of held) response.end('{"translations":[{"text":"late"}]}');
     for (const answer of await Promise.all(answers)) {
       expect([answer.status, answer.headers['connection']]).toEqual([200, 'close']);
