@@ -16,6 +16,13 @@ export const ROUTES = [
   get('/v1/glossaries/{id}/entries', [...AUTHENTICATED, 'admit', 'show-glossary-entries']),
 ] as const;
 
+/** What a forward route runs through: each has a charge and a target of its own, by the operator's configuration. */
+const FORWARD = [...AUTHENTICATED, 'admit', 'forward'] as const;
+
+export function forwardRow(method: string, path: string): RouteRow {
+  return { method, path, takesBody: false, streams: true, steps: FORWARD };
+}
+
 /** The steps that are ours, by the names that stand in the table; what a plugin names in `after`. */
 export type StepName = (typeof ROUTES)[number]['steps'][number];
 

@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: ['core', 'domain', 'ports'],
   stores: ['core', 'domain', 'ports'],
   engines: ['core', 'domain', 'ports'],
+  forward: ['core', 'domain', 'ports'],
   server: ['core'],
   ops: ['core', 'domain', 'ports', 'docs'],
   docs: ['core', 'domain', 'ports'],
@@ -31,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'stores',
     'engines',
+    'forward',
     'server',
     'ops',
     'docs',
@@ -66,6 +68,7 @@ const HOMES: Readonly<Record<string, string>> = {
   pino: 'ops/',
   'prom-client': 'ops/',
   ulid: 'domain/',
+  'http-proxy-3': 'forward/proxy-upstream.ts',
 };
 
 interface Import {

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { placeSteps } from '../core/plugin.ts';
-import { compileRoute, specOf } from '../core/route.ts';
+import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteRow, RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/credentials.ts';
@@ -19,6 +19,7 @@ import {
 import { healthEndpoint } from '../endpoints/health.ts';
 import { languagesEndpoint } from '../endpoints/languages.ts';
 import { usageEndpoint } from '../endpoints/usage.ts';
+import type { ForwardRoute } from '../forward/forward-route.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-log.ts';
 import type { Engine, EngineCapabilities } from '../ports/engine.ts';
@@ -30,6 +31,7 @@ import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
 import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
+import type { Upstream } from '../ports/upstream.ts';
 import { ROUTES } from '../routes.ts';
 import type { StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
@@ -42,6 +44,7 @@ import { shedStep } from '../steps/shed.ts';
 import { teamShedStep } from '../steps/team-shed.ts';
 import { translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
+import { forwardRows, stepsOfForward } from './forward-chain.ts';
 import { pluginRows, stepsOfPlugins } from './plugin-routes.ts';
 
 /** What steps are made of. They keep references and use none before a request comes. */
@@ -51,6 +54,9 @@ export interface ChainParts {
   readonly can: EngineCapabilities;
   readonly keys: KeyCache;
   readonly glossaries: GlossaryCache;
+  readonly forward: readonly ForwardRoute[];
+  /** What they go through; `undefined` where there are none. */
+  readonly upstream: Upstream | undefined;
   readonly settlements: Settlements;
   readonly pressure: Pressure;
   readonly log: Log;
@@ -80,16 +86,17 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
   const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
   const shared = new Map<string, Step>([...Object.entries(own), ...placed]);
   const ofPlugins = stepsOfPlugins(plugins, servicesOf(config, parts, translate), shared);
-  const rows = routeRows(plugins);
+  const ofForward = stepsOfForward(parts, config.limits.leaseMs, own.admit, shared);
+  const rows = routeRows(config, plugins);
   const routes = inConfiguration(() =>
-    rows.map((row) => compileRoute(specOf(row, ('plugin' in row ? ofPlugins.get(row.plugin) : undefined) ?? shared))),
+    rows.map((row) => compileRoute(specOf(row, ('plugin' in row ? ofPlugins.get(row.plugin) : ofForward.get(routeName(row))) ?? shared))),
   );
   return { routes, around: [own['access-log']] };
 }
 
-/** The table of routes, and those of plugins, with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
-export function routeRows(plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
-  const rows: readonly (RouteRow | LoadedRoute)[] = [...ROUTES, ...pluginRows(plugins)];
+/** The table of routes, those of plugins and those that are forwarded, with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
+export function routeRows({ forward }: Pick<Config, 'forward'>, plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
+  const rows: readonly (RouteRow | LoadedRoute)[] = [...ROUTES, ...pluginRows(plugins), ...forwardRows(forward)];
   return inConfiguration(() => placeSteps(rows, plugins.placements));
 }
 

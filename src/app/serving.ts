@@ -5,6 +5,7 @@ import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
+import type { ForwardSettings } from '../config/forward-settings.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Gateway } from '../core/gateway.ts';
@@ -15,8 +16,11 @@ import { ulidSource } from '../domain/ulid.ts';
 import { openEngine } from '../engines/open-engine.ts';
 import type { ReplicatedEngine } from '../engines/balancer.ts';
 import { setUpEngine } from './engine-setup.ts';
+import { openUpstream, setUpForward } from './forward-setup.ts';
+import { pluginRows } from './plugin-routes.ts';
 import { openGateway } from './open-gateway.ts';
 import type { Sources } from './open-gateway.ts';
+import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { LoopPressure } from '../runtime/loop-pressure.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
@@ -92,6 +96,8 @@ interface Opened {
   readonly store: Store;
   readonly engine: ReplicatedEngine;
   readonly can: EngineCapabilities;
+  readonly forward: readonly ForwardSettings[];
+  readonly upstream: ProxyUpstream | undefined;
   readonly probe: StoreProbe;
 }
 
@@ -102,14 +108,17 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
   const plugins = await loadPlugins(config.plugins, log);
   down.add('plugins', () => plugins.close());
   const settings = setUpEngine(config, plugins.engines);
+  const forward = setUpForward(config, pluginRows(plugins));
   const engine = openEngineOf(config, settings, metrics);
   down.add('engine', () => engine.close());
+  const upstream = await openUpstream(config);
+  down.add('upstream', () => upstream?.close());
   const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
   down.add('store', () => store.close());
   const probe = new StoreProbe(store, monotonicMs);
   down.add('store probe', () => probe.close());
   metrics.gauge('store_up', () => Number(probe.answers));
-  return new OpenServing({ config, output, down, metrics, plugins, store, engine, can: settings.can, probe });
+  return new OpenServing({ config, output, down, metrics, plugins, store, engine, can: settings.can, forward, upstream, probe });
 }
 
 class OpenServing implements Serving {
@@ -180,8 +189,10 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, store, engine, can } = this.#opened;
+    const { config, output, metrics, store, engine, can, forward, upstream } = this.#opened;
     return {
+      forward,
+      upstream,
       store,
       engine,
       can,

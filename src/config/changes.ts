@@ -52,5 +52,6 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'limits.team_concurrency': (c) => c.limits.teamConcurrency,
   'limits.shed_loop_delay_ms': (c) => c.limits.shedLoopDelayMs,
   'limits.rate_limit_headers': (c) => c.limits.rateLimitHeaders,
+  forward: (c) => c.forward,
   plugins: (c) => c.plugins,
 };

@@ -2,6 +2,8 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { LanguageTable } from '../domain/languages.ts';
 import type { Plan } from '../domain/plan.ts';
+import { toForward } from './forward.ts';
+import type { ForwardConfig } from './forward.ts';
 import { parseNetworkAddress } from './network-address.ts';
 import type { NetworkAddress } from './network-address.ts';
 import type { PluginEntry } from './plugins.ts';
@@ -34,6 +36,7 @@ export interface Config {
   /** Absolute path; for reading the list anew. */
   readonly languagesFile: string;
   readonly languages: LanguageTable;
+  readonly forward: readonly ForwardConfig[];
   readonly plugins: readonly PluginEntry[];
 }
 
@@ -134,6 +137,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
     languagesFile,
     languages,
+    forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, engine.timeout_ms)),
     plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), from: file, options })),
   };
 }

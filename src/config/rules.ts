@@ -5,6 +5,7 @@ import { overageCharacters } from '../domain/money.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { faultsOf, join, shown } from './faults.ts';
+import { forwardFaults } from './forward.ts';
 import type { Fault } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
@@ -67,6 +68,7 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
     ...(sound('listen', 'ops') ? addressFaults(config) : []),
     ...(sound('engine.timeout_ms', 'limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config) : []),
     ...(sound('store', 'plugins') ? storeFaults(config) : []),
+    ...(sound('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
 }

@@ -1,12 +1,14 @@
 // The configuration file's schema: its members, their limits and their defaults, by the names that operators write.
 import { Type } from 'typebox';
-import type { Static, TSchemaOptions } from 'typebox';
+import type { Static } from 'typebox';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { parseDuration } from '../domain/period.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { DEFAULT_PLANS } from './default-plans.ts';
+import { ForwardEntries } from './forward-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
+import { closed, list, matching, section, text, whole } from './schema-parts.ts';
 
 /** Prices in minor units per million characters; with the other bounds every product of them stays an exact integer. */
 const PRICE_MAX = 100_000_000;
@@ -14,27 +16,6 @@ const CHARACTERS_MAX = 1_000_000_000_000;
 const LEASE_SECONDS_MAX = 600;
 /** uWebSockets.js counts up to 960. */
 const IDLE_SECONDS_MAX = 900;
-
-const closed = { additionalProperties: false } as const;
-/** A section that may be left out: its members have defaults of their own. */
-const section = { additionalProperties: false, default: {} } as const;
-
-function whole(minimum: number, maximum: number, fallback?: number) {
-  return Type.Integer({ minimum, maximum, ...(fallback === undefined ? {} : { default: fallback }) });
-}
-
-/** A string that `test` accepts; `is` says in the error what it should have been. */
-function text(is: string, test: (value: string) => boolean, options: TSchemaOptions = {}) {
-  return Type.Refine(Type.String({ ...options, is }), test, () => is);
-}
-
-function matching(is: string, pattern: RegExp, options: TSchemaOptions = {}) {
-  return text(is, (value) => pattern.test(value), options);
-}
-
-function list(is: string, test: (value: string) => boolean, maxItems: number, fallback: readonly string[], minItems = 0) {
-  return Type.Array(text(is, test), { minItems, maxItems, uniqueItems: true, default: fallback });
-}
 
 const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
 const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
@@ -173,6 +154,7 @@ export const ConfigFile = Type.Object(
     ),
     plans: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1, maxProperties: 100, default: DEFAULT_PLANS }),
     languages: Type.Optional(matching(FILE, /^[^\0]+$/)),
+    forward: ForwardEntries,
     plugins: Type.Array(
       Type.Object(
         { module: matching('the path of a module or the name of a package', /^[^\0]+$/), options: Type.Unknown({ default: {} }) },

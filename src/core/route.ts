@@ -4,7 +4,7 @@ import type { Step } from './step.ts';
 
 interface RouteBase {
   readonly method: string;
-  /** Literal segments, at most one of which is a parameter written `{name}`. */
+  /** Literal segments, at most one of which is a parameter written `{name}`; with `/*` at its end, that and everything below. */
   readonly path: string;
   /** Whether the steps look at the whole body; a route that does not starts its whole chain at once. */
   readonly takesBody: boolean;

@@ -1,5 +1,6 @@
 // Finds the route for a method and a raw path. There is always one: what matches nothing has a chain of its own.
 import type { HeadStep, Step } from './step.ts';
+import { isPlainPath } from './plain-path.ts';
 import { refuse } from './problem.ts';
 import { compileRoute } from './route.ts';
 import type { Route, RouteSpec } from './route.ts';
@@ -15,6 +16,12 @@ interface Pattern {
   readonly entry: PathEntry;
 }
 
+/** `base` and everything below it. */
+interface Wildcard {
+  readonly base: string;
+  readonly entry: PathEntry;
+}
+
 /** The route, and the value of its path parameter (empty when it has none). */
 export interface Match {
   route: Route;
@@ -25,6 +32,8 @@ export class Router {
   readonly routes: readonly Route[];
   readonly #exact = new Map<string, PathEntry>();
   readonly #patterns: Pattern[] = [];
+  /** Longest first: the nearest one answers. */
+  #wildcards: readonly Wildcard[] = [];
   readonly #notFound: Route;
   /** One object for every answer of `match`, read at once by its only caller: a request costs no allocation here. */
   readonly #match: Match;
@@ -35,6 +44,7 @@ export class Router {
     this.#notFound = compileRoute({ method: '*', path: '*', takesBody: false, steps: [...around, NOT_FOUND] }, 'not_found');
     this.#match = { route: this.#notFound, parameter: '' };
     for (const route of this.routes) this.#add(route);
+    this.#wildcards = this.#wildcards.toSorted((a, b) => b.base.length - a.base.length);
     for (const [path, entry] of this.#entries()) entry.notAllowed = methodNotAllowed(path, entry, around);
   }
 
@@ -43,6 +53,7 @@ export class Router {
     match.parameter = '';
     let entry = this.#exact.get(path);
     if (entry === undefined && this.#patterns.length > 0) entry = this.#matchPattern(path, match);
+    if (entry === undefined && this.#wildcards.length > 0) entry = this.#matchWildcard(path);
     match.route = entry === undefined ? this.#notFound : (entry.methods.get(method) ?? entry.notAllowed);
     return match;
   }
@@ -58,6 +69,12 @@ export class Router {
     return undefined;
   }
 
+  /** What is below is for somebody else to read: only what cannot be read as another path goes there. */
+  #matchWildcard(path: string): PathEntry | undefined {
+    const found = this.#wildcards.find(({ base }) => path === base || (path.startsWith(base) && path.charAt(base.length) === '/'));
+    return found !== undefined && isPlainPath(path) ? found.entry : undefined;
+  }
+
   #add(route: Route): void {
     const entry = this.#entryFor(route.path);
     if (entry.methods.has(route.method)) throw new Error(`route ${route.name} is listed twice`);
@@ -65,6 +82,7 @@ export class Router {
   }
 
   #entryFor(path: string): PathEntry {
+    if (path.endsWith('/*')) return this.#wildcardFor(path.slice(0, -2));
     const open = path.indexOf('{');
     if (open === -1) {
       let entry = this.#exact.get(path);
@@ -80,9 +98,18 @@ export class Router {
     return entry;
   }
 
+  #wildcardFor(base: string): PathEntry {
+    const known = this.#wildcards.find((wildcard) => wildcard.base === base);
+    if (known !== undefined) return known.entry;
+    const entry: PathEntry = { methods: new Map(), notAllowed: this.#notFound };
+    this.#wildcards = [...this.#wildcards, { base, entry }];
+    return entry;
+  }
+
   *#entries(): Generator<[path: string, entry: PathEntry]> {
     yield* this.#exact;
     for (const { before, after, entry } of this.#patterns) yield [`${before}{id}${after}`, entry];
+    for (const { base, entry } of this.#wildcards) yield [`${base}/*`, entry];
   }
 }
 

@@ -2,8 +2,8 @@
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import type { HttpResponse } from './uws-build.ts';
 
-/** Opens the answer on the library: status and fields. Called in its cork, with the first bytes. */
-type WriteHead = () => void;
+/** Opens the answer on the library: status and fields. Called in its cork, with the first bytes, or with `end` that closes. */
+type WriteHead = (andEnds: boolean) => void;
 
 /** The library cuts a caller off ten seconds after a write that did not go out; another try begins them anew. */
 const RETRY_MS = 4_000;
@@ -55,7 +55,7 @@ export class SizedUwsStream implements StreamWriter {
   #try(bytes: Uint8Array): boolean {
     let complete = false;
     this.#res.cork(() => {
-      this.#head?.();
+      this.#head?.(false);
       this.#head = undefined;
       const [ok, done] = this.#res.tryEnd(bytes, this.#bytes);
       complete = done;
@@ -85,6 +85,15 @@ const TAIL_BYTES = 64;
 const PROBE_FIRST_MS = 1;
 /** What is taken while the library holds unread bytes and there was nothing to ask with. */
 const BLIND_BYTES_MAX = 65_536;
+
+/**
+ * `end` with the wish to close would write `Connection: close` into the chunks. So the last one is written as a field would
+ * be, with the one field that this needs in the trailer; and as the library does not know that the answer has ended, it
+ * closes the connection by itself should anything more come on it.
+ */
+const LAST_CHUNK = '\r\n0\r\nEnd';
+/** How long a caller has to close the connection. */
+const CLOSE_MS = 1_000;
 
 /**
  * A length that is not known: chunked. The library keeps what it cannot write. While it does, its end is asked for with
@@ -121,11 +130,23 @@ export class ChunkedUwsStream implements StreamWriter {
   }
 
   finish(): void {
+    const begun = this.#head === undefined;
     this.#res.cork(() => {
-      this.#head?.();
-      this.#res.end('', this.#closes);
+      this.#head?.(this.#closes);
+      if (begun && this.#closes) this.#res.writeHeader(LAST_CHUNK, '1\r\n');
+      else this.#res.end('', this.#closes);
     });
     this.#events.delivered();
+    if (begun && this.#closes) setTimeout(() => this.#close(), CLOSE_MS);
+  }
+
+  /** Unless the caller has done so, who was told to. */
+  #close(): void {
+    try {
+      this.#res.close();
+    } catch {
+      // It is gone.
+    }
   }
 
   cut(): void {
@@ -139,7 +160,7 @@ export class ChunkedUwsStream implements StreamWriter {
   #write(bytes: Uint8Array): boolean {
     let ok = false;
     this.#res.cork(() => {
-      this.#head?.();
+      this.#head?.(false);
       this.#head = undefined;
       ok = this.#res.write(bytes);
     });

@@ -170,15 +170,14 @@ class UwsCall extends Call {
 
   protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {
     const { bytes } = head;
-    // The library ends the connection behind an announced length only where the request had asked for it.
-    if (bytes !== undefined && (!closes || this.#closeUnsaid))
-      return new SizedUwsStream(this.#res, events, () => this.#putStreamHead(head, closes), bytes);
-    return new ChunkedUwsStream(this.#res, events, () => this.#putStreamHead(head, closes), closes);
-  }
-
-  #putStreamHead(head: StreamHead, closes: boolean): void {
-    this.#putHead(head, closes);
-    if (closes) this.#res.writeHeader('Connection', 'close');
+    const writeHead = (andEnds: boolean): void => {
+      this.#putHead(head, closes);
+      if (closes && !andEnds) this.#res.writeHeader('Connection', 'close');
+    };
+    // Where the request had asked for the end, the library sees to it; behind an announced length only there.
+    const asked = this.#closeUnsaid;
+    if (bytes !== undefined && (!closes || asked)) return new SizedUwsStream(this.#res, events, writeHead, bytes);
+    return new ChunkedUwsStream(this.#res, events, writeHead, closes && !asked);
   }
 
   protected override pauseBody(): void {

@@ -10,6 +10,8 @@ export interface HttpResponse {
   /** One field's value, whatever the case of its name. */
   header(name: string): string | undefined;
   readonly body: string;
+  /** The body as it came. */
+  readonly bytes: Uint8Array;
   /** The body as JSON; throws when it is none. */
   json(): unknown;
 }
@@ -34,7 +36,7 @@ export function readResponse(bytes: Buffer, head: boolean, ended: boolean): { re
   const body = content.body.toString('utf8');
   const json = (): unknown => JSON.parse(body);
   const header = (name: string): string | undefined => headers[name.toLowerCase()];
-  const response = { status: Number(status), statusText, rawHeaders, headers, header, body, json };
+  const response = { status: Number(status), statusText, rawHeaders, headers, header, body, bytes: content.body, json };
   return { response, length: end + 4 + content.length };
 }
 
@@ -65,9 +67,14 @@ function readChunks(rest: Buffer): Content | undefined {
     const lineEnd = rest.indexOf('\r\n', at);
     if (lineEnd === -1) return undefined;
     const size = Number.parseInt(rest.toString('latin1', at, lineEnd), 16);
+    if (Number.isNaN(size)) throw new Error(`not a chunk size: ${JSON.stringify(rest.toString('latin1', at, lineEnd))}`);
+    if (size === 0) {
+      // Fields of a trailer may stand in between.
+      const end = rest.indexOf('\r\n\r\n', lineEnd);
+      return end === -1 ? undefined : { body: Buffer.concat(pieces), length: end + 4 };
+    }
     const next = lineEnd + 2 + size + 2;
     if (rest.byteLength < next) return undefined;
-    if (size === 0) return { body: Buffer.concat(pieces), length: next };
     pieces.push(rest.subarray(lineEnd + 2, lineEnd + 2 + size));
     at = next;
   }

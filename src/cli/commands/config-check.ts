@@ -7,6 +7,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import { checkEngine } from '../../app/engine-setup.ts';
+import { checkForward } from '../../app/forward-setup.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
 import type { Command } from '../command.ts';
 import { labelled } from '../table.ts';
@@ -23,7 +24,9 @@ export const configCheck: Command = {
     const missing = unreadable(config);
     if (missing.length > 0) throw new ConfigError(missing);
     const admin = adminToken(config, context.io.env) === undefined ? 'off' : 'on';
-    const summary = { ...summaryOf(config), ...engineSummaryOf(await checkEngine(config, context.io.env)), admin };
+    const forward = checkForward(config, context.io.env);
+    const engine = engineSummaryOf(await checkEngine(config, context.io.env));
+    const summary = { ...summaryOf(config), ...engine, admin, ...(forward.length === 0 ? {} : { forward }) };
     context.print(
       { valid: true, ...summary },
       () =>

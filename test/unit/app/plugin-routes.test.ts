@@ -25,7 +25,8 @@ function linesOf(build: () => unknown): readonly string[] {
   return [];
 }
 
-const refusals = (...routes: readonly LoadedRoute[]): readonly string[] => linesOf(() => routeRows({ ...NO_PLUGINS, routes }));
+const refusals = (...routes: readonly LoadedRoute[]): readonly string[] =>
+  linesOf(() => routeRows({ forward: [] }, { ...NO_PLUGINS, routes }));
 
 describe('a route of a plugin is refused', () => {
   test.each([

@@ -46,6 +46,28 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
+  test.each(['close', 'close, x'])('an answer to a caller who wants the end (%s) comes whole, and the connection ends', async (wish) => {
+    for (const path of ['/flow?1,chunked,end,1', '/flow?100000,chunked', '/flow?100000,sized', '/flow?0,chunked']) {
+      const connection = await RawConnection.open({ port: server.port });
+      connection.send(requestBytes({ path, headers: { Connection: wish } }));
+      const answer = await connection.response();
+      expect(answer.header('connection')).toBe('close');
+      expect(Buffer.from(answer.bytes).equals(piece(0, Number(/\d+/.exec(path)![0])))).toBe(true);
+      expect(await connection.ended).toBe('fin');
+      expect(connection.unread).toBe('');
+    }
+  });
+
+  test('nothing behind an answer that ends its connection is handled', async () => {
+    const before = server.handled.length;
+    const connection = await RawConnection.open({ port: server.port });
+    connection.send(requestBytes({ path: '/flow?1000,chunked', headers: { Connection: 'close, x' } }));
+    await connection.response();
+    connection.send(requestBytes({ path: '/sync' }));
+    await connection.ended;
+    expect(server.handled.length).toBe(before + 1);
+  });
+
   test('a source that fails ends the connection, and the request is settled as broken', async () => {
     for (const framing of ['sized', 'chunked']) {
       const before = server.settled.length;

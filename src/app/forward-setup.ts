@@ -1,0 +1,32 @@
+// Forward routes as a configuration asks for them: whether they fit, their secrets, and what they go through.
+import process from 'node:process';
+import type { Config } from '../config/config.ts';
+import { forwardSettings } from '../config/forward-settings.ts';
+import type { ForwardSettings } from '../config/forward-settings.ts';
+import { labelOf } from '../config/load.ts';
+import type { Environment } from '../config/overrides.ts';
+import { routeName } from '../core/route.ts';
+import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
+import { ROUTES } from '../routes.ts';
+
+/** `others` are routes of plugins. Throws a `ConfigError` that says what does not fit, or which secret is missing. */
+export function setUpForward(
+  config: Config,
+  others: readonly { readonly path: string }[],
+  env: Environment = process.env,
+): ForwardSettings[] {
+  const own = [...ROUTES, ...others].map(({ path }) => path);
+  return forwardSettings(config.forward, own, { env, file: config.file }, labelOf(config.file));
+}
+
+/** The same without a gateway and its plugins: the names of the routes. */
+export function checkForward(config: Config, env: Environment): string[] {
+  return setUpForward(config, [], env).flatMap(({ methods, path }) => methods.map((method) => routeName({ method, path })));
+}
+
+/** `undefined` where nothing is forwarded: the library is loaded for those only who use it. */
+export async function openUpstream({ forward }: Config): Promise<ProxyUpstream | undefined> {
+  if (forward.length === 0) return undefined;
+  const { openProxyUpstream } = await import('../forward/proxy-upstream.ts');
+  return openProxyUpstream();
+}

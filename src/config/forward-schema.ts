@@ -1,0 +1,74 @@
+// The schema of `forward` in the configuration: routes that are passed on to another server.
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { isPlainPath } from '../core/plain-path.ts';
+import { problems } from '../core/problem.ts';
+import type { ProblemCode } from '../core/problem.ts';
+import { closed, list, text, whole } from './schema-parts.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that and everything below';
+const ORIGIN = 'the http or https URL of a server: scheme, host and port, nothing else';
+const FIELD = 'the name of a field that may be passed on, in lower case';
+const STATUS = 'a status from 300 to 599 other than 304';
+
+const isPath = (value: string): boolean =>
+  /^[A-Za-z0-9\-._~/]+$/.test(value.replace(/\/\*$/, '')) && isPlainPath(value.replace(/\/\*$/, ''));
+const isOrigin = (value: string): boolean => {
+  if (!/^https?:\/\/[!-~]+$/.test(value) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return (
+    url.origin ===
+    value
+      .toLowerCase()
+      .replace(/\/$/, '')
+      .replace(/^(http:\/\/.*):80$|^(https:\/\/.*):443$/, '$1$2')
+  );
+};
+
+/** Framing, and what is said between two neighbours: each side has its own. */
+const CONNECTION =
+  'connection|keep-alive|proxy-[a-z-]+|te|trailer|transfer-encoding|upgrade|content-length|host|expect|http2-settings|alt-svc|date|via';
+/** The caller's key, and what we say for ourselves. */
+const OURS_UP = new RegExp(`^(?:${CONNECTION}|authorization|x-request-id|traceparent|tracestate)$`);
+const OURS_DOWN = new RegExp(
+  `^(?:${CONNECTION}|cache-control|server|x-powered-by|set-cookie|www-authenticate|x-request-id|ratelimit.*|x-ratelimit-.*)$`,
+);
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const mayGoUp = (value: string): boolean => NAME.test(value) && !OURS_UP.test(value);
+const mayGoDown = (value: string): boolean => NAME.test(value) && !OURS_DOWN.test(value);
+
+/** Whether the operator may add a field of this name to every request. */
+export const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'authorization' || mayGoUp(name));
+
+/** Those that say nothing that is only ours to say: of keys, of limits and their numbers, of methods. */
+const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
+export const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
+  (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !NOT_MAPPED.has(code),
+);
+
+const ForwardEntry = Type.Object(
+  {
+    path: text(PATH, isPath),
+    methods: Type.Array(Type.Enum(METHODS), { minItems: 1, uniqueItems: true }),
+    target: text(ORIGIN, isOrigin),
+    charge_characters: whole(0, 10_000_000, 0),
+    body_bytes: Type.Optional(whole(1, 1_099_511_627_776)),
+    timeout_ms: Type.Optional(whole(1, 300_000)),
+    request_fields: list(FIELD, mayGoUp, 64, ['accept', 'content-type']),
+    response_fields: list(FIELD, mayGoDown, 64, ['content-type']),
+    statuses: Type.Record(Type.String(), Type.Enum(MAPPED_CODES), { maxProperties: 100, default: {} }),
+    // What stands here may be a secret, and is looked at when it is needed.
+    headers: Type.Record(Type.String(), Type.Unknown(), { maxProperties: 64, default: {} }),
+  },
+  closed,
+);
+
+export const ForwardEntries = Type.Array(ForwardEntry, { maxItems: 200, default: [] });
+
+export type ForwardEntry = Static<typeof ForwardEntry>;
+
+/** What is wrong with the name of a mapped status; `undefined` when nothing is. */
+export function statusFault(status: string): string | undefined {
+  return /^[345]\d\d$/.test(status) && status !== '304' ? undefined : STATUS;
+}

@@ -1,0 +1,50 @@
+// Forward routes as they are run: with their secrets, and none in the place of a route of ours.
+import { Type } from 'typebox';
+import { secret } from '../domain/option-schema.ts';
+import { ConfigError } from './config-error.ts';
+import { join, shown } from './faults.ts';
+import type { Fault } from './faults.ts';
+import type { ForwardConfig } from './forward.ts';
+import { reveal } from './secrets.ts';
+import type { SecretSources } from './secrets.ts';
+
+/** The same with its secrets in it. */
+export interface ForwardSettings extends ForwardConfig {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const Headers = Type.Record(Type.String(), secret('A field of every request.'));
+
+/**
+ * Reads the secrets. `own` are the paths that others answer. Throws a `ConfigError` with every secret that is missing, and
+ * every route that would take one of them away.
+ */
+export function forwardSettings(
+  routes: readonly ForwardConfig[],
+  own: readonly string[],
+  sources: SecretSources,
+  label: string,
+): ForwardSettings[] {
+  const faults: Fault[] = [];
+  const settings = routes.map((route, index) => {
+    const at = `forward.${index}`;
+    const shadowed = own.find((path) => covers(route.path, path));
+    if (shadowed !== undefined) {
+      faults.push({ path: join(at, 'path'), reason: `${shown(route.path)} would take the place of ${shadowed}; choose another path` });
+    }
+    const revealed = reveal(Headers, route.headers, sources, join(at, 'headers'));
+    faults.push(...revealed.faults);
+    return { ...route, headers: revealed.value as Readonly<Record<string, string>> };
+  });
+  if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${label}: ${path}: ${reason}`));
+  return settings;
+}
+
+/** Whether requests for `own`, which may have a parameter, could be answered by a forward route of this path. */
+function covers(path: string, own: string): boolean {
+  const wildcard = path.endsWith('/*');
+  const segments = (wildcard ? path.slice(0, -2) : path).split('/');
+  const others = own.split('/');
+  if (wildcard ? others.length < segments.length : others.length !== segments.length) return false;
+  return segments.every((segment, index) => others[index]!.startsWith('{') || others[index] === segment);
+}

@@ -1,0 +1,68 @@
+// Forward routes as they stand in a configuration: the rules between their members, and what they come to.
+import type { ProblemCode } from '../core/problem.ts';
+import { join, shown } from './faults.ts';
+import type { Fault } from './faults.ts';
+import { isAddedField, statusFault } from './forward-schema.ts';
+import type { ForwardEntry } from './forward-schema.ts';
+
+/** As `ForwardRoute` has it, but for its secrets. */
+export interface ForwardConfig {
+  readonly path: string;
+  readonly methods: readonly string[];
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly chargeCharacters: number;
+  readonly bodyBytesMax: number;
+  readonly timeoutMs: number;
+  readonly requestFields: readonly string[];
+  readonly responseFields: readonly string[];
+  readonly statuses: ReadonlyMap<number, ProblemCode>;
+  /** By lower-case names; as the file has them: secrets stand there as they were written. */
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** Faults between members of entries that are sound by themselves. Vendor names are ways to send a key. */
+export function forwardFaults(entries: readonly ForwardEntry[], vendorNames: readonly string[]): Fault[] {
+  const taken = new Set<string>();
+  return entries.flatMap((entry, index) => {
+    const at = `forward.${index}`;
+    const faults: Fault[] = [];
+    for (const method of entry.methods) {
+      const name = `${method} ${entry.path}`;
+      if (taken.has(name)) faults.push({ path: join(at, 'path'), reason: `${shown(name)} is listed twice; leave one out` });
+      taken.add(name);
+    }
+    for (const status of Object.keys(entry.statuses)) {
+      const fault = statusFault(status);
+      if (fault !== undefined) faults.push({ path: join(at, 'statuses'), reason: `${shown(status)} is not ${fault}` });
+    }
+    for (const name of Object.keys(entry.headers)) {
+      if (!isAddedField(name.toLowerCase()))
+        faults.push({ path: join(at, 'headers'), reason: `${shown(name)} is not a field that can be added` });
+    }
+    const keys = new Set(vendorNames.map((name) => name.toLowerCase()));
+    const leak = entry.request_fields.find((name) => keys.has(name));
+    if (leak !== undefined) {
+      faults.push({
+        path: join(at, 'request_fields'),
+        reason: `${shown(leak)} is one of auth.vendor_names: callers' keys are not passed on`,
+      });
+    }
+    return faults;
+  });
+}
+
+export function toForward(entry: ForwardEntry, bodyBytes: number, timeoutMs: number): ForwardConfig {
+  return {
+    path: entry.path,
+    methods: entry.methods,
+    origin: new URL(entry.target).origin,
+    chargeCharacters: entry.charge_characters,
+    bodyBytesMax: entry.body_bytes ?? bodyBytes,
+    timeoutMs: entry.timeout_ms ?? timeoutMs,
+    requestFields: entry.request_fields,
+    responseFields: entry.response_fields,
+    statuses: new Map(Object.entries(entry.statuses).map(([status, code]) => [Number(status), code])),
+    headers: Object.fromEntries(Object.entries(entry.headers).map(([name, value]) => [name.toLowerCase(), value])),
+  };
+}

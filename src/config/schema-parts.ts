@@ -1,0 +1,24 @@
+// What the configuration's schemas are made of.
+import { Type } from 'typebox';
+import type { TSchemaOptions } from 'typebox';
+
+export const closed = { additionalProperties: false } as const;
+/** A section that may be left out: its members have defaults of their own. */
+export const section = { additionalProperties: false, default: {} } as const;
+
+export function whole(minimum: number, maximum: number, fallback?: number) {
+  return Type.Integer({ minimum, maximum, ...(fallback === undefined ? {} : { default: fallback }) });
+}
+
+/** A string that `test` accepts; `is` says in the error what it should have been. */
+export function text(is: string, test: (value: string) => boolean, options: TSchemaOptions = {}) {
+  return Type.Refine(Type.String({ ...options, is }), test, () => is);
+}
+
+export function matching(is: string, pattern: RegExp, options: TSchemaOptions = {}) {
+  return text(is, (value) => pattern.test(value), options);
+}
+
+export function list(is: string, test: (value: string) => boolean, maxItems: number, fallback: readonly string[], minItems = 0) {
+  return Type.Array(text(is, test), { minItems, maxItems, uniqueItems: true, default: fallback });
+}

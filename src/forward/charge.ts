@@ -1,0 +1,47 @@
+// What a forwarded request would cost, and whether it may go on at all: judged by its head, told behind the admission.
+import type { Exchange } from '../core/exchange.ts';
+import { refuse } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
+import type { BodyStep, Step } from '../core/step.ts';
+import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import type { Charge } from '../domain/charge.ts';
+import { takesBody } from './forward-route.ts';
+import type { ForwardRoute } from './forward-route.ts';
+
+/** What a request target may be written with; both listeners let more through. */
+const QUERY = /^[!"$-~]*$/;
+const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
+
+/** The admission of a forward route: the same step, behind the route's own charge. */
+export function chargedAdmission(admit: Step, route: ForwardRoute): BodyStep {
+  if (admit.kind !== 'body') throw new Error('the admission waits for the store: it is a body step');
+  return {
+    ...admit,
+    run(x) {
+      const charge = chargeOf(x, route);
+      if (charge !== undefined) x.set(chargeSlot, charge);
+      return admit.run(x);
+    },
+  };
+}
+
+function chargeOf(x: Exchange, route: ForwardRoute): Charge | undefined {
+  const refusal = faultOf(x, route);
+  if (refusal !== undefined) return refusedCharge(refusal);
+  if (route.chargeCharacters === 0) return undefined;
+  return { characters: route.chargeCharacters, reserve: true, glossary: undefined, refusal: undefined };
+}
+
+function faultOf(x: Exchange, { requestFields, bodyBytesMax }: ForwardRoute): Refusal | undefined {
+  const { method, query, headers } = x.head;
+  const body = x.sink.incoming();
+  if (body !== undefined && !takesBody(method)) return refuse('validation_error', `body: ${method} takes none.`);
+  if (body?.bytes !== undefined && body.bytes > bodyBytesMax) return bodyTooLong(bodyBytesMax);
+  if (!QUERY.test(query)) return refuse('validation_error', 'query: write other than printable ASCII characters percent-encoded.');
+  const bad = requestFields.find((name) => !FIELD_VALUE.test(headers[name] ?? ''));
+  return bad === undefined ? undefined : refuse('validation_error', `${bad}: the field holds something other than printable ASCII.`);
+}
+
+export function bodyTooLong(bodyBytesMax: number): Refusal {
+  return refuse('validation_error', `body: may be at most ${bodyBytesMax} bytes long.`);
+}

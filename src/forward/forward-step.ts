@@ -1,0 +1,131 @@
+// Passes an admitted request on to a route's upstream, and its answer back: nothing of either but what the route lists.
+import type { Exchange } from '../core/exchange.ts';
+import type { HeaderList, Outcome } from '../core/outcome.ts';
+import type { BodyStep } from '../core/step.ts';
+import { ENGINE_UNAVAILABLE, mappedRefusal } from './refusals.ts';
+import { requestStatsSlot } from '../domain/slots.ts';
+import { traceparentForward } from '../domain/traceparent.ts';
+import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from '../ports/upstream.ts';
+import { bodyTooLong } from './charge.ts';
+import { isRepeatable, takesBody } from './forward-route.ts';
+import type { ForwardRoute } from './forward-route.ts';
+
+/** Why an attempt gave nothing that could be passed on; for the log. */
+export type ForwardFailure = UpstreamFailure | 'status' | 'encoded';
+
+export interface ForwardOptions {
+  /** By the names of the gateway's routes. */
+  readonly routes: ReadonlyMap<string, ForwardRoute>;
+  readonly upstream: Upstream;
+  /** A charged answer is delivered by then, or not at all: later nothing could be charged. */
+  readonly leaseMs: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  readonly onFailures: (x: Exchange, failures: readonly ForwardFailure[], answered: boolean) => void;
+}
+
+/** Of the lease, so that the charge is in time. */
+const COMMIT_MS = 1000;
+const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
+
+export function forwardStep(options: ForwardOptions): BodyStep {
+  const fields = [...options.routes.values()].flatMap(({ requestFields }) => requestFields);
+  return {
+    kind: 'body',
+    name: 'forward',
+    headers: [...new Set([...fields, 'traceparent'])],
+    run(x) {
+      const route = options.routes.get(x.route.name);
+      if (route === undefined) throw new Error('there is no such forward route');
+      // A long answer to a slow reader is no fault: silence is what is watched.
+      x.ownDeadline = true;
+      return forward(x, route, options);
+    },
+  };
+}
+
+async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions): Promise<Outcome> {
+  const startedAtMs = options.now();
+  const untilMs = route.chargeCharacters === 0 ? undefined : startedAtMs + options.leaseMs - COMMIT_MS;
+  const failures: ForwardFailure[] = [];
+  let outcome: Outcome | ForwardFailure = 'cancelled';
+  for (let attempts = isRepeatable(x.head.method) ? 2 : 1; attempts > 0 && !x.cancelled; attempts--) {
+    const totalMs = untilMs === undefined ? undefined : untilMs - options.now();
+    const result = await options.upstream.call(upstreamRequest(x, route, totalMs), x);
+    if (result.kind === 'too_large') outcome = bodyTooLong(route.bodyBytesMax);
+    else outcome = result.kind === 'failed' ? result.failure : answerOf(result, route);
+    if (typeof outcome !== 'string') break;
+    failures.push(outcome);
+  }
+  const answered = typeof outcome !== 'string';
+  const stats = x.need(requestStatsSlot);
+  stats.engineMs = options.now() - startedAtMs;
+  stats.attempts = failures.length + (answered ? 1 : 0);
+  if (failures.length > 0) options.onFailures(x, failures, answered);
+  return typeof outcome === 'string' ? ENGINE_UNAVAILABLE : outcome;
+}
+
+function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | undefined): UpstreamRequest {
+  const { method, path, query } = x.head;
+  const body = takesBody(method) ? x.sink.incoming() : undefined;
+  return {
+    method,
+    origin: route.origin,
+    target: query === '' ? path : `${path}?${query}`,
+    headers: requestHeaders(x, route),
+    body,
+    bodyBytesMax: route.bodyBytesMax,
+    silenceMs: route.timeoutMs,
+    totalMs,
+  };
+}
+
+function requestHeaders(x: Exchange, { requestFields, headers }: ForwardRoute): Record<string, string> {
+  const fields: Record<string, string> = { 'accept-encoding': 'identity' };
+  for (const name of requestFields) {
+    const value = x.head.headers[name];
+    if (value !== undefined) fields[name] = value;
+  }
+  Object.assign(fields, headers);
+  fields['x-request-id'] = x.id;
+  const traceparent = traceparentForward(x.head.headers['traceparent']);
+  if (traceparent !== undefined) fields['traceparent'] = traceparent;
+  return fields;
+}
+
+/** What the caller is told of an answer; why it cannot be passed on where nothing is. */
+function answerOf(answer: UpstreamAnswer, route: ForwardRoute): Outcome | ForwardFailure {
+  const { status, headers, body } = answer;
+  const mapped = route.statuses.get(status);
+  const passes = (status >= 200 && status < 300) || status === 304;
+  const readable = (headers['content-encoding'] ?? 'identity') === 'identity' || route.responseFields.includes('content-encoding');
+  if (mapped !== undefined || !passes || !readable) {
+    body.cancel();
+    if (mapped !== undefined) return mappedRefusal(mapped);
+    return passes ? 'encoded' : 'status';
+  }
+  const contentType = fieldOf(headers, route, 'content-type');
+  const fields = fieldsOf(headers, route);
+  if (body.bytes === 0) {
+    body.cancel();
+    // Without a type an answer has no length either, which is right for these two only.
+    const typed = status === 204 || status === 304 ? undefined : (contentType ?? 'application/octet-stream');
+    return { kind: 'reply', status, contentType: typed, body: '', headers: fields };
+  }
+  return { kind: 'stream', status, contentType, headers: fields, body, broken: ENGINE_UNAVAILABLE };
+}
+
+function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): HeaderList {
+  const fields: [string, string][] = [];
+  for (const name of route.responseFields) {
+    const value = name === 'content-type' ? undefined : fieldOf(headers, route, name);
+    if (value !== undefined) fields.push([name, value]);
+  }
+  return fields;
+}
+
+/** A value that could not be written as it is, is left out. */
+function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: string): string | undefined {
+  const value = route.responseFields.includes(name) ? headers[name] : undefined;
+  return value !== undefined && FIELD_VALUE.test(value) ? value : undefined;
+}

@@ -1,0 +1,151 @@
+// One try at an upstream: stands for the request and the response that http-proxy-3 takes, and watches what becomes of them.
+import { EventEmitter } from 'node:events';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Cancellation } from '../core/exchange.ts';
+import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../ports/upstream.ts';
+import { AnswerBody } from './answer-body.ts';
+import { Silence } from './silence.ts';
+
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+]);
+const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+export class ProxyCall {
+  /** As much of a request as the library looks at: the method, the target, fresh fields, and a body to pipe. */
+  readonly request: IncomingMessage;
+  /** As much of a response: whether it still stands. `close` calls the upstream off. */
+  readonly #response: ServerResponse;
+  readonly #wanted: UpstreamRequest;
+  readonly #resolve: (result: UpstreamResult) => void;
+  readonly #silence: Silence;
+  readonly #total: NodeJS.Timeout | undefined;
+  #over = false;
+  #sent = false;
+  #sentBytes = 0;
+  /** Has come before the request was sent. */
+  #early: UpstreamAnswer | undefined = undefined;
+  #body: AnswerBody | undefined = undefined;
+
+  constructor(wanted: UpstreamRequest, cancellation: Cancellation, resolve: (result: UpstreamResult) => void) {
+    this.#wanted = wanted;
+    this.#resolve = resolve;
+    this.#silence = new Silence(wanted.silenceMs, () => this.#fail('timeout'));
+    this.#total = wanted.totalMs === undefined ? undefined : setTimeout(() => this.#expire(), wanted.totalMs);
+    this.request = {
+      method: wanted.method,
+      url: wanted.target,
+      headers: framed(wanted),
+      httpVersionMajor: 1,
+      socket: { destroyed: false },
+      on: () => undefined,
+      pipe: (upstream: ClientRequest) => this.#send(upstream),
+    } as unknown as IncomingMessage;
+    const standing = { headersSent: false, finished: false, writableFinished: false };
+    this.#response = Object.assign(new EventEmitter(), standing) as unknown as ServerResponse;
+    cancellation.onCancel(() => this.#fail('cancelled'));
+  }
+
+  start(web: (request: IncomingMessage, response: ServerResponse) => void): void {
+    try {
+      web(this.request, this.#response);
+    } catch {
+      this.#fail('internal');
+    }
+  }
+
+  failed(error: NodeJS.ErrnoException): void {
+    this.#fail(NO_CONNECTION.has(error.code ?? '') ? 'connect' : 'reset');
+  }
+
+  /** The upstream's head has come. */
+  answered(message: IncomingMessage): void {
+    const { statusCode: status = 0, headers } = message;
+    const { silenceMs } = this.#wanted;
+    this.#body = new AnswerBody({ message, silenceMs, onOver: () => clearTimeout(this.#total) });
+    if (this.#over) return this.#body.cancel();
+    // It would end with its connection, whole or not.
+    if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
+    const answer: UpstreamAnswer = { kind: 'answer', status, headers: joined(headers), body: this.#body };
+    // One that says no says it at once; any other waits until the request has been sent.
+    if (this.#sent || status >= 300) this.#succeed(answer);
+    else this.#early = answer;
+  }
+
+  #send(upstream: ClientRequest): void {
+    const { body, bodyBytesMax } = this.#wanted;
+    if (body === undefined) return this.#allSent(upstream);
+    body.open({
+      piece: (bytes) => {
+        this.#sentBytes += bytes.byteLength;
+        if (this.#sentBytes > bodyBytesMax) return this.#finish({ kind: 'too_large' });
+        // A caller who is slow is no silence of the upstream.
+        if (upstream.write(bytes)) return this.#silence.rest();
+        body.pause();
+        this.#silence.watch();
+        upstream.once('drain', () => {
+          if (this.#over) return;
+          this.#silence.rest();
+          body.resume();
+        });
+      },
+      end: () => this.#allSent(upstream),
+      fail: () => this.#fail('cancelled'),
+    });
+  }
+
+  #allSent(upstream: ClientRequest): void {
+    this.#sent = true;
+    upstream.end();
+    if (this.#early === undefined) this.#silence.watch();
+    else this.#succeed(this.#early);
+  }
+
+  #succeed(answer: UpstreamAnswer): void {
+    if (this.#over) return answer.body.cancel();
+    this.#over = true;
+    this.#silence.rest();
+    // What is left of a request that was answered with a no is not sent.
+    if (!this.#sent) this.#wanted.body?.cancel();
+    this.#resolve(answer);
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    this.#finish({ kind: 'failed', failure });
+  }
+
+  #expire(): void {
+    this.#fail('timeout');
+    this.#body?.expire();
+  }
+
+  #finish(result: UpstreamResult): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#silence.rest();
+    clearTimeout(this.#total);
+    this.#wanted.body?.cancel();
+    this.#body?.cancel();
+    this.#response.emit('close');
+    this.#resolve(result);
+  }
+}
+
+/** The fields, framed anew. */
+function framed({ method, headers, body }: UpstreamRequest): Record<string, string> {
+  if (body === undefined) return WITH_LENGTH.has(method) ? { ...headers, 'content-length': '0' } : { ...headers };
+  if (body.bytes === undefined) return { ...headers, 'transfer-encoding': 'chunked' };
+  return { ...headers, 'content-length': String(body.bytes) };
+}
+
+function joined(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+}

@@ -1,0 +1,18 @@
+// What callers of forward routes are told in place of an upstream's own words.
+import { refuse } from '../core/problem.ts';
+import type { ProblemCode, ProblemFields } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
+
+export const ENGINE_UNAVAILABLE = refuse(
+  'engine_unavailable',
+  'The service behind this route gave no usable answer; nothing was charged. Try again in a few seconds.',
+);
+
+/** An upstream status that the operator has told apart. Nothing of what the upstream said goes on. */
+export function mappedRefusal(code: ProblemCode): Refusal {
+  if (code === 'engine_unavailable') return ENGINE_UNAVAILABLE;
+  return refuse(
+    code as Exclude<ProblemCode, keyof ProblemFields>,
+    'The service behind this route did not accept the request; nothing was charged.',
+  );
+}

@@ -1,0 +1,24 @@
+// A deadline that only counts while somebody is waited for.
+
+export class Silence {
+  readonly #ms: number;
+  readonly #onSilence: () => void;
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(ms: number, onSilence: () => void) {
+    this.#ms = ms;
+    this.#onSilence = onSilence;
+  }
+
+  /** From here on something has to happen. */
+  watch(): void {
+    if (this.#timer === undefined) this.#timer = setTimeout(this.#onSilence, this.#ms);
+    else this.#timer.refresh();
+  }
+
+  /** Nothing is waited for. */
+  rest(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
