@@ -58,7 +58,6 @@ const DRIVER: readonly Mutation[] = [
 ];
 
 const KEYSPACE = 'test/unit/stores/redis/keyspace.test.ts';
-const EQUALITY: TestRun = { file: 'test/unit/stores/equality.test.ts', env: { LINGATE_PROPERTY_RUNS: '300' } };
 const REPEATED = 'if record and record.until_ms > account.now then\n    return PLACELESS.repeated\n  end';
 const FORGETTABLE = 'if record and (byte(record) == IS_OPEN or select(2, parse(DONE, record)) > now) then';
 const PUSHED = "if call('RPUSH', places_key";
@@ -98,7 +97,7 @@ const FAST: readonly Mutation[] = (
       'answers[i], taken, taken_places[taken + 1] = rate_limited(rate, wait), taken + 1, now_bytes .. id',
       contract('Redis', 'request rate'),
     ],
-    ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', contract('Redis', 'keys')],
+    ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', { file: 'test/unit/stores/redis/admission.test.ts' }],
     ['the quota is off by one', '> included + overage then', '> included + overage + 1 then', contract('Redis', 'quota')],
     ['open reservations are not counted', 'used + held + characters >', 'used + characters >', contract('Redis', 'quota')],
     ['held credit is spent again', 'micro > balance - held_micro', 'micro > balance', contract('Redis', 'credit')],
@@ -181,7 +180,7 @@ const LUA: readonly Mutation[] = [
     'lua/ids.lua',
     'record.until_ms <= ids.now then\n    set_record',
     'record.until_ms <= ids.now + 60000 then\n    set_record',
-    EQUALITY,
+    contract('Redis', 'remembrance of ids'),
   ),
   inRedis('a full server settles nothing', 'lua/account.lua', 'if settles then', 'if false then', failures('settles what is open')),
   inRedis(

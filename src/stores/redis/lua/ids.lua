@@ -1,12 +1,10 @@
 -- Ids and their places in the general way: read into tables, brought up to now, worked on by any number of operations, and
 -- written back when all checks are done.
 
--- What is not known of a team's ids, or not known any more, counted anew from what lies there.
-local function new_head(places, number)
-  local newest, oldest = call('LINDEX', places.key, -1), call('LINDEX', places.key, 0)
+local function new_head(number)
   return {
-    held = 0, held_micro = 0, number = number, late = 0, expires = 0, length = places.length, passed = 0, shortest = LOOK_MS,
-    newest = newest and parse(PLACE, newest) or 0, oldest = oldest and parse(PLACE, oldest) or NEVER,
+    held = 0, held_micro = 0, number = number, newest = 0, late = 0, expires = 0, current = 0, previous = 0, length = 0, passed = 0,
+    oldest = NEVER, shortest = LONGEST,
   }
 end
 
@@ -158,6 +156,24 @@ local function look_at_places(ids, places, most)
   end
 end
 
+-- Where the head does not tell what lies there, it is counted anew.
+local function count_places(ids, places)
+  local head, list, wanted = ids.head, places.range(0, -1), {}
+  for i, place in ipairs(list) do
+    wanted[i] = sub(place, PLACE_ID)
+  end
+  read_records(ids, wanted)
+  head.length, head.passed, head.oldest, head.shortest = places.length, 0, NEVER, LONGEST
+  head.current, head.previous = places.length - ended_places(places.key, places.length, ids.now), 0
+  for i, place in ipairs(list) do
+    local time, record = parse(PLACE, place), ids.records[wanted[i]]
+    head.newest, head.oldest = max(head.newest, time), min(head.oldest, time)
+    if record and record.kind == IS_OPEN then
+      head.shortest = max(0, min(head.shortest, record.lease - time))
+    end
+  end
+end
+
 -- `number` is the period's, `wanted` are ids that will be asked for.
 local function open_ids(places, team_key, now, number, wanted)
   local ids = {
@@ -168,16 +184,14 @@ local function open_ids(places, team_key, now, number, wanted)
   for i, id in ipairs(wanted) do
     ids.records[id] = read_record(got[i + 1])
   end
-  local head = got[1] and read_head(got[1]) or new_head(places, number)
+  local head = got[1] and read_head(got[1]) or new_head(number)
   ids.head = head
   if head.number ~= number then
     -- What is held in an ended period does not count against this one.
     head.number, head.held, ids.dirty = number, 0, true
   end
-  if not head.current or head.length ~= places.length then
-    local fresh = new_head(places, number)
-    head.length, head.passed, head.oldest, head.newest, head.shortest = places.length, 0, fresh.oldest, max(head.newest, fresh.newest), LOOK_MS
-    head.current, head.previous = places.length - ended_places(places.key, places.length, now), 0
+  if head.length ~= places.length then
+    count_places(ids, places)
   end
   look_at_late(ids)
   local all = now >= head.oldest + head.shortest

@@ -53,6 +53,17 @@ describe('an admission in Redis', () => {
     expect(await scriptRuns(client)).toBe(1);
   });
 
+  test.each(['fast', 'general', 'tossed'] as const)('of a key that was used and then revoked is refused, the %s way', async (ledgerWay) => {
+    const another = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+    await furnish(another);
+    for (const id of ['r1', 'r2']) expect(await another.ledger.admit(asking(id))).toMatchObject({ kind: 'admitted' });
+    await another.teams.revokeKey(KEY);
+    expect(await another.ledger.admit(asking('r3'))).toEqual({ kind: 'key_revoked' });
+    expect(await another.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+    expect((await another.teams.listKeys(TEAM))?.[0]).toMatchObject({ status: 'revoked' });
+    await another.close();
+  });
+
   test('keeps amounts exact up to the largest whole number', async () => {
     const balanceMicro = Number.MAX_SAFE_INTEGER;
     await furnish(store, { ...CREDIT, minorPerMillion: 1 }, balanceMicro);
