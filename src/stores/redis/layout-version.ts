@@ -7,14 +7,15 @@ const VERSION = '2';
 
 /** Marks a new dataset as ours. Throws a `StoreError` when it holds another version's. */
 export async function checkLayout(redis: RedisConnection, shown: string): Promise<void> {
-  const version = (await redis.get(LAYOUT_KEY)) ?? (await unmarkedVersion(redis));
-  if (version === VERSION) return;
-  if (version !== undefined) {
+  const marked = await redis.get(LAYOUT_KEY);
+  const version = marked ?? (await unmarkedVersion(redis));
+  if (marked === VERSION) return;
+  if (version !== undefined && version !== VERSION) {
     throw new StoreError(
       `the store ${shown} holds data of layout ${version}, and this version reads layout ${VERSION}: use the version that wrote it, or an empty database`,
     );
   }
-  // A full server refuses it, and serves what it has all the same.
+  // A full server or a replica refuses it, and serves what it has all the same.
   await redis.set(LAYOUT_KEY, VERSION, 'NX').catch(() => undefined);
 }
 

@@ -39,23 +39,16 @@ type Group = readonly [Operation, ...Operation[]];
 /** Bounds how long one call keeps the server from others: about a millisecond. */
 const OPERATIONS_MAX = 128;
 
-/** How long what was asked is kept back at most because a call is under way: a server that hangs must not hold up all. */
-const PATIENCE_MS = 1;
-
 /**
  * Operations keep the order in which they were asked for within a team. One that did nothing is repeated by itself, within
  * its `Rounds`.
  */
 export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
-  readonly #endTurn = (): void => this.#sendUnlessBusy();
   readonly #flush = (): void => this.flush();
   #waiting: Operation[] = [];
   #turn: NodeJS.Immediate | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** Runs while what waits is kept back for the end of the call before it. */
-  #patience: NodeJS.Timeout | undefined = undefined;
-  #callsUnderWay = 0;
 
   constructor(options: LedgerTurnsOptions) {
     this.#options = options;
@@ -65,41 +58,23 @@ export class LedgerTurns {
   admit(request: AdmissionRequest, answer: (answer: Admission) => void): void {
     this.#waiting.push({ kind: 'admit', teamId: request.teamId, asks: request, answer, rounds: this.#rounds() });
     // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
-    this.#turn ??= setImmediate(this.#endTurn);
+    this.#turn ??= setImmediate(this.#flush);
   }
 
   /** Nobody waits for a resolution: it rides along with an admission, or goes when it has waited for `RIDE_MS`. */
   resolve(teamId: string, requestId: string, verdict: Verdict, answer: (answer: Resolution) => void): void {
     this.#waiting.push({ kind: 'resolve', teamId, asks: { requestId, verdict }, answer, rounds: this.#rounds() });
-    if (this.#turn === undefined) this.#timer ??= setTimeout(this.#endTurn, RIDE_MS);
+    if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, RIDE_MS);
   }
 
   /** Sends what waits. */
   flush(): void {
     clearImmediate(this.#turn);
     clearTimeout(this.#timer);
-    clearTimeout(this.#patience);
-    this.#turn = this.#timer = this.#patience = undefined;
+    this.#turn = this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const groups of callsOf(waiting, this.#options.clustered)) this.#send(groups, undefined);
-  }
-
-  /**
-   * A server that is at work on a call gets the next one when it is done: few large calls cost it less than many small ones,
-   * and what comes while it works would only queue there. In a cluster a call is one team's, and they are many servers.
-   */
-  #sendUnlessBusy(): void {
-    clearTimeout(this.#timer);
-    this.#turn = this.#timer = undefined;
-    if (this.#callsUnderWay > 0 && !this.#options.clustered) this.#patience ??= setTimeout(this.#flush, PATIENCE_MS);
-    else this.flush();
-  }
-
-  #ended(): void {
-    this.#callsUnderWay--;
-    // Behind all that the replies set going.
-    if (this.#callsUnderWay === 0 && this.#patience !== undefined) this.#turn ??= setImmediate(this.#flush);
   }
 
   #rounds(): Rounds {
@@ -125,10 +100,8 @@ export class LedgerTurns {
       }),
       timeOf: (reply) => new ReplyReader(reply as Buffer).nowMs,
     });
-    this.#callsUnderWay++;
     this.#options.track(
       round.then((reply) => {
-        this.#ended();
         if (reply.kind === 'reply') this.#conclude(groups, reply.value as Buffer);
         else for (const group of groups) for (const { answer } of group) answer(reply);
       }),

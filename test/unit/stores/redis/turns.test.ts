@@ -1,6 +1,6 @@
 // What Redis makes of operations that are asked for in one turn of the event loop: one call, and each as if it were alone.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
@@ -166,34 +166,6 @@ describe('a turn of operations', () => {
     expect(await verdict).toEqual({ kind: 'committed' });
     expect(await another.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'unavailable', cause: 'closed' });
   });
-});
-
-test('what comes while a call is under way shares the next one, and is not held up by a server that hangs', async () => {
-  const replies: ((value: unknown) => void)[] = [];
-  const turns = new LedgerTurns({
-    run: () => new Promise((resolve) => void replies.push(resolve)),
-    time: new StoreTime(),
-    nodeOf: () => '',
-    timeoutMs: 60_000,
-    clock: undefined,
-    causeOf: () => 'closed',
-    clustered: false,
-    track: () => undefined,
-  });
-  const answers: unknown[] = [];
-  const commit = (requestId: string) => turns.resolve(TEAM, requestId, 'commit', (answer) => answers.push(answer));
-  const admit = (requestId: string) => turns.admit(asking(requestId), (answer) => answers.push(answer.kind));
-  admit('r1');
-  await vi.waitFor(() => expect(replies).toHaveLength(1));
-  admit('r2');
-  commit('r3');
-  replies[0]!(Buffer.from('\0\0\0\0\0\0\0\0a', 'latin1'));
-  await vi.waitFor(() => expect(replies).toHaveLength(2));
-  admit('r4');
-  // The second call is never answered.
-  await vi.waitFor(() => expect(replies).toHaveLength(3));
-  replies[2]!(Buffer.from('\0\0\0\0\0\0\0\0a', 'latin1'));
-  await vi.waitFor(() => expect(answers).toEqual(['admitted', 'admitted']));
 });
 
 test('a reply of a server that has lost the team meanwhile is not believed', async () => {
