@@ -1,4 +1,5 @@
 // Runs a program of the table under a limit of time, keeping all that it prints and showing it as it comes.
+import process from 'node:process';
 import { launch } from '../support/start-program.ts';
 import type { Startable } from '../support/start-program.ts';
 import type { Program } from '../support/started-program.ts';
@@ -29,8 +30,12 @@ export interface Running {
   readonly ended: Promise<Ran>;
   /** Everything that it has printed so far. */
   output(): string;
+  /** SIGTERM to all of it, and SIGKILL to what is left after a while. */
   kill(why: string): void;
 }
+
+/** For a suite to say which test was running, and for a run in a run to remove what it has made. */
+const GRACE_MS = 20_000;
 
 /** Throws, by name, when the program is not there. */
 export function start(name: Startable, args: readonly string[], { limitMs, show, ...options }: CommandOptions): Running {
@@ -43,17 +48,31 @@ export function start(name: Startable, args: readonly string[], { limitMs, show,
     });
   }
   let why: string | undefined;
+  let over = false;
+  let grace: NodeJS.Timeout | undefined;
   const kill = (reason: string): void => {
+    if (over) return;
     why ??= reason;
-    program.kill();
+    signalGroup(program, 'SIGTERM');
+    grace ??= setTimeout(() => program.kill(), GRACE_MS);
   };
   const limit = setTimeout(kill, limitMs, `stopped after its limit of ${Math.round(limitMs / 1000)} s`);
   const ended = program.ended.then(({ status, signal }): Ran => {
+    over = true;
     clearTimeout(limit);
+    clearTimeout(grace);
     if (why === undefined && status !== null) return { status, output };
     return { status: undefined, output, killed: why ?? program.failure?.message ?? `ended by ${signal}` };
   });
   return { program, ended, output: () => output, kill };
+}
+
+function signalGroup({ pid }: Program, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // All of it has ended in between.
+  }
 }
 
 /** Waits for the end of what was started, with nothing more on its standard input. */

@@ -29,6 +29,7 @@ export async function demoAnswers(machine: BareMachine): Promise<void> {
     if (!demo.output().includes('lingate has stopped')) throw new Error('it did not say that it has stopped');
   } catch (error) {
     demo.kill('the demo failed');
+    await demo.ended;
     throw new Error(`${(error as Error).message}\n${demo.output().slice(-4000)}`, { cause: error });
   }
 }

@@ -142,6 +142,7 @@ async function withProcess(running: Running, work: () => Promise<void>): Promise
     await work();
   } catch (error) {
     running.kill('failed');
+    await running.ended;
     throw new Error(`${(error as Error).message}\n${running.output().slice(-2000)}`, { cause: error });
   }
 }
