@@ -8,6 +8,7 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import type { Log } from '../ports/log.ts';
 import { headerOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
 import type { AdminRequest, Members } from './admin-input.ts';
+import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
@@ -44,7 +45,6 @@ interface Input {
 /** A value to answer, with what the audit line names; or a refusal. */
 type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Refusal;
 
-export const ADMIN_PREFIX = '/admin/v1';
 export const ADMIN_BODY_BYTES_MAX = 16_384;
 const WRONG_TOKEN = refuse('unauthorized', 'The admin API asks for "Authorization: Bearer TOKEN" with the token of the configuration.');
 const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [

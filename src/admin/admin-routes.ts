@@ -4,6 +4,8 @@ import type { TObject, TSchema } from 'typebox';
 import { MINOR_MAX } from '../domain/money.ts';
 import { RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 
+export const ADMIN_PREFIX = '/admin/v1';
+
 const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: RECORD_NAME_CHARACTERS_MAX, description });
 const minor = (minimum: number, description: string) => Type.Integer({ minimum, maximum: MINOR_MAX, description });
@@ -95,7 +97,6 @@ export interface AdminRoute {
   readonly path: string;
   readonly summary: string;
   readonly body?: TObject;
-  /** Whether a body may be left out. */
   readonly status: 200 | 201;
   readonly answer: TSchema;
   /** Query parameters and what they are. */

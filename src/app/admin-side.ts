@@ -1,6 +1,7 @@
 // Puts the admin API on the ops listener: what it is made of, and the sum of the processes' live windows.
 import { performance } from 'node:perf_hooks';
-import { ADMIN_BODY_BYTES_MAX, ADMIN_PREFIX, AdminApi } from '../admin/admin-api.ts';
+import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
+import { ADMIN_PREFIX } from '../admin/admin-routes.ts';
 import { liveReport } from '../admin/live-report.ts';
 import type { LiveReport } from '../admin/live-report.ts';
 import { AdminOperations } from '../admin/operations.ts';

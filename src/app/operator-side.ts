@@ -7,7 +7,9 @@ import type { LogDestination } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { openApiDocument } from '../docs/openapi.ts';
 import type { OpenApiOptions } from '../docs/openapi.ts';
+import { adminOpenApi } from '../admin/openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
+import type { OpsPages } from '../ops/ops-listener.ts';
 import { opsPages } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { LoadedRoute } from '../ports/plugin.ts';
@@ -61,7 +63,7 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
   const listener = await startOpsListener({
     host: ops.host,
     port: ops.port,
-    pages: opsPages({ ready, metrics, api }),
+    pages: { ...opsPages({ ready, metrics, api }), ...(admin === undefined ? {} : adminPages(() => adminDocument(config(), side))) },
     // A browser holds an operator's session only where there is one to hold.
     names: admin === undefined ? undefined : opsNames,
     apps: admin === undefined ? [] : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
@@ -75,6 +77,14 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
     close: () => listener.close(),
   };
   return side;
+}
+
+function adminPages(document: () => Record<string, unknown>): OpsPages {
+  return { '/admin/openapi.json': () => ({ status: 200, contentType: 'application/json', body: JSON.stringify(document()) }) };
+}
+
+function adminDocument({ service }: Config, { url, docsUrl }: OperatorSide): Record<string, unknown> {
+  return adminOpenApi({ serviceName: service.name, serverUrl: url, docsUrl });
 }
 
 /** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */

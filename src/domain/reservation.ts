@@ -13,4 +13,4 @@ export const REMEMBER_MS = 10_000;
  * How long a resolution may wait for an admission to share its way to the store, in milliseconds. Nobody waits for it, and
  * whatever comes for the same team comes behind it.
  */
-export const RIDE_MS = 2;
+export const SETTLE_LINGER_MS = 2;

@@ -1,5 +1,6 @@
 // The admin API over real sockets and both stores: who is let in, what each operation does, and that it is what the command line prints.
 import { randomBytes } from 'node:crypto';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
@@ -201,6 +202,23 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
   ])('%s is refused', async (_what, method, path, body, code) => {
     const detail = expectProblem(await call(method, path, { body }), code);
     expect(detail).not.toBe('');
+  });
+
+  test('its OpenAPI document is sound, and names every route', async () => {
+    const { body } = await request({
+      port: setting.gateway.opsPort,
+      path: '/admin/openapi.json',
+      headers: { host: 'localhost', connection: 'close' },
+    });
+    const found = await lintFromString({
+      source: body,
+      config: await createConfig({ extends: ['recommended'] }),
+      absoluteRef: 'openapi.json',
+    });
+    expect(found.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([]);
+    const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, { operationId: string }>> };
+    const ids = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+    expect(ids.toSorted()).toEqual(ADMIN_ROUTES.map(({ id }) => id).toSorted());
   });
 
   describe('who is let in', () => {

@@ -1,5 +1,5 @@
 // Sends what one turn of the event loop asks of the ledger as one script call per server slot, and answers each asker.
-import { RIDE_MS } from '../../domain/reservation.ts';
+import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../ports/key-directory.ts';
 import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
 import { ReplyReader, encodeCall } from './ledger-codec.ts';
@@ -61,10 +61,10 @@ export class LedgerTurns {
     this.#turn ??= setImmediate(this.#flush);
   }
 
-  /** Nobody waits for a resolution: it rides along with an admission, or goes when it has waited for `RIDE_MS`. */
+  /** Nobody waits for a resolution: it rides along with an admission, or goes when it has waited for `SETTLE_LINGER_MS`. */
   resolve(teamId: string, requestId: string, verdict: Verdict, answer: (answer: Resolution) => void): void {
     this.#waiting.push({ kind: 'resolve', teamId, asks: { requestId, verdict }, answer, rounds: this.#rounds() });
-    if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, RIDE_MS);
+    if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, SETTLE_LINGER_MS);
   }
 
   /** Sends what waits. */

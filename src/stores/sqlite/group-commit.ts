@@ -1,6 +1,6 @@
 // Runs what was asked for in one turn of the event loop in one transaction, so that one fsync pays for all of it.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { RIDE_MS } from '../../domain/reservation.ts';
+import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { Log } from '../../ports/log.ts';
 import { faultOf } from './faults.ts';
 import { QueuedOperation } from './queued-operation.ts';
@@ -92,7 +92,7 @@ export class GroupCommit {
     this.#ride ??= setTimeout(() => {
       this.#ride = undefined;
       this.#schedule(0);
-    }, RIDE_MS);
+    }, SETTLE_LINGER_MS);
   }
 
   #flush(): void {

@@ -1,0 +1,80 @@
+// The admin API's OpenAPI 3.1 document, drawn from the table of its routes.
+import { problems } from '../core/problem.ts';
+import { ADMIN_PREFIX, ADMIN_ROUTES } from './admin-routes.ts';
+import type { AdminRoute } from './admin-routes.ts';
+
+type Json = Record<string, unknown>;
+
+export interface AdminOpenApiOptions {
+  readonly serviceName: string;
+  /** Of the ops listener. */
+  readonly serverUrl: string;
+  /** Absolute URL under which `/errors` lies. */
+  readonly docsUrl: string;
+}
+
+const PROBLEM = { $ref: '#/components/schemas/Problem' } as const;
+
+export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOptions): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of ADMIN_ROUTES) {
+    const item = (paths[ADMIN_PREFIX + route.path] ??= {});
+    item[route.method.toLowerCase()] = operationOf(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `${serviceName} admin API`,
+      version: '1',
+      description: 'Teams, keys and plans, as the command line has them, and the last 15 minutes. Failures are RFC 9457 problem documents.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    externalDocs: { url: `${docsUrl}/errors`, description: 'Every problem code.' },
+    servers: [{ url: serverUrl }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The token of the configuration.' } },
+      schemas: {
+        Problem: {
+          type: 'object',
+          required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
+          properties: {
+            type: { type: 'string', format: 'uri' },
+            title: { type: 'string' },
+            status: { type: 'integer' },
+            code: { type: 'string', enum: Object.keys(problems) },
+            detail: { type: 'string' },
+            request_id: { type: 'string' },
+          },
+        },
+      },
+    },
+  };
+}
+
+function operationOf({ id, summary, path, body, status, answer, query = {} }: AdminRoute): Json {
+  const segment = /\{(\w+)\}/.exec(path)?.[1];
+  const parameters = [
+    ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),
+    ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
+    ...(status === 201 ? [IDEMPOTENCY] : []),
+  ];
+  return {
+    operationId: id,
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      [status]: { description: summary, content: { 'application/json': { schema: answer } } },
+      default: { description: 'What went wrong.', content: { 'application/problem+json': { schema: PROBLEM } } },
+    },
+  };
+}
+
+const IDEMPOTENCY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Repeated within an hour with the same request, it is answered as the first time and creates nothing more.',
+  schema: { type: 'string', maxLength: 128 },
+};
