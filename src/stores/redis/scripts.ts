@@ -5,7 +5,7 @@ import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'layout'] as const;
 const TEAM = ['team'] as const;
-const BOOKS = [...TEAM, 'places', 'ids', 'account'] as const;
+const BOOKS = [...TEAM, 'places', 'records', 'reservations', 'looking', 'ids', 'account'] as const;
 
 interface ScriptFiles {
   readonly files: readonly string[];
