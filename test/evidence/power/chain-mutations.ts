@@ -45,7 +45,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'what was given up on is settled as if it had been delivered',
     'core/pipeline.ts',
-    'if (x.cancelled) this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);\n    else if',
+    "if (x.cancelled) {\n      if (outcome?.kind === 'stream') outcome.body.cancel();\n      this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);\n    } else if",
     'if',
     SIMULATED,
   ),
