@@ -24,7 +24,7 @@ export interface TranslationOptions {
 }
 
 /** Every option by its name in JSON, in the order in which they are sent. */
-export const OPTION_NAMES: Readonly<Record<keyof TranslationOptions, string>> = {
+export const OPTION_NAMES = {
   sourceLang: 'source_lang',
   targetLang: 'target_lang',
   formality: 'formality',
@@ -32,6 +32,11 @@ export const OPTION_NAMES: Readonly<Record<keyof TranslationOptions, string>> = 
   glossary: 'glossary',
   format: 'format',
   ignoreTags: 'ignore_tags',
+} as const satisfies Readonly<Record<keyof TranslationOptions, string>>;
+
+/** The options as JSON has them: none may be forgotten. */
+export type NamedOptions = {
+  readonly [Option in keyof TranslationOptions as (typeof OPTION_NAMES)[Option]]: TranslationOptions[Option] | undefined;
 };
 
 /** Whatever is not chosen; a target always is. */
@@ -51,9 +56,10 @@ export function keyOfOptions(options: TranslationOptions): string {
   let key = '';
   for (const name of TRANSLATION_OPTIONS) {
     const value = options[name];
-    if (value === undefined) key += '|';
-    // In quotes no value can look like the end of another.
-    else key += `${JSON.stringify(typeof value === 'object' && 'id' in value ? value.id : value)}|`;
+    // With its length before it no value can look like the end of another.
+    if (typeof value === 'string') key += `${value.length}:${value}`;
+    else if (value !== undefined) key += JSON.stringify('id' in value ? value.id : value);
+    key += '|';
   }
   return key;
 }

@@ -5,6 +5,17 @@ import type { EngineCall } from '../../ports/engine.ts';
 const NAME =
   /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
+/** Names that are right, as every call has the same few: looking one up takes a quarter of the time. */
+const sendable = new Set<string>();
+const SENDABLE_MAX = 64;
+
+function isSendable(name: string): boolean {
+  if (sendable.has(name)) return true;
+  if (!NAME.test(name)) return false;
+  if (sendable.size < SENDABLE_MAX) sendable.add(name);
+  return true;
+}
+
 /** Whether an operator may add a field of this name to every request. */
 export function isFieldName(name: string): boolean {
   return NAME.test(name) && !/^(?:content-type|x-request-id|traceparent)$/i.test(name);
@@ -23,7 +34,10 @@ export function fixedLines(
   return { reused: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
 }
 
-/** Leaves out fields whose names, in lower case, are `taken`. `undefined` when the call is not one that can be sent: the fault is the adapter's. The text is to be sent as UTF-8. */
+/**
+ * Leaves out fields whose names, in lower case, are `taken`. `undefined` when the call is not one that can be sent: the fault
+ * is the adapter's. The text is to be sent as UTF-8.
+ */
 export function requestText(
   { method, path, headers, body }: EngineCall,
   basePath: string,
@@ -36,7 +50,7 @@ export function requestText(
   for (const name of Object.keys(headers)) {
     if (taken.length > 0 && taken.includes(name.toLowerCase())) continue;
     const value = headers[name]!;
-    if (!NAME.test(name) || !VALUE.test(value)) return undefined;
+    if (!isSendable(name) || !VALUE.test(value)) return undefined;
     text += `${name}: ${value}\r\n`;
   }
   if (body !== undefined) return `${text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;

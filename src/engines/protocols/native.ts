@@ -1,14 +1,8 @@
 // Lingate's own engine protocol: one POST with all texts, one answer with all translations.
-import { NOTHING_CHOSEN, OPTION_NAMES, TRANSLATION_OPTIONS } from '../../domain/translation-options.ts';
+import type { NamedOptions } from '../../domain/translation-options.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
 import { headersOf } from './json-request.ts';
 import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
-
-/** Each option, what comes before its value in the body, and the value that is not sent. */
-const MEMBERS = TRANSLATION_OPTIONS.map((option) => {
-  const unsaid: unknown = option === 'targetLang' ? undefined : NOTHING_CHOSEN[option];
-  return { option, opening: `,${JSON.stringify(OPTION_NAMES[option])}:`, unsaid };
-});
 
 export const nativeProtocol: EngineProtocol = {
   // Whatever a caller can ask for stands in the body: the engine behind it is one's own.
@@ -29,11 +23,18 @@ function judgeResponse(response: EngineResponse | AttemptFailure, texts: number)
   return translations === undefined ? unusable('wrong_shape') : { kind: 'usable', translations };
 }
 
+/** `JSON.stringify` leaves out what is `undefined`. An object written out: going through the list of options takes twice as long. */
 function bodyOf({ text, options }: EngineWork): string {
-  let body = `{"text":${JSON.stringify(text)}`;
-  for (const { option, opening, unsaid } of MEMBERS) {
-    const value = options[option];
-    if (value !== unsaid) body += opening + JSON.stringify(value);
-  }
-  return `${body}}`;
+  const body: NamedOptions & { readonly text: readonly string[] } = {
+    text,
+    source_lang: options.sourceLang,
+    target_lang: options.targetLang,
+    formality: options.formality,
+    context: options.context,
+    glossary: options.glossary,
+    // Plain text is what is meant without a word.
+    format: options.format === 'text' ? undefined : options.format,
+    ignore_tags: options.ignoreTags,
+  };
+  return JSON.stringify(body);
 }
