@@ -17,7 +17,6 @@ import { openServing } from './serving.ts';
 export { startDemoEngine } from '../demo/demo-engine.ts';
 export { describeApi } from './operator-side.ts';
 export type { Address, AppOptions } from './operator-side.ts';
-export { describeUwsBuild } from './serving.ts';
 
 /** A running gateway. */
 export interface App {

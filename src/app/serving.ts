@@ -37,7 +37,6 @@ import type { TeamRegistry } from '../ports/team-registry.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
-import { ListenError } from '../server/listener.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
 import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
@@ -255,17 +254,6 @@ async function startListener(config: Config, gateway: Gateway, { docsUrl, port, 
   // Imported when chosen: the library's binary must not be needed where the other listener is used.
   if (config.listener === 'node') return (await import('../server/node-http.ts')).startNodeListener(options);
   return (await import('../server/uws.ts')).startUwsListener(options);
-}
-
-/** The build of uWebSockets.js that `listener: uws` loads here; when there is none, why. */
-export async function describeUwsBuild(): Promise<string> {
-  const { describeUws, loadUws } = await import('../server/uws-build.ts');
-  try {
-    return describeUws(loadUws());
-  } catch (error) {
-    if (error instanceof ListenError) return error.message;
-    throw error;
-  }
 }
 
 /** Verdicts that the store has not acknowledged are worth a moment's wait; after that their leases see to them. */

@@ -104,7 +104,7 @@ function firstWords(): string[] {
 /** What callers meet first: the library behind `listener: uws`, and the Node behind the other. */
 async function libraries(): Promise<string> {
   // Imported only now: the other commands need none of it.
-  const { describeUwsBuild } = await import('../app/app.ts');
+  const { describeUwsBuild } = await import('../app/http-library.ts');
   return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
 }
 

@@ -8,6 +8,7 @@ import { formatNetworkAddress } from '../../config/network-address.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import { checkEngine } from '../../app/engine-setup.ts';
 import { checkForward } from '../../app/forward-setup.ts';
+import { checkIdleSeconds } from '../../app/http-library.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
 import type { Command } from '../command.ts';
 import { labelled } from '../table.ts';
@@ -23,6 +24,7 @@ export const configCheck: Command = {
     const config = await context.config();
     const missing = unreadable(config);
     if (missing.length > 0) throw new ConfigError(missing);
+    await checkIdleSeconds(config);
     const admin = adminToken(config, context.io.env) === undefined ? 'off' : 'on';
     const forward = checkForward(config, context.io.env);
     const engine = engineSummaryOf(await checkEngine(config, context.io.env));

@@ -84,6 +84,20 @@ describe('config check', () => {
     expect(people.stdout).not.toContain('geheim');
   });
 
+  test('tells of an idle time that the loaded HTTP library cannot keep', async () => {
+    const file = join(folder.path, 'idle.yaml');
+    writeFileSync(file, 'limits: { idle_seconds: 60 }\n');
+    const env = { LINGATE_UWS_BUILD: 'uws-pack' };
+    const { status, stderr } = await lingate(['config', 'check', '--config', file], { env });
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `${file}: limits.idle_seconds: uWebSockets.js 20.0.8 (uws-pack) keeps idle connections for 8 seconds and cannot be told to for 60; ` +
+        'lower it, use "listener: node", or a system with glibc 2.38 (Debian 13, Ubuntu 24.04)\n',
+    );
+    writeFileSync(file, 'listener: node\nlimits: { idle_seconds: 60 }\n');
+    expect((await lingate(['config', 'check', '--config', file], { env })).status).toBe(0);
+  });
+
   test('names every fault of a wrong one by the file as it was given, with status 1', async () => {
     writeFileSync(join(folder.path, 'wrong.yaml'), 'listen: x\nplans: { free: { billing: quota } }\n');
     const { status, stdout, stderr } = await lingate(['config', 'check', '--config', 'wrong.yaml'], { cwd: folder.path });
