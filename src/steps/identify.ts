@@ -4,6 +4,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';
 import { digestOf } from '../domain/api-key.ts';
+import type { KeyDigest } from '../domain/api-key.ts';
 import type { Credential, CredentialReader } from '../domain/credentials.ts';
 import { keyDigestSlot, keyOwnerSlot, newRequestStats, requestStatsSlot } from '../domain/slots.ts';
 import { UNKNOWN_KEY } from '../domain/refusals.ts';
@@ -19,12 +20,25 @@ const MALFORMED = refuse(
 export type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
 
 export function identifyStep(credentials: CredentialReader, cache: KeyCache): HeadStep {
-  const identify = identifyBy(cache);
+  const recent = new RecentDigests();
   return {
     kind: 'head',
     name: 'identify',
     headers: credentials.headers,
-    run: (x) => identify(x, credentials.read(x.head.headers)),
+    run(x) {
+      const { headers } = x.head;
+      // Where it is sent it decides alone, so the same value always stands for the same key.
+      const authorization = headers['authorization'];
+      const known = authorization === undefined ? undefined : recent.get(authorization, x.startedAtMs);
+      if (known !== undefined) return recognise(x, known, cache);
+      const credential = credentials.read(headers);
+      if (credential.kind !== 'key') return credential.kind === 'missing' ? MISSING : MALFORMED;
+      const digest = digestOf(credential.key);
+      const refusal = recognise(x, digest, cache);
+      // Keys that nobody knows would push the others out.
+      if (authorization !== undefined && x.get(keyOwnerSlot) !== undefined) recent.set(authorization, digest);
+      return refusal;
+    },
   };
 }
 
@@ -32,12 +46,36 @@ export function identifyBy(cache: KeyCache): Identify {
   return (x, credential) => {
     if (credential.kind === 'missing') return MISSING;
     if (credential.kind === 'malformed') return MALFORMED;
-    const digest = digestOf(credential.key);
-    const owner = cache.peek(digest);
-    if (owner === 'unknown') return UNKNOWN_KEY;
-    x.set(keyDigestSlot, digest);
-    x.set(requestStatsSlot, newRequestStats());
-    if (owner !== undefined) x.set(keyOwnerSlot, owner);
-    return undefined;
+    return recognise(x, digestOf(credential.key), cache);
   };
+}
+
+function recognise(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | undefined {
+  const owner = cache.peek(digest);
+  if (owner === 'unknown') return UNKNOWN_KEY;
+  x.set(keyDigestSlot, digest);
+  x.set(requestStatsSlot, newRequestStats());
+  if (owner !== undefined) x.set(keyOwnerSlot, owner);
+  return undefined;
+}
+
+const RECENT_MAX = 1000;
+const RECENT_MS = 1000;
+
+/** Digests of what was sent within about a second: pattern and SHA-256 are not worked out anew for each of a burst. */
+class RecentDigests {
+  readonly #digests = new Map<string, KeyDigest>();
+  #sinceMs = 0;
+
+  get(authorization: string, nowMs: number): KeyDigest | undefined {
+    if (nowMs - this.#sinceMs >= RECENT_MS) {
+      this.#digests.clear();
+      this.#sinceMs = nowMs;
+    }
+    return this.#digests.get(authorization);
+  }
+
+  set(authorization: string, digest: KeyDigest): void {
+    if (this.#digests.size < RECENT_MAX) this.#digests.set(authorization, digest);
+  }
 }
