@@ -47,6 +47,8 @@ export class Expiry {
       if (periodNo === team.counts.periodNo) team.counts.heldCharacters -= characters;
       this.#books.touch(team);
     }
+    // Whichever of these have ended are found in the file.
+    team.held.clear();
     const [nextMs] = this.#nextEnd.get(team.no) as unknown as [number | null];
     team.leaseDueMs = nextMs ?? Infinity;
   }

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { OPEN, RELEASED } from './schema.ts';
-import type { TeamBooks } from './team-books.ts';
+import type { Held, TeamBooks } from './team-books.ts';
 
 /** An id past its time counts as never seen wherever it is read; rows are cleared away every so many, twice as many at a time. */
 const CLEAR_EVERY = 64;
@@ -21,13 +21,6 @@ export interface NewReservation {
   readonly priceMicro: number;
 }
 
-export interface Held {
-  readonly key: number;
-  readonly characters: number;
-  readonly priceMicro: number;
-  readonly periodNo: number;
-}
-
 type HeldRow = [key: number, characters: number, priceMicro: number, periodNo: number];
 
 const OPENED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no)
@@ -43,6 +36,7 @@ export class RequestIds {
   readonly #close: StatementSync;
   readonly #closeOver: StatementSync;
   readonly #resolve: StatementSync;
+  readonly #resolveHeld: StatementSync;
   readonly #rangeEnd: StatementSync;
   readonly #last: StatementSync;
   readonly #clear: StatementSync;
@@ -64,8 +58,9 @@ export class RequestIds {
     // An id that is past its time, but not cleared away yet, makes room for the new one.
     this.#openOver = database.prepare(`INSERT OR REPLACE ${OPENED}`);
     this.#closeOver = database.prepare(`INSERT OR REPLACE ${CLOSED}`);
-    this.#resolve = arrays(`UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}
-      RETURNING key, characters, price_micro, period_no`);
+    const resolve = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
+    this.#resolve = arrays(`${resolve} RETURNING key, characters, price_micro, period_no`);
+    this.#resolveHeld = database.prepare(resolve);
     this.#rangeEnd = arrays(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
       ORDER BY request_id, team LIMIT 1 OFFSET ?`);
     this.#last = arrays('SELECT request_id, team FROM operations ORDER BY request_id DESC, team DESC LIMIT 1');
@@ -84,7 +79,9 @@ export class RequestIds {
   addOpen(team: TeamBooks, key: number, reservation: NewReservation, nowMs: number, over: boolean): boolean {
     const { requestId, untilMs, characters, priceMicro } = reservation;
     const statement = over ? this.#openOver : this.#open;
-    if (statement.run(requestId, team.no, untilMs, key, characters, priceMicro, team.counts.periodNo).changes === 0) return false;
+    const { periodNo } = team.counts;
+    if (statement.run(requestId, team.no, untilMs, key, characters, priceMicro, periodNo).changes === 0) return false;
+    team.held.set(requestId, { key, characters, priceMicro, periodNo });
     this.#tick(nowMs);
     return true;
   }
@@ -98,8 +95,14 @@ export class RequestIds {
   }
 
   /** What an open reservation held; `undefined` when the id is not open. */
-  resolve(team: number, requestId: string, state: number, nowMs: number): Held | undefined {
-    const row = this.#resolve.get(state, nowMs + REMEMBER_MS, requestId, team) as unknown as HeldRow | undefined;
+  resolve(team: TeamBooks, requestId: string, state: number, nowMs: number): Held | undefined {
+    const held = team.held.get(requestId);
+    if (held !== undefined) {
+      team.held.delete(requestId);
+      // Reading back what a statement has changed takes as long as changing it.
+      return this.#resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
+    }
+    const row = this.#resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no) as unknown as HeldRow | undefined;
     return row === undefined ? undefined : { key: row[0], characters: row[1], priceMicro: row[2], periodNo: row[3] };
   }
 

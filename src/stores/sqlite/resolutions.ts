@@ -3,9 +3,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
-import type { Held, RequestIds } from './request-ids.ts';
+import type { RequestIds } from './request-ids.ts';
 import { COMMITTED, EXPIRED, RELEASED } from './schema.ts';
-import type { KeyBooks, TeamBooks } from './team-books.ts';
+import type { Held, KeyBooks, TeamBooks } from './team-books.ts';
 
 export class Resolutions {
   readonly #books: Books;
@@ -27,7 +27,7 @@ export class Resolutions {
     if (team === undefined) return { kind: 'absent' };
     this.#expiry.run(team, nowMs);
     const isCommit = verdict === 'commit';
-    const held = this.#ids.resolve(team.no, requestId, isCommit ? COMMITTED : RELEASED, nowMs);
+    const held = this.#ids.resolve(team, requestId, isCommit ? COMMITTED : RELEASED, nowMs);
     if (held === undefined) return this.#resolveClosed(team, requestId, verdict, nowMs);
     const { counts } = team;
     counts.heldMicro -= held.priceMicro;

@@ -31,6 +31,15 @@ export interface TeamHead {
   readonly leaseDueMs: number | null;
 }
 
+/** What a reservation holds, and of whom. */
+export interface Held {
+  /** The key's number. */
+  readonly key: number;
+  readonly characters: number;
+  readonly priceMicro: number;
+  readonly periodNo: number;
+}
+
 export class TeamBooks {
   readonly teamId: string;
   readonly no: number;
@@ -41,6 +50,8 @@ export class TeamBooks {
   leaseDueMs: number;
   /** By key id, and by number. */
   readonly keys = new Map<string | number, KeyBooks>();
+  /** What open reservations hold, of those that were made since the team was read. */
+  readonly held = new Map<string, Held>();
   /** Whether `counts` or `window` are not as in the file. */
   changed = false;
 

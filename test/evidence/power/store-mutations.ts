@@ -203,8 +203,8 @@ const SQLITE: readonly Mutation[] = [
   inSqlite(
     'released twice',
     'request-ids.ts',
-    'WHERE request_id = ? AND team = ? AND state = ${OPEN}\n      RETURNING',
-    'WHERE request_id = ? AND team = ? RETURNING',
+    'WHERE request_id = ? AND team = ? AND state = ${OPEN}`;',
+    'WHERE request_id = ? AND team = ?`;',
     contract('SQLite', 'resolution of reservations'),
     SIMULATED,
   ),
