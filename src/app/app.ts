@@ -98,7 +98,9 @@ export async function describeApiWithPlugins(config: Config): Promise<Record<str
 /** The final order of steps of every route, plugins included. Opens neither store nor port. */
 export async function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
   const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);
-  const rows = routeRows(config, plugins);
-  await plugins.close();
-  return rows.map((row) => ({ route: routeName(row), steps: [...row.steps] }));
+  try {
+    return routeRows(config, plugins).map((row) => ({ route: routeName(row), steps: [...row.steps] }));
+  } finally {
+    await plugins.close();
+  }
 }

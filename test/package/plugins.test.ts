@@ -141,6 +141,7 @@ async function marksOf(main: string, folder: string, more: readonly string[] = [
     return (await fetch(`${gateway.url}/health`)).headers.get('x-mark');
   } finally {
     expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(gateway.output()).not.toContain('Warning');
   }
 }
 
@@ -185,7 +186,12 @@ describe.each([
     };
     const { team_id } = await command('team', 'create', '--name', 'Acme', '--plan', 'pro');
     const { key } = await command('key', 'create', '--team', team_id!, '--mode', 'test');
-    const gateway = await startGatewayProcess({ args: ['serve', '--config', 'config.yaml', ...PLACE], cwd: folder, main: mainOf() });
+    const config = ['--config', 'config.yaml'];
+    expect(JSON.stringify(await command('routes', ...config))).toContain('"GET /meter","steps":["access-log","shed","identify"');
+    expect(await command('openapi', ...config)).toHaveProperty(['paths', '/meter', 'get', 'tags', 0], 'meter');
+    // The primary describes what the workers answer.
+    const args = ['serve', ...config, ...PLACE, '--workers', '2'];
+    const gateway = await startGatewayProcess({ args, cwd: folder, main: mainOf() });
     const answer = await fetch(`${gateway.url}/meter`, { headers: { authorization: `Bearer ${key}` } });
     expect([answer.status, await answer.json()]).toEqual([200, { characters: 0 }]);
     expect((await fetch(`${gateway.url}/meter`)).status).toBe(401);

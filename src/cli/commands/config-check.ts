@@ -17,7 +17,7 @@ export const configCheck: Command = {
   name: 'config check',
   summary: 'Checks the configuration and shows what it comes to.',
   usage: '',
-  about: 'All faults are listed at once. Reads the files that it names; opens neither store nor port.',
+  about: 'All faults are listed at once. Reads the files that it names and sets plugins up; opens neither store nor port.',
   flags: {},
   examples: ['lingate config check --config lingate.yaml'],
   async run(context) {
@@ -25,6 +25,8 @@ export const configCheck: Command = {
     const missing = unreadable(config);
     if (missing.length > 0) throw new ConfigError(missing);
     await checkIdleSeconds(config);
+    // Whether their options are right, and their steps and routes fit.
+    if (config.plugins.length > 0) await (await import('../../app/app.ts')).describeRoutes(config);
     const admin = adminToken(config, context.io.env) === undefined ? 'off' : 'on';
     const forward = checkForward(config, context.io.env);
     const engine = engineSummaryOf(await checkEngine(config, context.io.env));

@@ -113,6 +113,27 @@ describe('config check', () => {
     ]);
   });
 
+  test('finds plugins whose options are wrong, and those whose routes do not fit', async () => {
+    const routes = "routes: [{ method: 'GET', path: '/v1/usage', takesBody: false, steps: ['access-log'] }]";
+    const options = 'Type.Object({ word: Type.String() })';
+    const plugin = `import Type from 'typebox';\nexport default { name: 'shadow', options: ${options}, setup: () => ({ ${routes} }) };\n`;
+    writeFileSync(join(folder.path, 'shadow.mjs'), plugin);
+    const checked = async (given: string) => {
+      writeFileSync(join(folder.path, 'plugins.yaml'), `plugins: [{ module: shadow.mjs, options: ${given} }]\n`);
+      return lingate(['config', 'check', '--config', 'plugins.yaml'], { cwd: folder.path });
+    };
+    expect(await checked('{}')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^plugins\.0\.options\.word: is missing/) as string,
+    });
+    const { status, stderr } = await checked('{ word: a }');
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      'plugins: route "GET /v1/usage" of plugin "shadow": "GET /v1/usage" is the gateway\'s own and cannot be replaced; choose another path\n',
+    );
+  });
+
   test('finds files that a gateway would miss', async () => {
     const file = join(folder.path, 'files.yaml');
     writeFileSync(file, 'tls: { cert_file: c.pem, key_file: k.pem }\nplugins: [{ module: ./p.ts }]\n');
