@@ -22,14 +22,23 @@ interface ComposeService {
   readonly healthcheck: { readonly test: readonly string[] };
 }
 
+/** A service as it is with these variables set: each has a default in its place. */
+function withVariables(service: ComposeService, variables: Readonly<Record<string, string>>): ComposeService {
+  const environment = Object.entries(service.environment ?? {}).map(([name, value]) => [
+    name,
+    value.replaceAll(/\$\{(\w+):-([^}]*)\}/g, (_all, variable: string, fallback: string) => variables[variable] ?? fallback),
+  ]);
+  return { ...service, environment: Object.fromEntries(environment) as Record<string, string> };
+}
+
 describe('the compose file', () => {
   const { services } = parse(read('config/compose.yaml'), { merge: true }) as { services: Record<string, ComposeService> };
-  const lingate = services['lingate']!;
+  const lingate = withVariables(services['lingate']!, {});
   const redis = services['redis']!;
   const engine = instructionsOf((services['engine']!.build as { dockerfile_inline: string }).dockerfile_inline);
 
   test('confines every service', () => {
-    expect(Object.keys(services)).toEqual(['lingate', 'redis', 'engine']);
+    expect(Object.keys(services)).toEqual(['lingate', 'redis', 'engine', 'libretranslate']);
     for (const service of Object.values(services)) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
       expect(service.mem_limit).toMatch(/^\d+[mg]$/);
@@ -51,6 +60,16 @@ describe('the compose file', () => {
     expect(Number.parseInt(lingate.stop_grace_period!, 10)).toBeGreaterThan(
       (config.limits.drainDelayMs + config.limits.drainMs) / 1000 + 5,
     );
+  });
+
+  test('speaks LibreTranslate to the service of that profile, when it is told to', () => {
+    const header = read('config/compose.yaml').split('\nname:')[0]!;
+    const told = Object.fromEntries([...header.matchAll(/(LINGATE_ENGINE_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
+    const { environment } = withVariables(services['lingate']!, told);
+    const config = configOf(lingate.command!, environment!);
+    expect(builtInProtocols.has(config.engine.protocol)).toBe(true);
+    expect(config.engine).toMatchObject({ protocol: 'libretranslate', urls: ['http://libretranslate:5000'] });
+    expect(services[new URL(config.engine.urls[0]!).hostname]).toMatchObject({ profiles: [config.engine.protocol] });
   });
 
   test('publishes the public port, to this machine, and nothing else', () => {
