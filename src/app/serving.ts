@@ -8,8 +8,6 @@ import type { EngineSettings } from '../config/engine-options.ts';
 import type { ForwardSettings } from '../config/forward-settings.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
-import type { Gateway } from '../core/gateway.ts';
-import { ProblemWriter } from '../core/problem-writer.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { Languages, withFormality } from '../domain/languages.ts';
 import { ulidSource } from '../domain/ulid.ts';
@@ -26,38 +24,24 @@ import { LoopPressure } from '../runtime/loop-pressure.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
+import { startListener } from './public-listener.ts';
+import type { Listening, ListenOptions } from './public-listener.ts';
+import { openSettlements, settle } from './settling.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { Log } from '../ports/log.ts';
 import type { LoadedRoute } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
-import type { Listener, ListenerOptions } from '../server/listener.ts';
+import type { Listener } from '../server/listener.ts';
 import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { openStore } from '../stores/open.ts';
-import { SettlementQueue } from '../runtime/settlement-queue.ts';
-
-export interface ListenOptions {
-  /** What problem `type` URIs begin with. */
-  readonly docsUrl: string;
-  readonly port: number;
-  /** `false` among workers, which share the port. */
-  readonly exclusive: boolean;
-}
-
-/** Where the public listener is, and what it stands on. */
-export interface Listening {
-  readonly host: string;
-  readonly port: number;
-  /** With its version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
-  readonly library: string;
-}
+import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 export interface Serving {
   /** As the API reference shows them. */
@@ -81,7 +65,6 @@ export interface Serving {
 
 const clock: Clock = { nowMs: () => Date.now() };
 const monotonicMs = (): number => performance.now();
-const SETTLE_WAIT_MS = 5000;
 /** Entries of some hundred large glossaries, or very many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -145,7 +128,7 @@ class OpenServing implements Serving {
 
   async listen(options: ListenOptions): Promise<Listening> {
     const { config, output, down, metrics, plugins } = this.#opened;
-    const settlements = openSettlements(config, this.#opened.store, metrics, output.log);
+    const settlements = openSettlements(config, this.#opened.store, metrics, output.log, monotonicMs);
     metrics.gauge('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log));
     const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
@@ -208,16 +191,6 @@ class OpenServing implements Serving {
   }
 }
 
-function openSettlements(config: Config, store: Store, metrics: Metrics, log: Log): SettlementQueue {
-  return new SettlementQueue({
-    ledger: store.ledger,
-    now: monotonicMs,
-    log,
-    leaseMs: config.limits.leaseMs,
-    onSettled: (verdict, result) => metrics.settlement(verdict, result),
-  });
-}
-
 /** What stands in front of the store, so that it is not asked again for what never changes. */
 function cachesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryCache } {
   const keys = new LruKeyCache({
@@ -238,30 +211,4 @@ function openEngineOf({ engine }: Config, { protocol, options, headers }: Engine
     onBatch: (requests) => metrics.engineBatch(requests),
     onTokens: (tokens) => metrics.engineTokens(tokens),
   });
-}
-
-async function startListener(config: Config, gateway: Gateway, { docsUrl, port, exclusive }: ListenOptions): Promise<Listener> {
-  const options: ListenerOptions = {
-    gateway,
-    problems: new ProblemWriter({ docsUrl, realm: config.service.name }),
-    host: config.listen.host,
-    port,
-    exclusive,
-    bodyBytesMax: config.limits.bodyBytes,
-    idleSeconds: config.limits.idleSeconds,
-    ...(config.tls === undefined ? {} : { tls: config.tls }),
-  };
-  // Imported when chosen: the library's binary must not be needed where the other listener is used.
-  if (config.listener === 'node') return (await import('../server/node-http.ts')).startNodeListener(options);
-  return (await import('../server/uws.ts')).startUwsListener(options);
-}
-
-/** Verdicts that the store has not acknowledged are worth a moment's wait; after that their leases see to them. */
-async function settle(settlements: SettlementQueue, log: Log): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, SETTLE_WAIT_MS);
-  await Promise.race([settlements.drained(), late]);
-  clearTimeout(timer);
-  if (settlements.open > 0) log.warn('reservations left to their leases', { count: settlements.open });
-  settlements.close();
 }

@@ -1,6 +1,6 @@
 // What the primary process and its workers say to each other; values that survive structured cloning.
 import type { Config } from '../config/config.ts';
-import type { Listening } from '../app/serving.ts';
+import type { Listening } from '../app/public-listener.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 

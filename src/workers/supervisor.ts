@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Listening } from '../app/serving.ts';
+import type { Listening } from '../app/public-listener.ts';
 import type { Config } from '../config/config.ts';
 import { openPrimary } from './worker.ts';
 import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Listening } from '../app/serving.ts';
+import type { Listening } from '../app/public-listener.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveStep } from '../runtime/live-window.ts';

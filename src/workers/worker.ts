@@ -16,7 +16,7 @@ import type { Log } from '../ports/log.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { openServing } from '../app/serving.ts';
-import type { Listening } from '../app/serving.ts';
+import type { Listening } from '../app/public-listener.ts';
 
 export type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
 
