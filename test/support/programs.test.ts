@@ -14,6 +14,9 @@ const STARTERS: Readonly<Record<string, string>> = {
   'src/build.ts': 'the compiler, by our own Node',
   'src/workers/worker-process.ts': "the gateway's workers: our own Node with our own entry, by fork",
 };
+/** npm scripts that start nothing but Node and what npm installs; `bench:micro` says of programs that are not there that they are missing. */
+const WITHOUT_PROGRAMS =
+  'lingate start build manual prepack test:package simulate fuzz bench:micro format format:check lint typecheck static check'.split(' ');
 /** Paths that are no programs that we start. */
 const OTHER_PATHS: Readonly<Record<string, string>> = {
   '/usr/bin/env': 'the first line of an entry',
@@ -62,6 +65,12 @@ describe('programs', () => {
     // Programs of other commands need not be here.
     if (commands.includes('test')) expect(existsSync(file)).toBe(true);
     expect(file).toMatch(/^\/usr\/(?:s?bin|lib|share)\//);
+  });
+
+  test('are listed for every npm script that starts any', () => {
+    const scripts = Object.keys(packageJson.scripts).filter((name) => !name.startsWith('pre') || name === 'prepack');
+    const known = [...COMMANDS, ...WITHOUT_PROGRAMS];
+    expect(scripts.filter((name) => !known.includes(name))).toEqual([]);
   });
 
   test.each(COMMANDS)('npm run %s is prepared for by one step', (command) => {
