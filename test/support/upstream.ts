@@ -26,10 +26,13 @@ export interface TestUpstream {
   close(): Promise<void>;
 }
 
-/** Byte `i` of every download. */
+/** What every download repeats. */
+const PATTERN = Buffer.from(Uint8Array.from({ length: 131_072 }, (_, i) => (i * 31 + (i >> 9)) & 0xff));
+
+/** The bytes of any download from a place on. */
 export function downloadPiece(from: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
-  for (let i = 0; i < length; i++) bytes[i] = ((from + i) * 31 + ((from + i) >> 9)) & 0xff;
+  for (let at = 0; at < length;) at += PATTERN.copy(bytes, at, (from + at) % PATTERN.length);
   return bytes;
 }
 

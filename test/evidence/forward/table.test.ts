@@ -1,0 +1,148 @@
+// Raw requests to forward routes over both listeners: the upstream never sees one that was not sent through a route, nor a field that is not listed.
+import { connect } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { startUpstream } from '../../support/upstream.ts';
+import type { SeenRequest, TestUpstream } from '../../support/upstream.ts';
+import { FORWARD_CASES } from './cases.ts';
+import type { ForwardCase } from './cases.ts';
+
+/** How long a connection that is not ended may take to say whatever it says. */
+const PATIENCE_MS = 1_500;
+const AT_ONCE = 25;
+const MAY_GO_UP = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'content-type',
+  'x-kind',
+  'x-request-id',
+  'x-fixed',
+]);
+
+interface Said {
+  /** Of the first answer; 0 when there was none. */
+  readonly status: number;
+  readonly bytes: string;
+}
+
+test('the table has at least 80 cases', () => {
+  expect(FORWARD_CASES.length).toBeGreaterThanOrEqual(80);
+  expect(new Set(FORWARD_CASES.map(({ name }) => name)).size).toBe(FORWARD_CASES.length);
+});
+
+describe.each(['uws', 'node'] as const)('the %s listener', (listener) => {
+  let folder: string;
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  let said: readonly Said[];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lingate-forward-'));
+    upstream = await startUpstream();
+    const forward = [
+      { path: '/v1/voices', methods: ['GET'], target: upstream.url },
+      {
+        path: '/v1/documents/*',
+        methods: ['GET', 'POST', 'DELETE', 'OPTIONS'],
+        target: upstream.url,
+        request_fields: ['content-type', 'x-kind'],
+        headers: { 'x-fixed': 'yes' },
+      },
+    ];
+    gateway = await startGateway({ listener, store: `sqlite:${folder}/a.db`, engineUrls: ['http://127.0.0.1:9'], config: { forward } });
+    const { key } = await gateway.team();
+    const all: Said[] = [];
+    for (let at = 0; at < FORWARD_CASES.length; at += AT_ONCE) {
+      const group = FORWARD_CASES.slice(at, at + AT_ONCE);
+      all.push(...(await Promise.all(group.map((one, i) => play(gateway.port, bytesOf(one, at + i, key))))));
+    }
+    said = all;
+  });
+
+  afterAll(async () => {
+    await gateway.stop();
+    await upstream.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const seenOf = (index: number): SeenRequest[] => upstream.seen.filter(({ target }) => target.includes(idOf(index)));
+
+  test.each(FORWARD_CASES.map((one, index) => [one.name, one, index] as const))('%s', (_name, one, index) => {
+    const { status, bytes } = said[index]!;
+    const seen = seenOf(index);
+    if (one.expect === 'passes') {
+      expect([status, seen.map(({ target }) => target)]).toEqual([200, [one.target!.replaceAll('ID', idOf(index))]]);
+    } else if (one.expect === 'contained') {
+      // What stands in front may have gone up, once; and is answered once.
+      expect(seen.length).toBeLessThanOrEqual(1);
+    } else {
+      expect([status, seen]).toEqual([one.expect, []]);
+    }
+    expect(bytes).not.toContain('canary');
+  });
+
+  test('the upstream has seen nothing but what was sent through a route, framed by us, with the fields that are listed', () => {
+    expect(upstream.broken).toEqual([]);
+    for (const request of upstream.seen) {
+      expect(request.target).toMatch(/^\/v1\/(?:voices$|documents(?:[/?]|$))/);
+      const names = request.fields.map(([name]) => name.toLowerCase());
+      expect(names.filter((name) => !MAY_GO_UP.has(name))).toEqual([]);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names.filter((name) => name === 'content-length' || name === 'transfer-encoding').length).toBeLessThanOrEqual(1);
+      expect(request.fields.find(([name]) => name.toLowerCase() === 'host')![1]).toBe(new URL(upstream.url).host);
+      expect(request.fields.find(([name]) => name.toLowerCase() === 'x-request-id')![1]).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+    }
+  });
+
+  test('no request was made out of the body of another', () => {
+    // The only ones of this name are those that stand behind another one, as requests of their own.
+    const behind = FORWARD_CASES.filter(({ bytes, expect: what }) => bytes.includes('SMUGGLED') && what !== 'contained');
+    expect(behind.length).toBeGreaterThan(0);
+    const made = upstream.seen.filter(({ target }) => target.includes('SMUGGLED'));
+    // node:http serves what is pipelined behind a whole request, which is a request; uWebSockets.js ends the connection.
+    expect(made.length).toBeLessThanOrEqual(listener === 'node' ? PIPELINED : 0);
+  });
+
+  test('no bug came to light, and the gateway serves on', async () => {
+    expect(gateway.logLines.filter((line) => line.includes('"a bug"'))).toEqual([]);
+    expect((await play(gateway.port, 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n')).status).toBe(200);
+  });
+});
+
+/** Requests that stand whole behind a whole one with a length: pipelined, and so requests like any other. */
+const PIPELINED = 1;
+
+function idOf(index: number): string {
+  return `c${String(index).padStart(4, '0')}z`;
+}
+
+function bytesOf({ bytes }: ForwardCase, index: number, key: string): string {
+  const own = bytes.replaceAll('ID', idOf(index));
+  // Lengths were counted with the word that a key stands for.
+  return own.replaceAll('KEY', key);
+}
+
+/** Sends all of it on a connection of its own; what comes until the connection ends, or nothing more is to be expected. */
+function play(port: number, bytes: string): Promise<Said> {
+  return new Promise((resolve) => {
+    let received = '';
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const end = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ status: Number(/^HTTP\/1\.1 (?:100 [^\r]*\r\n\r\nHTTP\/1\.1 )?(\d{3})/.exec(received)?.[1] ?? 0), bytes: received });
+    };
+    const timer = setTimeout(end, PATIENCE_MS);
+    socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.on('close', end);
+    socket.write(Buffer.from(bytes, 'latin1'));
+  });
+}
