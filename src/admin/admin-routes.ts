@@ -10,7 +10,7 @@ const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: RECORD_NAME_CHARACTERS_MAX, description });
 const minor = (minimum: number, description: string) => Type.Integer({ minimum, maximum: MINOR_MAX, description });
 
-export const NewTeamBody = Type.Object(
+const NewTeamBody = Type.Object(
   {
     name: name('What people call the team.'),
     plan: Type.String({ description: 'A plan of the configuration; its numbers are copied into the team.' }),
@@ -19,7 +19,7 @@ export const NewTeamBody = Type.Object(
   closed,
 );
 
-export const TeamPatchBody = Type.Object(
+const TeamPatchBody = Type.Object(
   {
     name: Type.Optional(name('A new name.')),
     plan: Type.Optional(Type.String({ description: 'A plan of the configuration; holds from the next request on.' })),
@@ -28,7 +28,7 @@ export const TeamPatchBody = Type.Object(
   { ...closed, minProperties: 1 },
 );
 
-export const NewKeyBody = Type.Object(
+const NewKeyBody = Type.Object(
   {
     mode: Type.Enum(['live', 'test'], { type: 'string', description: 'Only a label: both modes behave alike.' }),
     label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),

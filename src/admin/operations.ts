@@ -163,6 +163,6 @@ function done<T>(value: T): { readonly kind: 'done'; readonly value: T } {
 }
 
 /** Whether a team is held to just these numbers. */
-export function sameLimits(a: TeamLimits, b: TeamLimits): boolean {
+function sameLimits(a: TeamLimits, b: TeamLimits): boolean {
   return (Object.keys(b) as (keyof TeamLimits)[]).every((member) => a[member] === b[member]);
 }

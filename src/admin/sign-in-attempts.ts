@@ -11,7 +11,7 @@ export interface SignInOptions {
 export type SignIn = 'right' | 'wrong' | 'wait';
 
 const WINDOW_MS = 60_000;
-export const WRONG_MAX = 10;
+const WRONG_MAX = 10;
 /** Beyond it the address that was longest quiet is forgotten. */
 const ADDRESSES_MAX = 10_000;
 

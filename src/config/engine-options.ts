@@ -37,7 +37,7 @@ export interface EngineSources {
 const HEADERS_MAX = 32;
 
 /** What every protocol takes besides its own. */
-export const CommonOptions = Type.Object({
+const CommonOptions = Type.Object({
   headers: Type.Optional(
     Type.Record(Type.String(), secret(''), {
       maxProperties: HEADERS_MAX,

@@ -43,7 +43,7 @@ export const isAddedField = (name: string): boolean => NAME.test(name) && (name 
 
 /** Those that say nothing that is only ours to say: of keys, of limits and their numbers, of methods. */
 const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
-export const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
+const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
   (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !NOT_MAPPED.has(code),
 );
 

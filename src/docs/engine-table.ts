@@ -21,7 +21,7 @@ interface Shape {
 }
 
 /** Markdown: a row for each option, and one for each thing that the engine can do or not. */
-export function engineTable({ name, options, can }: DescribedProtocol): string {
+function engineTable({ name, options, can }: DescribedProtocol): string {
   const { properties = {}, required = [] } = options as Shape;
   const rows = [
     ...Object.entries(properties).map(([option, shape]) => [`\`${option}\``, optionText(shape, required.includes(option))]),

@@ -11,7 +11,7 @@ import { NOTHING_CHOSEN } from './translation-options.ts';
 import type { TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
 
-export const TEXTS_MAX = 50;
+const TEXTS_MAX = 50;
 const CONTEXT_CHARACTERS_MAX = 2000;
 export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 export type Formality = (typeof FORMALITIES)[number];

@@ -24,7 +24,7 @@ export interface TranslationOptions {
 }
 
 /** Every option by its name in JSON, in the order in which they are sent. */
-export const OPTION_NAMES = {
+const OPTION_NAMES = {
   sourceLang: 'source_lang',
   targetLang: 'target_lang',
   formality: 'formality',

@@ -5,7 +5,7 @@ import type { Reading } from './response-head.ts';
 /** More digits would be zeros in front. */
 const SIZE_DIGITS_MAX = 8;
 /** Of all extensions of one body together. */
-export const EXTENSION_BYTES_MAX = 16_384;
+const EXTENSION_BYTES_MAX = 16_384;
 
 const [IN_SIZE, IN_EXTENSION, SIZE_END, IN_CONTENT, CONTENT_END_CR, CONTENT_END_LF] = [0, 1, 2, 3, 4, 5];
 

@@ -7,8 +7,8 @@ import type { JsonObject } from './json-response.ts';
 import { keyOf } from './openai-prompt.ts';
 
 /** A translation may be so many times as long as its text, and so much longer still: more is an answer, a story or a loop. */
-export const LENGTH_FACTOR = 6;
-export const LENGTH_MORE = 60;
+const LENGTH_FACTOR = 6;
+const LENGTH_MORE = 60;
 
 const CODE_FENCE = '```';
 const TAG = /<[^<>]+>/g;

@@ -21,7 +21,7 @@ export interface ProtocolSubject {
 
 /** Time enough for a sound engine on a busy machine. */
 const TIMEOUT_MS = 5000;
-export const RESPONSE_BYTES_MAX = 1 << 20;
+const RESPONSE_BYTES_MAX = 1 << 20;
 export const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 /** A caller that can leave. */
