@@ -41,4 +41,6 @@ export const contestants: readonly Contestant[] = [
 export const furtherContestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-older', does: 'on the older build of uWebSockets.js, Redis, access log', store: 'redis', env: olderUws }),
   uwsFloorOlder,
+  lingate({ name: 'lingate-sqlite-forward', does: 'a charged forward route on SQLite, access log', store: 'sqlite', forwards: true }),
+  lingate({ name: 'lingate-redis-forward', does: 'a charged forward route on Redis, access log', store: 'redis', forwards: true }),
 ];

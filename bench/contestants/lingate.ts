@@ -5,7 +5,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../test/support/start-program.ts';
 import { freePort } from '../../test/support/free-port.ts';
-import { gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
+import { engineAnswer, gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant, Ground, Running } from './contestant.ts';
 import { expectStatus } from './sample.ts';
 import { bearer, benchKeys } from './keys.ts';
@@ -29,6 +29,8 @@ export interface LingateOptions {
   readonly redisMasters?: number;
   /** All load by one team with one request a second: nearly all of it is refused. */
   readonly flooded?: boolean;
+  /** The engine's own path as a forward route: nothing is read or translated here, only passed on. */
+  readonly forwards?: boolean;
   /** For its process; may throw `NotOffered`. */
   readonly env?: () => Readonly<Record<string, string>>;
   /** Stands between Lingate and its Redis; given the port of the one, tells the port of the other. */
@@ -95,8 +97,12 @@ async function startStore(ground: Ground, { store, redisMasters, beforeRedis }: 
 
 type Judged = Omit<Running, 'gatewayPid' | 'redis' | 'stop'>;
 
-function judged(port: number, authorizations: readonly string[], { flooded }: LingateOptions): Judged {
+/** The engine's. */
+const FORWARDED = '/translate';
+
+function judged(port: number, authorizations: readonly string[], { flooded, forwards }: LingateOptions): Judged {
   const called = { port, path: TRANSLATE_PATH, authorizations };
+  if (forwards === true) return { ...called, path: FORWARDED, expect: engineAnswer };
   if (flooded === true) return { ...called, expect: () => ({ status: 429, alsoStatus: 200, body: undefined }) };
   return {
     ...called,
@@ -124,6 +130,9 @@ function writeSettings(file: string, { port, opsPort, ground, options }: Setting
     languages: LANGUAGES,
     engine: { urls: [`http://127.0.0.1:${ground.enginePort}`], ...options.engine },
     ...options.config,
+    ...(options.forwards === true
+      ? { forward: [{ path: FORWARDED, methods: ['POST'], target: `http://127.0.0.1:${ground.enginePort}`, charge_characters: 1 }] }
+      : {}),
   };
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(settings));
