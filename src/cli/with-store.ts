@@ -21,7 +21,7 @@ export async function withStore(context: CommandContext, use: (store: Store, con
   }
 }
 
-/** Loaded only where the store may be one of theirs: most commands have no business with them. */
+/** Plugins are loaded only when the store's URL is of none of our kinds, so that a plugin may bring it. */
 async function pluginsFor({ store, plugins }: Config): Promise<Pick<LoadedPlugins, 'stores' | 'close'>> {
   const { loadPlugins, NO_PLUGINS } = await import('../config/plugins.ts');
   return storeKindOf(store) === undefined ? loadPlugins(plugins, SILENT) : NO_PLUGINS;

@@ -33,7 +33,7 @@ export async function importPluginModule(module: string, from: string): Promise<
   return (await import(url)) as { readonly default?: unknown };
 }
 
-/** Those that come with the gateway are where they are, whatever resolves names here. */
+/** The file of a plugin that comes with the gateway, found beside this one and not through `node_modules`. */
 function shipped(name: string): string | undefined {
   const found = SHIPPED.exec(name);
   return found === null ? undefined : new URL(`../plugins/${found[1]!}${extname(import.meta.url)}`, import.meta.url).href;

@@ -30,7 +30,7 @@ export interface LoadedPlugins {
   close(): Promise<void>;
 }
 
-/** The routes of the plugins that a configuration lists, from those who only look at them. */
+/** The routes of the plugins that a configuration lists, for commands that only print them; the plugins are closed again. */
 export async function routesOfPlugins(entries: readonly PluginEntry[]): Promise<readonly LoadedRoute[]> {
   const plugins = await loadPlugins(entries, SILENT);
   await plugins.close();

@@ -74,7 +74,7 @@ export class Exchange implements Cancellation {
   outcome: Outcome | undefined = undefined;
   /** Something has been handed to the sink (a deadline may answer before the chain has ended). */
   answered = false;
-  /** Go with whatever answer is given from now on. Held to the same rule as an outcome's own. */
+  /** Sent with every answer from now on, a refusal too. The rule for an outcome's own headers holds for them. */
   responseHeaders: HeaderList = NO_HEADERS;
   /** A step keeps deadlines of its own from here on: the overall one no longer counts. */
   ownDeadline = false;

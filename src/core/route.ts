@@ -44,7 +44,7 @@ export function pathsOverlap(one: string, other: string): boolean {
   return segments.length === others.length && segments.every(same);
 }
 
-/** Puts steps where their names stand. Throws when a name is nobody's. */
+/** Replaces the names of steps by the steps. Throws when there is no step of a name. */
 export function specOf(row: RouteRow, steps: ReadonlyMap<string, Step>): RouteSpec {
   const found = row.steps.map((name) => {
     const step = steps.get(name);

@@ -69,7 +69,7 @@ export class Router {
     return undefined;
   }
 
-  /** What is below is for somebody else to read: only what cannot be read as another path goes there. */
+  /** Another server reads the path below the prefix: only a path that it cannot resolve to another one matches. */
   #matchWildcard(path: string): PathEntry | undefined {
     const found = this.#wildcards.find(({ base }) => path === base || (path.startsWith(base) && path.charAt(base.length) === '/'));
     return found !== undefined && isPlainPath(path) ? found.entry : undefined;

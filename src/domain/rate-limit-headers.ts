@@ -2,10 +2,10 @@
 import type { HeaderList } from '../core/outcome.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
 
-/** Fields know whole seconds only; the window slides, so that within one of it no more than what is left is sure. */
+/** The fields take whole seconds. Of a sliding window only this is sure: `remaining` requests within the next second. */
 const WINDOW_SECONDS = RATE_WINDOW_MS / 1000;
 
-/** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left behind the request that is answered. */
+/** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left when the answered request has taken its place. */
 export function rateLimitHeaders(limit: number, remaining: number): HeaderList {
   return [
     ['RateLimit-Policy', `"requests";q=${limit};w=${WINDOW_SECONDS}`],

@@ -1,7 +1,7 @@
 // W3C Trace Context: what becomes of a caller's `traceparent` on its way to the engine.
 import { randomBytes } from 'node:crypto';
 
-/** Version 00, whole; of a later version what stands in its place, and behind a further dash whatever it has added. */
+/** Version 00 in full. Of a later version its first 55 characters, which have the same form; what follows must begin with a dash. */
 const PATTERN = /^(?:00|(?!00|ff)[0-9a-f]{2}(?=.{53}(?:-|$)))-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})/;
 const VERSION_00_LENGTH = 55;
 /** Sampled, and random trace id; a sender must leave the other bits of version 00 at zero. */

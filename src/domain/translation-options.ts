@@ -34,7 +34,7 @@ const OPTION_NAMES = {
   ignoreTags: 'ignore_tags',
 } as const satisfies Readonly<Record<keyof TranslationOptions, string>>;
 
-/** The options as JSON has them: none may be forgotten. */
+/** The options by their names in JSON. None is optional, so that the compiler finds a body that leaves one out. */
 export type NamedOptions = {
   readonly [Option in keyof TranslationOptions as (typeof OPTION_NAMES)[Option]]: TranslationOptions[Option] | undefined;
 };

@@ -42,7 +42,7 @@ export function readGlossary(languages: () => Languages, bodyBytesMax: number): 
 export function createGlossary(glossaries: GlossaryStore, newId: () => string): BodyStep {
   return endpoint('create-glossary', async (x, teamId) => {
     const creation = await glossaries.create({ glossaryId: newId(), teamId, ...x.need(draftSlot) });
-    // The admission has just known the team by its key: whatever happened since, the key is nobody's.
+    // The admission knew the team a moment ago; now the store has lost it, and with it the key.
     if (creation.kind === 'team_unknown') return UNKNOWN_KEY;
     if (creation.kind === 'limit_reached') {
       const detail = `The plan allows ${creation.maxGlossaries} glossaries; delete one first.`;

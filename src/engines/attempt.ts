@@ -76,7 +76,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     try {
       running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
     } catch (error) {
-      // Later: nobody expects an answer before the question has been put.
+      // As a rejection, so that `done` is called after this has returned, as everywhere else.
       running = Promise.reject(error);
     }
     running.then(
@@ -100,7 +100,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     else this.#end(attempt, 'internal');
   }
 
-  /** As many as were sent, and none of them empty whose text has something to translate. */
+  /** As many translations as texts; one may be empty only where its text has nothing to translate. */
   #allTranslated(translations: readonly Translation[]): boolean {
     const { text } = this.#work;
     if (translations.length !== text.length) return false;

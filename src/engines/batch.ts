@@ -43,7 +43,7 @@ export class Batch implements Cancellation {
   takes(work: EngineWork, characters: number, limits: BatchLimits): boolean {
     if (this.texts + work.text.length > limits.textsMax || this.#characters + characters > limits.charactersMax) return false;
     const first = this.#members[0]?.work;
-    // A glossary's id stands in the key; that its entries are the same too is taken from nobody.
+    // The key holds a glossary's id only: that its entries are the same object is checked here.
     return first === undefined || first.options.glossary?.entries === work.options.glossary?.entries;
   }
 

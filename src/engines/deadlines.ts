@@ -32,7 +32,7 @@ export class Deadlines {
     this.#timer ??= setTimeout(this.#onTimer, this.#afterMs).unref();
   }
 
-  /** The timer is left to run: it finds out by itself what is due, and stops when nothing is left. */
+  /** Does not touch the timer: when it fires, it looks at what is due then, and is not set again when the queue is empty. */
   remove(one: Deadlined): void {
     const { earlier, later } = one;
     if (earlier === undefined && this.#first !== one) return;
@@ -51,7 +51,7 @@ export class Deadlines {
   }
 
   #expire(): void {
-    // Of the two that may lead here only one is left to.
+    // Either the timer or the immediate led here; the other one must not fire as well.
     this.close();
     const one = this.#first;
     if (one === undefined) return;

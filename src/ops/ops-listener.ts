@@ -93,7 +93,7 @@ async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Buf
   return bytes > bytesMax ? undefined : Buffer.concat(chunks);
 }
 
-/** Addresses cannot be rebound: whoever gives one means it. */
+/** A literal IP address is always accepted: DNS rebinding needs a name. */
 function isOwnName(host: string, names: readonly string[]): boolean {
   const name = host.replace(/:\d*$/, '').toLowerCase();
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || name === 'localhost' || names.some((own) => own.toLowerCase() === name);

@@ -64,7 +64,7 @@ export class SettlementQueue implements Settlements {
     });
   }
 
-  /** Stops trying. What is open is left to its lease. */
+  /** Stops repeating. Reservations that are still open end with their lease, uncharged. */
   close(): void {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);

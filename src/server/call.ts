@@ -76,7 +76,7 @@ export abstract class Call implements Sink {
     return this.#state === 'open' && (this.#closes || this.#held !== undefined || route?.takesBody === true || route?.streams === true);
   }
 
-  /** The body is nobody's business any more: the library reads past it. */
+  /** Drops the body: the library reads on to its end, and nothing is kept. */
   protected passOverBody(): void {
     this.#body = undefined;
   }
@@ -101,7 +101,7 @@ export abstract class Call implements Sink {
 
   incoming(): ByteSource | undefined {
     if (this.#incoming !== undefined || this.#body === undefined) return this.#incoming;
-    // From here on it only counts what nobody takes.
+    // The collector keeps nothing from here on; it only counts the bytes, for the limit.
     this.#body.discard();
     const silent = 'body: it did not arrive in time; send it faster or send less.';
     this.#incoming = new IncomingBody(this.#announcedBytes, {
@@ -122,7 +122,7 @@ export abstract class Call implements Sink {
     this.#remember(this.desk.gateway.refuse(head, this, refuse('validation_error', detail)));
   }
 
-  /** Not when it is answered by now: texts and translations would stay with a connection that only idles. */
+  /** Not kept when it was answered at once: an idle connection would hold its texts and translations in memory. */
   #remember(x: Exchange): Exchange {
     if (this.#state === 'open') this.#exchange = x;
     return x;

@@ -23,7 +23,7 @@ export class HeadReader {
     this.#headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
   };
 
-  /** The kept fields; theirs to keep who asks, the next `start` begins a new object. */
+  /** The fields of this request. The object may be kept: the next `start` makes a new one. */
   get headers(): Readonly<Record<string, string>> {
     return this.#headers;
   }

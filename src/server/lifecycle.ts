@@ -48,7 +48,7 @@ async function lastWords(listeners: readonly Listener[], gateway: Gateway, quiet
     const before = open;
     open = openConnections(listeners);
     if (open === 0) return;
-    // Each answer takes its connection with it, so that none goes unnoticed between two looks.
+    // While draining every answer closes its connection: an answer between two looks shows as a changed count.
     if (open !== before || listeners.some(({ unsent }) => unsent > 0)) leftMs = quietMs;
     else if (leftMs <= 0) return;
     await delay(TICK_MS);

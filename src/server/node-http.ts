@@ -40,7 +40,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   };
   const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res, reader);
   server.on('request', handle);
-  // An expectation that is unknown here is none of the caller's concern: the request is answered.
+  // An `Expect` that Node does not know is ignored: the request is answered as any other.
   server.on('checkExpectation', handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => connectionOf(socket).failed(error));
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => connectionOf(socket).refuseRaw('CONNECT: this is not a proxy.'));

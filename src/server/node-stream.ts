@@ -34,6 +34,6 @@ export class NodeStream implements StreamWriter {
   }
 
   stop(): void {
-    // What the library still tells finds nobody who would listen.
+    // There is nothing to undo: events of the response that still come are ignored.
   }
 }

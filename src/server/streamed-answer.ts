@@ -17,7 +17,7 @@ export interface StreamWriter {
 export interface WriterEvents {
   writable(): void;
   delivered(): void;
-  /** The writer's own code threw where nobody called it. */
+  /** The writer's own code threw inside a callback of the library. */
   failed(error: unknown): void;
 }
 

@@ -140,7 +140,7 @@ export class ChunkedUwsStream implements StreamWriter {
     if (begun && this.#closes) setTimeout(() => this.#close(), CLOSE_MS);
   }
 
-  /** Unless the caller has done so, who was told to. */
+  /** The caller may have closed it first, as `Connection: close` told it to; then this throws. */
   #close(): void {
     try {
       this.#res.close();
@@ -178,7 +178,7 @@ export class ChunkedUwsStream implements StreamWriter {
   }
 
   #askNow(afterMs: number): void {
-    // Without anything left to ask with, the library cuts a caller off who does not read.
+    // Asking costs one byte of the tail; when it is used up, the library's own timer cuts off a caller who does not read.
     if (this.#tail.byteLength === 0) return;
     const ok = this.#write(this.#tail.subarray(0, 1));
     this.#tail = this.#tail.subarray(1);

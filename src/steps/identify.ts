@@ -35,7 +35,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
       if (credential.kind !== 'key') return credential.kind === 'missing' ? MISSING : MALFORMED;
       const digest = digestOf(credential.key);
       const refusal = recognise(x, digest, cache);
-      // Keys that nobody knows would push the others out.
+      // Only for known keys: a flood of unknown ones would push these out of the bounded map.
       if (authorization !== undefined && x.get(keyOwnerSlot) !== undefined) recent.set(authorization, digest);
       return refusal;
     },

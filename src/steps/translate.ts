@@ -128,7 +128,7 @@ function conclude<Told>(
   return usable ? tell(result.translations) : ENGINE_UNAVAILABLE;
 }
 
-/** Only a code of ours is passed on: whatever else an engine puts there is its own affair. */
+/** The engine's code, if it is one that we list; otherwise the one that the caller named. */
 function detected({ detectedSourceLanguage }: Translation, { options }: TranslationOrder, languages: Languages): string | undefined {
   return languages.base(detectedSourceLanguage) ?? options.sourceLang;
 }

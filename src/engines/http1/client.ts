@@ -24,9 +24,9 @@ export interface ClientOwner {
 export class Client {
   /** To be used again, if all is well. */
   readonly reusable: boolean;
-  /** The owner's: it has no request and holds nobody's place. */
+  /** Set by the owner: no request is on it, and it does not count against the limit of connections. */
   idle = false;
-  /** The owner's: it is not used any more from this moment on. */
+  /** Set by the owner: from this time on it is not used again. */
   idleUntilMs = 0;
   readonly #owner: ClientOwner;
   readonly #socket: Socket;

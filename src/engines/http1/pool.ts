@@ -42,7 +42,7 @@ export class Pool implements ClientOwner {
   readonly #limits: PoolLimits;
   readonly #nowMs: () => number;
   readonly #idle: IdleSockets;
-  /** In whatever state. */
+  /** Every connection that is not closed: connecting, in use, resting or idle. */
   readonly #open = new Set<Client>();
   /** Oldest first. */
   readonly #waiting = new Set<PoolRequest>();
@@ -77,7 +77,7 @@ export class Pool implements ClientOwner {
       started.stage = 'connecting';
       this.#start(started);
     } else if (this.#waiting.size < this.#limits.queueMax + this.#idle.resting) {
-      // A place of a connection that rests is as good as free: to wait for it takes none in the queue.
+      // A resting connection is free within two turns of the event loop: a call that waits for one does not count against the queue.
       started.waitingSinceMs = this.#nowMs();
       this.#waiting.add(started);
     } else {

@@ -7,7 +7,7 @@ const [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] = [0, 1, 2];
 const TIMEOUT = /(?:^|[ \t,])timeout=(\d+)/i;
 
 export const OTHER_FIELD = -1;
-/** Longer names are none of ours. */
+/** A longer name cannot be one of `NAMES`. */
 export const NAME_BYTES_MAX = Math.max(...NAMES.map(({ length }) => length));
 
 /** Which of the fields that matter this is; `name` is in lower case. */
@@ -52,7 +52,7 @@ export class ResponseFraming {
     return true;
   }
 
-  /** Digits and nothing else, and only once: also two equal fields are a sign of somebody else's hand. */
+  /** Digits only, and one field only: two, even equal ones, hint at an answer that was tampered with. */
   #takeLength(bytes: Uint8Array, from: number, to: number): boolean {
     let length = 0;
     for (let at = from; at < to; at++) {

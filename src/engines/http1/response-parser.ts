@@ -102,7 +102,7 @@ export class ResponseParser {
   }
 
   #endInterim(final: boolean): void {
-    // Nobody asked for another protocol, and an interim answer has neither a body nor the last word.
+    // We never ask for an upgrade (101); and an interim answer must have no body and must not end the connection.
     if (this.#head.status === 101 || final || ++this.#interims > INTERIMS_MAX) this.#reading = 'malformed';
     else this.#head.begin();
   }

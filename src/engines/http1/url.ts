@@ -7,7 +7,7 @@ export function readEngineUrl(text: string): URL {
     throw new Error(`engine URL for ${url.host}: must not hold credentials; put them into a proxy in front of the engine`);
   }
   const right = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '';
-  // What stands before an @ may be a password, also where nothing else can be made of it.
+  // A text with an @ may hold a password, even when it cannot be parsed as a URL: it is not shown.
   const shown = text.includes('@') ? '' : ` "${text}"`;
   if (!right) throw new Error(`engine URL${shown}: must be http(s)://HOST[:PORT][/PATH], without query or fragment`);
   return url;
