@@ -18,7 +18,7 @@ export interface RunOptions<A> {
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
-/** One Ctrl-C reaches us twice where a shell and npm both pass it on; nobody decides so quickly to give up on a drain. */
+/** A shell and npm may each pass on the same Ctrl-C: a second signal within this time is not taken for another one. */
 const ECHO_MS = 500;
 
 /** Resolves when the gateway has stopped. A second signal ends the process at once. */

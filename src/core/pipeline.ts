@@ -77,7 +77,7 @@ export class Pipeline {
   #finish(x: Exchange, outcome: Outcome): void {
     x.outcome = outcome;
     x.onCancel(undefined);
-    // First the answer: one that cannot be written becomes another, and nobody is charged for that.
+    // The answer is written first: when that fails, another one is written in its place, and the steps settle by that one.
     const told = this.#tell(x, outcome);
     if (told !== undefined) this.settle(x, told);
   }

@@ -1,4 +1,4 @@
-// Which paths mean the same to everybody who reads them: what may go on to somebody else as it is.
+// Which paths every server reads in the same way, and so may be forwarded as they are.
 
 /** Segments of the characters that RFC 3986 allows in them, none of them empty. */
 const SEGMENTS = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/;

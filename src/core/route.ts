@@ -35,7 +35,7 @@ export function routeName({ method, path }: { readonly method: string; readonly 
   return `${method} ${path}`;
 }
 
-/** Whether some path is of both forms. A segment with a parameter counts as any, whatever else is in it. */
+/** Whether some path matches both. A segment with a parameter counts as matching every segment. */
 export function pathsOverlap(one: string, other: string): boolean {
   const others = other.split('/');
   const segments = one.split('/');

@@ -1,4 +1,4 @@
-// The way down: what was opened is closed in reverse order, each part whatever became of the others.
+// Closing: what was opened is closed in reverse order, and a part that fails to close does not keep the others from it.
 
 export type Close = () => void | Promise<void>;
 

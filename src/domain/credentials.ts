@@ -27,7 +27,7 @@ export function credentialReader(vendorNames: readonly string[]): CredentialRead
     headers: ['authorization', ...dedicated],
     read(headers) {
       const authorization = headers['authorization'];
-      // Present, it decides alone, whatever its scheme: no fallback to the dedicated field.
+      // When there is an `Authorization`, of whatever scheme, the vendors' own fields are not looked at.
       if (authorization !== undefined) return fromAuthorization(authorization, schemes);
       for (const name of dedicated) {
         const value = headers[name];

@@ -33,14 +33,14 @@ export class AnswerBody implements ByteSource {
 
   open(receiver: ByteReceiver): void {
     this.#receiver = receiver;
-    // Whoever is opening it is not ready for the end yet.
+    // In a later turn: the caller of `open` expects no event before it returns.
     if (this.#over) return void setImmediate(() => receiver.fail());
     this.#silence.watch();
     this.#message.on('data', (chunk: Buffer) => this.#piece(chunk));
   }
 
   pause(): void {
-    // A slow caller is no silence.
+    // While a slow caller has it paused, the time of the upstream's silence does not run.
     this.#silence.rest();
     this.#message.pause();
   }

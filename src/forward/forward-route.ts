@@ -21,9 +21,9 @@ export interface ForwardRoute {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Whose body, should there be one, no server has to read. */
+/** Methods whose body a server may ignore: such a request with a body is refused. */
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'DELETE', 'OPTIONS']);
-/** What may be asked twice: it changes nothing. */
+/** Methods that change nothing, so that a failed attempt is repeated once. */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 
 export function takesBody(method: string): boolean {

@@ -20,7 +20,7 @@ const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 export class ProxyCall {
   /** As much of a request as the library looks at: the method, the target, fresh fields, and a body to pipe. */
   readonly request: IncomingMessage;
-  /** As much of a response: whether it still stands. `close` calls the upstream off. */
+  /** The few properties of a response that the library reads. The event `close` ends the upstream's request. */
   readonly #response: ServerResponse;
   readonly #wanted: UpstreamRequest;
   readonly #resolve: (result: UpstreamResult) => void;
@@ -85,7 +85,7 @@ export class ProxyCall {
       piece: (bytes) => {
         this.#sentBytes += bytes.byteLength;
         if (this.#sentBytes > bodyBytesMax) return this.#finish({ kind: 'too_large' });
-        // A caller who is slow is no silence of the upstream.
+        // While we wait for more of the caller's body, the time of the upstream's silence does not run.
         if (upstream.write(bytes)) return this.#silence.rest();
         body.pause();
         this.#silence.watch();
@@ -111,7 +111,7 @@ export class ProxyCall {
     if (this.#over) return answer.body.cancel();
     this.#over = true;
     this.#silence.rest();
-    // What is left of a request that was answered with a no is not sent.
+    // Answered before its whole body was sent, and so refused: the rest of the body is not read.
     if (!this.#sent) this.#wanted.body?.cancel();
     this.#resolve(answer);
   }

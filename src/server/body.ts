@@ -22,7 +22,7 @@ export class BodyCollector {
     this.#bytes = undefined;
   }
 
-  /** So much has come that reading on would only serve a flood. */
+  /** More than `DROP_FACTOR` times the limit has come: the connection is given up. */
   get exhausted(): boolean {
     return this.#length > this.#bytesMax * DROP_FACTOR;
   }

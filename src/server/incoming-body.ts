@@ -51,7 +51,7 @@ export class IncomingBody implements ByteSource {
     this.holdBack();
   }
 
-  /** Stops the library unless somebody takes what it reads. */
+  /** Pauses the library's reading as long as no step takes the body. */
   holdBack(): void {
     if (this.#state !== 'held' || !this.#reading || this.#complete) return;
     this.#reading = false;

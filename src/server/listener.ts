@@ -28,7 +28,7 @@ export interface Listener {
   readonly address: { readonly host: string; readonly port: number };
   /** Connections that are open. */
   readonly connections: number;
-  /** Of the answers that took their connections with them: those whose last bytes are not known to be on their way. */
+  /** Answers that close their connection and whose last bytes are not yet known to have been handed to the system. */
   readonly unsent: number;
   /** Refuses new connections; those that are open are served as before. */
   stopAccepting(): void;

@@ -104,7 +104,7 @@ export class NodeConnection implements Sink {
   }
 }
 
-/** Nothing was ever sent on it: there is nobody to explain anything to. */
+/** No byte has come on it: it is closed without an answer. */
 function silent(socket: Duplex): boolean {
   return 'bytesRead' in socket && socket.bytesRead === 0;
 }

@@ -27,7 +27,7 @@ export interface ScriptedEngine {
   forget(): void;
   /** Connections open now break by RST at the next byte sent over them, as after a restart behind a silent middlebox. */
   staleConnections(): void;
-  /** Resolves when the condition holds; looks again after whatever happens at the engine. */
+  /** Resolves when the condition holds; it is checked again after every event at the engine. */
   until(condition: () => boolean): Promise<void>;
   close(): Promise<void>;
 }

@@ -63,7 +63,7 @@ class Workers implements WorkerSource {
     this.#stopMs = limits.drainDelayMs + limits.drainMs + STOP_MARGIN_MS;
     // Whoever ends this process in a hurry must not leave workers behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
-    // The first one alone finds out whether the gateway can start at all, and on which port.
+    // The first worker starts alone: a gateway that cannot start fails once, and with port 0 the others need its port.
     const listening = await this.#open(1, primary, { port: listen.port, first: true }).listening;
     const place = { port: listening.port, first: false };
     for (let number = 2; number <= count; number++) this.#open(number, primary, place);

@@ -6,7 +6,7 @@ import { isJsonObject } from './json-response.ts';
 import type { JsonObject } from './json-response.ts';
 import { keyOf } from './openai-prompt.ts';
 
-/** A translation may be so many times as long as its text, and so much longer still: more is an answer, a story or a loop. */
+/** A translation has at most 6 times its text's length and 60 characters: a longer one is a reply, a story or a loop. */
 const LENGTH_FACTOR = 6;
 const LENGTH_MORE = 60;
 
@@ -57,7 +57,7 @@ function parsed(content: string): JsonObject | undefined {
   }
 }
 
-/** Some put their JSON into a code block although nobody asked. By hand: patterns for it take long over many blank lines. */
+/** Some models put their JSON into a code block unasked. No regular expression: on many blank lines it backtracks for long. */
 function withoutFence(content: string): string {
   if (!content.startsWith(CODE_FENCE) || !content.endsWith(CODE_FENCE)) return content;
   return content.slice(content.indexOf('\n'), -CODE_FENCE.length);
