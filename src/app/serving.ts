@@ -191,7 +191,7 @@ class OpenServing implements Serving {
   }
 }
 
-/** What stands in front of the store, so that it is not asked again for what never changes. */
+/** The caches in front of the store, for what never changes: whose key it is, and a glossary's entries. */
 function cachesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryCache } {
   const keys = new LruKeyCache({
     directory: store.keys,

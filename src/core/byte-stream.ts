@@ -2,7 +2,7 @@
 
 /** Where bytes come from. Nothing is read ahead of its receiver, but for what the library had in hand already. */
 export interface ByteSource {
-  /** How many there are in all; `undefined` when that is not known before the end. */
+  /** The length in bytes; `undefined` when it is not known before the end. */
   readonly bytes: number | undefined;
   /** Called once: from here on pieces come, in this turn of the event loop or later. */
   open(receiver: ByteReceiver): void;

@@ -85,7 +85,7 @@ export class Gateway {
     if (!x.waiting) this.#pipeline.end(x, CLIENT_CLOSED);
   }
 
-  /** An answer that took its time has ended: all of it was handed over, or its source failed, or the caller left before. */
+  /** A streamed answer has ended: all of it was handed over, or its source failed, or the caller left before. */
   streamed(x: Exchange, outcome: StreamReply, how: 'delivered' | 'broken' | 'gone'): void {
     switch (how) {
       case 'delivered':

@@ -2,7 +2,7 @@
 
 /** Segments of the characters that RFC 3986 allows in them, none of them empty. */
 const SEGMENTS = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/;
-/** Segments that go up or stand still; some servers also take what has parameters for them. */
+/** `.` and `..`, and both with parameters (`..;x`), which some servers read as the same. */
 const DOT_SEGMENT = /\/\.{1,2}(?:;[^/]*)?(?:\/|$)/;
 /**
  * Escapes that are none, or stand for what could not be written plainly: dots, slashes, backslashes, control characters,

@@ -15,7 +15,7 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
   if (body === 'none' || body.length === 0) return no('body: must be a JSON object; it is empty.');
-  // Checked by itself: decoding would silently turn bad bytes into U+FFFD, and a charge and a text would differ.
+  // Checked first: decoding would silently turn bad bytes into U+FFFD, and other characters than were sent would be charged.
   if (!isUtf8(body)) return no('body: must be valid UTF-8.');
   try {
     return { kind: 'value', value: JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8')) as unknown };

@@ -45,7 +45,7 @@ export class LruKeyCache implements KeyCache {
   find(digest: KeyDigest): Found | Promise<Found> {
     const running = this.#running.get(digest);
     if (running !== undefined) return running;
-    // A flood of keys nobody knows must not become a flood of lookups.
+    // No more than this many look-ups at once: a flood of unknown keys must not become one for the store.
     if (this.#running.size >= LOOKUPS_MAX) {
       this.#options.onLookup('refused');
       return BUSY;

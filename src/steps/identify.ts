@@ -27,7 +27,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
     headers: credentials.headers,
     run(x) {
       const { headers } = x.head;
-      // Where it is sent it decides alone, so the same value always stands for the same key.
+      // Nothing else is looked at when there is an `Authorization`, so the same value always means the same key.
       const authorization = headers['authorization'];
       const known = authorization === undefined ? undefined : recent.get(authorization, x.startedAtMs);
       if (known !== undefined) return recognise(x, known, cache);

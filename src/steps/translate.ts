@@ -25,7 +25,7 @@ export interface TranslateOptions {
   readonly onEngineResult: (x: Exchange, failures: readonly AttemptFailure[], usable: boolean) => void;
 }
 
-/** Has an admitted request translated, for whoever makes an answer of it. */
+/** Translates an admitted request; the caller makes an answer of the result. */
 export type Translate = (x: Exchange, order: TranslationOrder) => Translated | Refusal | Promise<Translated | Refusal>;
 
 /** What becomes of usable translations. */
