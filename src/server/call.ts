@@ -6,7 +6,7 @@ import { refuse } from '../core/problem.ts';
 import { BodyCollector, DROP_FACTOR } from './body.ts';
 import type { FramingGuard } from './framing.ts';
 import { IncomingBody } from './incoming-body.ts';
-import type { Desk } from './listener.ts';
+import type { ListenerState } from './listener.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { compose, composeHead } from './write.ts';
@@ -18,7 +18,7 @@ const LINGER_MS = 5_000;
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
 export abstract class Call implements Sink {
-  protected readonly desk: Desk;
+  protected readonly shared: ListenerState;
   protected head: RequestHead = NO_HEAD;
   #exchange: Exchange | undefined = undefined;
   #state: 'open' | 'streaming' | 'ended' | 'gone' = 'open';
@@ -35,8 +35,8 @@ export abstract class Call implements Sink {
   #held: Answer | undefined = undefined;
   #linger: NodeJS.Timeout | undefined = undefined;
 
-  constructor(desk: Desk) {
-    this.desk = desk;
+  constructor(shared: ListenerState) {
+    this.shared = shared;
   }
 
   /** Writes the answer, all at once. Called at most once, never after the caller has gone. */
@@ -84,7 +84,7 @@ export abstract class Call implements Sink {
   /** Starts the chain. `framing` has been judged. */
   protected begin(head: RequestHead, framing: FramingGuard): void {
     this.#expectBody(head, framing);
-    const { gateway } = this.desk;
+    const { gateway } = this.shared;
     const x = this.#remember(gateway.begin(head, this));
     const wanted = x.outcome === undefined && x.route.takesBody;
     if (!wanted) this.#body?.discard();
@@ -119,7 +119,7 @@ export abstract class Call implements Sink {
     this.head = head;
     this.#closes = true;
     this.#refusing = true;
-    this.#remember(this.desk.gateway.refuse(head, this, refuse('validation_error', detail)));
+    this.#remember(this.shared.gateway.refuse(head, this, refuse('validation_error', detail)));
   }
 
   /** Not kept when it was answered at once: an idle connection would hold its texts and translations in memory. */
@@ -129,7 +129,7 @@ export abstract class Call implements Sink {
   }
 
   #expectBody(head: RequestHead, framing: FramingGuard): void {
-    const { bodyBytesMax } = this.desk;
+    const { bodyBytesMax } = this.shared;
     this.head = head;
     this.#closes = framing.closes || framing.bodyBytes > bodyBytesMax * DROP_FACTOR;
     if (!framing.chunked && framing.bodyBytes === 0) return;
@@ -160,7 +160,7 @@ export abstract class Call implements Sink {
     this.#body = undefined;
     if (body === 'too_large') this.#closes = true;
     if (this.#held !== undefined) this.#releaseSoon();
-    else if (x !== undefined && x.outcome === undefined && x.route.takesBody) this.desk.gateway.body(x, body);
+    else if (x !== undefined && x.outcome === undefined && x.route.takesBody) this.shared.gateway.body(x, body);
   }
 
   /** The body cannot be read to its end. */
@@ -169,7 +169,7 @@ export abstract class Call implements Sink {
     this.#incoming?.drop();
     this.#closes = true;
     if (this.#held !== undefined) this.#releaseSoon();
-    else if (this.#exchange !== undefined) this.desk.gateway.callOff(this.#exchange, refuse('validation_error', detail));
+    else if (this.#exchange !== undefined) this.shared.gateway.callOff(this.#exchange, refuse('validation_error', detail));
   }
 
   /**
@@ -179,8 +179,8 @@ export abstract class Call implements Sink {
    */
   send(x: Exchange, outcome: Reply | Refusal): void {
     if (this.#state !== 'open') return;
-    const answer = compose(outcome, x, this.desk.problems);
-    const { draining } = this.desk;
+    const answer = compose(outcome, x, this.shared.problems);
+    const { draining } = this.shared;
     // Nobody takes the rest of a body that was to come as it comes.
     if (this.#incoming !== undefined && this.#body !== undefined) {
       this.#closes = true;
@@ -194,17 +194,17 @@ export abstract class Call implements Sink {
   /** Behind the whole request only: callers read when they have written, and uWS holds one of the two at a time. */
   stream(x: Exchange, outcome: StreamReply): void {
     if (this.#body !== undefined) throw new Error('an answer was begun before its request had come');
-    const { draining } = this.desk;
+    const { draining } = this.shared;
     const head = composeHead(outcome, x);
     const closes = this.#closes || draining;
     const answer = new StreamedAnswer(
       outcome.body,
       (how) => {
         this.#state = how === 'delivered' ? 'ended' : 'gone';
-        if (how === 'delivered' && closes && this.desk.draining) this.desk.lastAnswers++;
+        if (how === 'delivered' && closes && this.shared.draining) this.shared.lastAnswers++;
         this.#exchange = undefined;
         this.#streamed = undefined;
-        this.desk.gateway.streamed(x, outcome, how);
+        this.shared.gateway.streamed(x, outcome, how);
       },
       (error) => this.broke('stream', error),
     );
@@ -237,7 +237,7 @@ export abstract class Call implements Sink {
 
   #finish(answer: Answer, closes: boolean): void {
     this.#state = 'ended';
-    if (this.desk.draining) this.desk.lastAnswers++;
+    if (this.shared.draining) this.shared.lastAnswers++;
     this.write(answer, closes);
     this.#held = undefined;
     this.#exchange = undefined;
@@ -252,7 +252,7 @@ export abstract class Call implements Sink {
     this.#incoming?.drop();
     clearTimeout(this.#linger);
     try {
-      if (this.#exchange !== undefined) this.desk.gateway.abort(this.#exchange);
+      if (this.#exchange !== undefined) this.shared.gateway.abort(this.#exchange);
     } catch (error) {
       this.broke('abort', error);
     }
@@ -260,7 +260,7 @@ export abstract class Call implements Sink {
 
   /** The listener's own code threw: never an unanswered request, never the end of the process. */
   broke(where: string, error: unknown): void {
-    this.desk.gateway.fail(this.#exchange, this.head, this, `listener.${where}`, error);
+    this.shared.gateway.fail(this.#exchange, this.head, this, `listener.${where}`, error);
     if (this.#state === 'streaming') return this.#streamed?.broke();
     if (this.#state !== 'open') return;
     this.#state = 'gone';

@@ -42,7 +42,7 @@ export interface Listener {
 export const IDLE_SECONDS = 8;
 
 /** What a listener and all its calls share. */
-export interface Desk {
+export interface ListenerState {
   readonly gateway: Gateway;
   readonly problems: ProblemWriter;
   readonly bodyBytesMax: number;
@@ -56,26 +56,26 @@ export interface Desk {
   lastAnswers: number;
 }
 
-export function openDesk(options: ListenerOptions): Desk {
+export function openListenerState(options: ListenerOptions): ListenerState {
   const { gateway, problems, bodyBytesMax } = options;
   return { gateway, problems, bodyBytesMax, draining: false, connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
 }
 
 /** From here on connections only go. */
-function beginLastAnswers(desk: Desk): void {
-  if (desk.draining) return;
-  desk.draining = true;
-  desk.connectionsAtDrain = desk.connections;
+function beginLastAnswers(shared: ListenerState): void {
+  if (shared.draining) return;
+  shared.draining = true;
+  shared.connectionsAtDrain = shared.connections;
 }
 
 /** At least so many answers wait for a slow reader: more of them were given than connections have gone. */
-function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: Desk): number {
+function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: ListenerState): number {
   return Math.max(0, lastAnswers - (connectionsAtDrain - connections));
 }
 
 /** What a library's listener is to others. `cut` closes the port, if it is still open, and every connection. */
 export function listenerOf(
-  desk: Desk,
+  shared: ListenerState,
   library: string,
   address: Listener['address'],
   stopAccepting: () => void,
@@ -85,15 +85,15 @@ export function listenerOf(
     library,
     address,
     get connections() {
-      return desk.connections;
+      return shared.connections;
     },
     get unsent() {
-      return unsentAnswers(desk);
+      return unsentAnswers(shared);
     },
     stopAccepting,
-    beginLastAnswers: () => beginLastAnswers(desk),
+    beginLastAnswers: () => beginLastAnswers(shared),
     close() {
-      beginLastAnswers(desk);
+      beginLastAnswers(shared);
       cut();
     },
   };

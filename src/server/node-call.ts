@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Call } from './call.ts';
 import type { HeadReader } from './head-reader.ts';
-import type { Desk } from './listener.ts';
+import type { ListenerState } from './listener.ts';
 import { NodeStream } from './node-stream.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { fieldsOf } from './write.ts';
@@ -32,8 +32,8 @@ export class NodeCall extends Call {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
 
-  constructor(desk: Desk, owner: CallOwner, req: IncomingMessage, res: ServerResponse) {
-    super(desk);
+  constructor(shared: ListenerState, owner: CallOwner, req: IncomingMessage, res: ServerResponse) {
+    super(shared);
     this.#owner = owner;
     this.#req = req;
     this.#res = res;

@@ -7,7 +7,7 @@ import { refuse } from '../core/problem.ts';
 import { NO_HEAD } from './call.ts';
 import type { HeadReader } from './head-reader.ts';
 import { HEAD_BYTES_MAX } from './listener.ts';
-import type { Desk } from './listener.ts';
+import type { ListenerState } from './listener.ts';
 import { NodeCall } from './node-call.ts';
 import { compose, serialise } from './write.ts';
 
@@ -17,7 +17,7 @@ const PIPELINE_MAX = 64;
 const LINGER_MS = 1_000;
 
 export class NodeConnection implements Sink {
-  readonly #desk: Desk;
+  readonly #shared: ListenerState;
   readonly #socket: Duplex;
   readonly #open = new Set<NodeCall>();
   #newest: NodeCall | undefined = undefined;
@@ -25,8 +25,8 @@ export class NodeConnection implements Sink {
   #condemned = false;
   #refused = false;
 
-  constructor(desk: Desk, socket: Duplex) {
-    this.#desk = desk;
+  constructor(shared: ListenerState, socket: Duplex) {
+    this.#shared = shared;
     this.#socket = socket;
     socket.once('close', () => {
       for (const call of this.#open) call.gone();
@@ -40,7 +40,7 @@ export class NodeConnection implements Sink {
       this.#socket.destroy();
       return;
     }
-    const call = new NodeCall(this.#desk, this, req, res);
+    const call = new NodeCall(this.#shared, this, req, res);
     this.#newest = call;
     this.#open.add(call);
     call.start(reader);
@@ -54,7 +54,7 @@ export class NodeConnection implements Sink {
 
   /** Whether a connection that is to end for its own sake may end with this call's answer: not while later ones wait. */
   endsWith(call: NodeCall): boolean {
-    return (this.#condemned || this.#desk.draining) && this.#newest === call;
+    return (this.#condemned || this.#shared.draining) && this.#newest === call;
   }
 
   /** The parser gave up, the caller was too slow, or the connection broke. */
@@ -85,7 +85,7 @@ export class NodeConnection implements Sink {
       return;
     }
     this.#socket.on('error', () => this.#socket.destroy());
-    this.#desk.gateway.refuse(NO_HEAD, this, refuse('validation_error', detail));
+    this.#shared.gateway.refuse(NO_HEAD, this, refuse('validation_error', detail));
   }
 
   /** There is no request that had a route. */
@@ -98,7 +98,7 @@ export class NodeConnection implements Sink {
   }
 
   send(x: Exchange, outcome: Reply | Refusal): void {
-    this.#socket.end(serialise(compose(outcome, x, this.#desk.problems)));
+    this.#socket.end(serialise(compose(outcome, x, this.#shared.problems)));
     const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
     this.#socket.once('close', () => clearTimeout(linger));
   }

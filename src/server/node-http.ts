@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { Duplex } from 'node:stream';
 import { HeadReader } from './head-reader.ts';
-import { HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openDesk } from './listener.ts';
+import { HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -29,13 +29,13 @@ export const NODE_LIBRARY = `node:http ${process.versions.node}`;
 
 /** Throws a `ListenError` when it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
-  const desk = openDesk(options);
+  const shared = openListenerState(options);
   const reader = new HeadReader(options.gateway.headersWanted);
   const connections = new WeakMap<Duplex, NodeConnection>();
   const server = openServer(options);
   const connectionOf = (socket: Duplex): NodeConnection => {
     let connection = connections.get(socket);
-    if (connection === undefined) connections.set(socket, (connection = new NodeConnection(desk, socket)));
+    if (connection === undefined) connections.set(socket, (connection = new NodeConnection(shared, socket)));
     return connection;
   };
   const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res, reader);
@@ -45,8 +45,8 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => connectionOf(socket).failed(error));
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => connectionOf(socket).refuseRaw('CONNECT: this is not a proxy.'));
   server.on('connection', (socket: Duplex) => {
-    desk.connections++;
-    socket.once('close', () => desk.connections--);
+    shared.connections++;
+    socket.once('close', () => shared.connections--);
   });
   const { host, port, exclusive = true } = options;
   await listen(server, host, port, exclusive);
@@ -54,7 +54,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
     // Not http's own `close`: that one also cuts idle connections, whose next request may be on its way.
     NetServer.prototype.close.call(server);
   };
-  return listenerOf(desk, NODE_LIBRARY, { host, port: (server.address() as AddressInfo).port }, stopAccepting, () => {
+  return listenerOf(shared, NODE_LIBRARY, { host, port: (server.address() as AddressInfo).port }, stopAccepting, () => {
     server.close();
     server.closeAllConnections();
   });

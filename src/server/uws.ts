@@ -2,8 +2,8 @@
 import { performance } from 'node:perf_hooks';
 import { Call } from './call.ts';
 import { HeadReader } from './head-reader.ts';
-import { IDLE_SECONDS, listenError, listenerOf, openDesk } from './listener.ts';
-import type { Desk, Listener, ListenerOptions, TlsFiles } from './listener.ts';
+import { IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
+import type { ListenerState, Listener, ListenerOptions, TlsFiles } from './listener.ts';
 import { freePortOf } from './port-check.ts';
 import { readTlsFiles } from './tls-files.ts';
 import { describeUws, loadUws } from './uws-build.ts';
@@ -23,19 +23,19 @@ type Listen = (host: string, port: number, options: number, done: (socket: us_li
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
   const build = loadUws();
   const { library } = build;
-  const desk = openDesk(options);
+  const shared = openListenerState(options);
   const app = openApp(library, options.tls);
   const { idleSeconds = IDLE_SECONDS } = options;
   setTimers(build, app, idleSeconds);
   const wire: Wire = { endsHeads: build.endsHeads, kept: `no-store\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}` };
   const reader = new HeadReader(options.gateway.headersWanted);
   app.any('/*', (res, req) => {
-    const call = new UwsCall(desk, wire, res);
+    const call = new UwsCall(shared, wire, res);
     // First of all: without it, a throw or a missing answer ends the process from inside the library.
     res.onAborted(() => call.gone());
     call.start(req, reader);
   });
-  app.filter((_res, change) => void (desk.connections += change));
+  app.filter((_res, change) => void (shared.connections += change));
   const { host, port, exclusive = true } = options;
   const socket = await listen(app, host, port, exclusive ? library.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
   const address = { host, port: library.us_socket_local_port(socket) };
@@ -45,7 +45,7 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
     if (accepting) library.us_listen_socket_close(socket);
     accepting = false;
   };
-  return listenerOf(desk, describeUws(build), address, stopAccepting, () => {
+  return listenerOf(shared, describeUws(build), address, stopAccepting, () => {
     stopAccepting();
     app.close();
   });
@@ -87,8 +87,8 @@ class UwsCall extends Call {
   /** When the library's timer for a body was last begun. */
   #armedAtMs = 0;
 
-  constructor(desk: Desk, wire: Wire, res: HttpResponse) {
-    super(desk);
+  constructor(shared: ListenerState, wire: Wire, res: HttpResponse) {
+    super(shared);
     this.#wire = wire;
     this.#res = res;
   }
@@ -146,7 +146,7 @@ class UwsCall extends Call {
   }
 
   protected override write(answer: Answer, closes: boolean): void {
-    const end = closes || this.desk.draining;
+    const end = closes || this.shared.draining;
     if (this.#corked) this.#put(answer, end);
     else this.#res.cork(() => this.#put(answer, end));
   }
