@@ -14,6 +14,7 @@ const entry: AccessEntry = {
   code: 'ok',
   teamId: SAMPLE_ID,
   keyId: SAMPLE_ID,
+  client: undefined,
   characters: 33,
   attempts: 1,
   durationMs: 1.234,

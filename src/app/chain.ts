@@ -6,6 +6,7 @@ import { placeSteps } from '../core/plugin.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteRow, RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
+import { clientAddressReader } from '../domain/client-address.ts';
 import { credentialReader } from '../domain/credentials.ts';
 import type { Languages } from '../domain/languages.ts';
 import {
@@ -145,7 +146,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   const { store, keys, metrics, languages, now } = parts;
   const onShed: OnShed = (reason) => metrics.shed(reason);
   return {
-    'access-log': accessLogStep(observed(parts), now),
+    'access-log': accessLogStep({ log: observed(parts), now, clientOf: clientReaderOf(config) }),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep(keys, now),
@@ -171,6 +172,11 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     'show-glossary-entries': showGlossaryEntries(store.glossaries),
     'delete-glossary': deleteGlossary(store.glossaries),
   };
+}
+
+/** Whoever stands in front must be known before a client's address means anything. */
+function clientReaderOf({ listenTrustedProxies }: Config): ((headers: Readonly<Record<string, string>>) => string) | undefined {
+  return listenTrustedProxies.length === 0 ? undefined : clientAddressReader(listenTrustedProxies);
 }
 
 /** Every access entry is a log line and a few counts. */

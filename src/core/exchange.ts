@@ -4,6 +4,12 @@ import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Outcome, Refusal, Reply, StreamReply } from './outcome.ts';
 import type { Route } from './route.ts';
 
+/**
+ * Named among a step's `headers` like a field, it is the address that the connection comes from. No field of a request can
+ * have this name.
+ */
+export const REMOTE_ADDRESS = ':remote-address';
+
 /** The request line and the fields that the chain asked for, copied out of the HTTP library. */
 export interface RequestHead {
   /** As sent; methods are case-sensitive (RFC 9110 section 9.1). */

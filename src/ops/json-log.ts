@@ -99,9 +99,10 @@ function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
-/** Built by hand: every value is a number or one of our own words, so nothing needs escaping. */
+/** Built by hand: every value is a number, an address or one of our own words, so nothing needs escaping. */
 function accessLine(entry: AccessEntry): string {
   const status = entry.status === undefined ? '' : `,"status":${entry.status}`;
   const owner = entry.teamId === undefined ? '' : `,"team_id":"${entry.teamId}","key_id":"${entry.keyId}"`;
-  return `{"level":"info","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${owner},"characters":${entry.characters},"engine_attempts":${entry.attempts},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
+  const client = entry.client === undefined ? '' : `,"client":"${entry.client}"`;
+  return `{"level":"info","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
 }

@@ -13,6 +13,8 @@ export interface AccessEntry {
   /** Characters charged: 0 for whatever is not a delivered translation. */
   readonly characters: number;
   readonly attempts: number;
+  /** Where it came from, an IP address; `undefined` where the operator has not said who stands in front. */
+  readonly client: string | undefined;
   readonly durationMs: number;
   readonly storeMs: number;
   readonly engineMs: number;

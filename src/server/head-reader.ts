@@ -1,13 +1,17 @@
 // Takes a request's fields one by one: feeds the framing guard and keeps what some step asked for.
+import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import { FramingGuard } from './framing.ts';
 
 export class HeadReader {
   readonly framing = new FramingGuard();
   readonly #wanted: ReadonlySet<string>;
   #headers: Record<string, string> = {};
+  /** Whether some step asks where connections come from. */
+  readonly wantsAddress: boolean;
 
   constructor(wanted: ReadonlySet<string>) {
     this.#wanted = wanted;
+    this.wantsAddress = wanted.has(REMOTE_ADDRESS);
   }
 
   start(): void {
@@ -22,6 +26,11 @@ export class HeadReader {
     const earlier = this.#headers[name];
     this.#headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
   };
+
+  /** Only where it is wanted. */
+  remoteAddress(text: string): void {
+    this.#headers[REMOTE_ADDRESS] = text;
+  }
 
   /** The fields of this request. The object may be kept: the next `start` makes a new one. */
   get headers(): Readonly<Record<string, string>> {

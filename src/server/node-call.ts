@@ -54,6 +54,7 @@ export class NodeCall extends Call {
     req.socket.setTimeout(0);
     reader.start();
     for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) reader.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
+    if (reader.wantsAddress) reader.remoteAddress(req.socket.remoteAddress ?? '');
     const method = req.method ?? '';
     const head = { method, ...splitTarget(req.url ?? ''), headers: reader.headers };
     const fault = SPOKEN.has(req.httpVersion) ? framing.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;

@@ -106,6 +106,7 @@ class UwsCall extends Call {
     const { framing } = reader;
     reader.start();
     req.forEach(reader.field);
+    if (reader.wantsAddress) reader.remoteAddress(Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1'));
     const method = req.getCaseSensitiveMethod();
     // Without a query the library answers undefined, whatever its types say.
     const query = (req.getQuery() as string | undefined) ?? '';

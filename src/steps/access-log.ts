@@ -3,13 +3,23 @@ import type { Outcome } from '../core/outcome.ts';
 import { problems } from '../core/problem.ts';
 import type { Route } from '../core/route.ts';
 import type { HeadStep } from '../core/step.ts';
+import { CLIENT_ADDRESS_HEADERS } from '../domain/client-address.ts';
 import { keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { AccessLog } from '../ports/access-log.ts';
 
-export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
+export interface AccessLogOptions {
+  readonly log: AccessLog;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** Reads a request's own address from its fields; without it, none is told. */
+  readonly clientOf?: ((headers: Readonly<Record<string, string>>) => string) | undefined;
+}
+
+export function accessLogStep({ log, now, clientOf }: AccessLogOptions): HeadStep {
   return {
     kind: 'head',
     name: 'access-log',
+    ...(clientOf === undefined ? {} : { headers: CLIENT_ADDRESS_HEADERS }),
     run: () => undefined,
     settle(x, outcome) {
       const owner = x.get(keyOwnerSlot);
@@ -23,6 +33,7 @@ export function accessLogStep(log: AccessLog, now: () => number): HeadStep {
         keyId: owner?.keyId,
         characters: outcome.kind === 'reply' || outcome.kind === 'stream' ? (stats?.characters ?? 0) : 0,
         attempts: stats?.attempts ?? 0,
+        client: clientOf?.(x.head.headers),
         durationMs: now() - x.startedAtMs,
         storeMs: stats?.storeMs ?? 0,
         engineMs: stats?.engineMs ?? 0,

@@ -118,7 +118,7 @@ export class SimulatedGateway {
     const { scenario } = this.#world;
     const now = () => performance.now();
     const cache = new LruKeyCache({ directory: this.client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
-    const log = accessLogStep({ record: (entry) => this.#log(entry) }, now);
+    const log = accessLogStep({ log: { record: (entry) => this.#log(entry) }, now });
     const identify = identifyStep(credentialReader(['Vendor-Auth-Key']), cache);
     const authenticate = authenticateStep(cache, now);
     const admit = admitStep({

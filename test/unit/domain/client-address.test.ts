@@ -1,0 +1,44 @@
+// Which address a request comes from: trusted proxies are believed one after the other, nobody else at all.
+import { describe, expect, test } from 'vitest';
+import { REMOTE_ADDRESS } from '../../../src/core/exchange.ts';
+import { clientAddressReader } from '../../../src/domain/client-address.ts';
+
+const read = clientAddressReader(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
+const client = (remote: string, headers: Readonly<Record<string, string>> = {}): string => read({ [REMOTE_ADDRESS]: remote, ...headers });
+
+describe('the address of a client', () => {
+  test.each<[string, string, Record<string, string>, string]>([
+    ['is the connection’s own where no proxy is trusted with it', '198.51.100.4', { 'x-forwarded-for': '1.2.3.4' }, '198.51.100.4'],
+    ['is the proxy’s where it says nothing', '10.1.2.3', {}, '10.1.2.3'],
+    ['is what a trusted proxy says', '10.1.2.3', { 'x-forwarded-for': '198.51.100.4' }, '198.51.100.4'],
+    ['is not what the client claims before it', '10.1.2.3', { 'x-forwarded-for': '1.1.1.1, 198.51.100.4' }, '198.51.100.4'],
+    ['is found behind several trusted proxies', '10.1.2.3', { 'x-forwarded-for': '198.51.100.4, 192.0.2.7,10.9.9.9' }, '198.51.100.4'],
+    ['is the farthest where all are trusted', '10.1.2.3', { 'x-forwarded-for': '10.0.0.1, 10.0.0.2' }, '10.0.0.1'],
+    ['ends at what is no address', '10.1.2.3', { 'x-forwarded-for': '198.51.100.4, unknown, 10.0.0.2' }, '10.0.0.2'],
+    ['comes with a port', '10.1.2.3', { 'x-forwarded-for': '198.51.100.4:4711' }, '198.51.100.4'],
+    [
+      'comes by Forwarded, which goes first',
+      '10.1.2.3',
+      { forwarded: 'for=198.51.100.9;proto=https', 'x-forwarded-for': '1.1.1.1' },
+      '198.51.100.9',
+    ],
+    ['comes by Forwarded in IPv6', '10.1.2.3', { forwarded: 'by=x; For="[2001:4860::1]:80"' }, '2001:4860::1'],
+    ['is hidden by an obfuscated name', '10.1.2.3', { forwarded: 'for=_secret' }, '10.1.2.3'],
+    [
+      'is told in its shortest form',
+      '2001:0db8:0000:0000:0000:0000:0000:0001',
+      { 'x-forwarded-for': '2001:4860:0:0::0001' },
+      '2001:4860::1',
+    ],
+    [
+      'is IPv4 when it came as IPv6',
+      '0000:0000:0000:0000:0000:ffff:0a01:0203',
+      { 'x-forwarded-for': '::ffff:198.51.100.4' },
+      '198.51.100.4',
+    ],
+    ['is empty where the connection is gone', '', { 'x-forwarded-for': '198.51.100.4' }, ''],
+    ['never holds what is no address', '10.1.2.3', { 'x-forwarded-for': '"},{"code":"ok' }, '10.1.2.3'],
+  ])('%s', (_what, remote, headers, expected) => {
+    expect(client(remote, headers)).toBe(expected);
+  });
+});
