@@ -38,7 +38,9 @@ import type { StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
 import { authenticateStep } from '../steps/authenticate.ts';
+import type { AddressBound } from '../steps/authenticate.ts';
 import { identifyBy, identifyStep } from '../steps/identify.ts';
+import { AddressLimit } from '../runtime/unknown-key-limit.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { shedStep } from '../steps/shed.ts';
@@ -149,7 +151,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     'access-log': accessLogStep({ log: observed(parts), now, clientOf: clientReaderOf(config) }),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
-    authenticate: authenticateStep(keys, now),
+    authenticate: authenticateStep({ directory: keys, now, bound: addressBoundOf(config, now) }),
     'team-shed': teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
     read: readStep(languages, config.limits.bodyBytes, parts.can.glossaries),
     admit: admitStep({
@@ -172,6 +174,12 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     'show-glossary-entries': showGlossaryEntries(store.glossaries),
     'delete-glossary': deleteGlossary(store.glossaries),
   };
+}
+
+function addressBoundOf({ limits, listenTrustedProxies }: Config, now: () => number): AddressBound | undefined {
+  const perMinute = limits.unknownKeysPerMinute;
+  if (perMinute === 0) return undefined;
+  return { limit: new AddressLimit({ perMinute, now }), clientOf: clientAddressReader(listenTrustedProxies) };
 }
 
 /** Whoever stands in front must be known before a client's address means anything. */

@@ -85,6 +85,8 @@ export interface LimitsConfig {
   readonly teamConcurrency: number;
   /** How long one turn of the event loop may take requests before it turns the rest away; 0 is without end. */
   readonly shedLoopDelayMs: number;
+  /** Unknown keys that are looked up for one address within a minute; 0 is without end. */
+  readonly unknownKeysPerMinute: number;
   /** Whether answers carry `RateLimit-Policy` and `RateLimit`. */
   readonly rateLimitHeaders: boolean;
 }
@@ -132,6 +134,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
       concurrency: limits.concurrency,
       teamConcurrency: limits.team_concurrency,
       shedLoopDelayMs: limits.shed_loop_delay_ms,
+      unknownKeysPerMinute: limits.unknown_keys_per_minute,
       rateLimitHeaders: limits.rate_limit_headers,
     },
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),

@@ -148,6 +148,7 @@ export const ConfigFile = Type.Object(
         concurrency: whole(1, 1_000_000, 10_000),
         team_concurrency: whole(1, 1_000_000, 1000),
         shed_loop_delay_ms: whole(0, 60_000, 200),
+        unknown_keys_per_minute: whole(0, 1_000_000, 0),
         rate_limit_headers: Type.Boolean({ default: false }),
       },
       section,

@@ -21,3 +21,11 @@ export interface KeyCache extends KeyDirectory {
   /** For an owner that turned out to be gone. */
   forget(digest: KeyDigest): void;
 }
+
+/** What keeps one address from having ever more unknown keys looked up. Addresses are IP addresses in their shortest form. */
+export interface UnknownKeyLimit {
+  /** Whether a key that the cache does not know is not to be looked up for it. */
+  reached(address: string): boolean;
+  /** It sent a key that is nobody's. */
+  add(address: string): void;
+}

@@ -1,4 +1,5 @@
-// The access log tells where requests come from once the operator has said who stands in front; on both listeners.
+// Where requests come from, once the operator has said who stands in front: in the access log, and as what unknown keys are counted by.
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
@@ -41,6 +42,25 @@ describe('without trusted proxies', () => {
   onEveryGateway({}, (setting) => {
     test('no address is told or believed', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).not.toHaveProperty('client');
+    });
+  });
+});
+
+describe('with a limit on unknown keys', () => {
+  onEveryGateway({ config: { limits: { unknown_keys_per_minute: 3 }, listen_trusted_proxies: ['127.0.0.1'] } }, (setting) => {
+    const unknown = (): string => `la_live_${randomBytes(20).toString('hex')}`;
+    const code = async (key: string, from: string): Promise<string> => {
+      const { body } = await ask(setting, { path: '/v1/usage', key, headers: { 'x-forwarded-for': from } });
+      return (JSON.parse(body) as { code?: string }).code ?? 'ok';
+    };
+
+    test('an address that sends more of them is told to wait; known keys and other addresses are served', async () => {
+      const { key } = await setting.gateway.team();
+      expect(await code(key, '203.0.113.1')).toBe('ok');
+      for (let i = 0; i < 3; i++) expect(await code(unknown(), '203.0.113.1')).toBe('unauthorized');
+      expect(await code(unknown(), '203.0.113.1')).toBe('service_unavailable');
+      expect(await code(unknown(), '203.0.113.2')).toBe('unauthorized');
+      expect(await code(key, '203.0.113.1')).toBe('ok');
     });
   });
 });

@@ -120,7 +120,7 @@ export class SimulatedGateway {
     const cache = new LruKeyCache({ directory: this.client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
     const log = accessLogStep({ log: { record: (entry) => this.#log(entry) }, now });
     const identify = identifyStep(credentialReader(['Vendor-Auth-Key']), cache);
-    const authenticate = authenticateStep(cache, now);
+    const authenticate = authenticateStep({ directory: cache, now });
     const admit = admitStep({
       ledger: this.client.ledger,
       settlements: this.#settlements,

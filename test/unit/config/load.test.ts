@@ -39,6 +39,7 @@ describe('the default file', () => {
       concurrency: 10_000,
       teamConcurrency: 1000,
       shedLoopDelayMs: 200,
+      unknownKeysPerMinute: 0,
       rateLimitHeaders: false,
     });
     expect([...config.plans.keys()]).toEqual(['free', 'pro', 'prepaid']);

@@ -1,0 +1,45 @@
+// Counts the unknown keys that each address has had looked up within a minute, so that one who guesses stops costing the store.
+import type { UnknownKeyLimit } from '../ports/key-directory.ts';
+
+export interface AddressLimitOptions {
+  /** Unknown keys of one address within a minute; the next ones are not looked up. */
+  readonly perMinute: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+const WINDOW_MS = 60_000;
+/** Beyond it the address that has waited longest is forgotten. */
+const ADDRESSES_MAX = 10_000;
+
+interface Count {
+  sinceMs: number;
+  unknown: number;
+}
+
+export class AddressLimit implements UnknownKeyLimit {
+  readonly #options: AddressLimitOptions;
+  /** In the order in which their minutes began. */
+  readonly #counts = new Map<string, Count>();
+
+  constructor(options: AddressLimitOptions) {
+    this.#options = options;
+  }
+
+  reached(address: string): boolean {
+    const count = this.#counts.get(address);
+    return count !== undefined && count.unknown >= this.#options.perMinute && this.#options.now() - count.sinceMs < WINDOW_MS;
+  }
+
+  add(address: string): void {
+    const nowMs = this.#options.now();
+    const count = this.#counts.get(address);
+    if (count !== undefined && nowMs - count.sinceMs < WINDOW_MS) {
+      count.unknown++;
+      return;
+    }
+    this.#counts.delete(address);
+    this.#counts.set(address, { sinceMs: nowMs, unknown: 1 });
+    if (this.#counts.size > ADDRESSES_MAX) this.#counts.delete(this.#counts.keys().next().value!);
+  }
+}

@@ -1,0 +1,25 @@
+// The bound on unknown keys of an address: so many within a minute, each address for itself, in bounded memory.
+import { expect, test } from 'vitest';
+import { AddressLimit } from '../../../src/runtime/unknown-key-limit.ts';
+
+test('an address is stopped at its limit, for the rest of the minute that its first one began, and nobody else is', () => {
+  let nowMs = 5000;
+  const limit = new AddressLimit({ perMinute: 3, now: () => nowMs });
+  for (let i = 0; i < 3; i++) {
+    expect(limit.reached('192.0.2.1')).toBe(false);
+    limit.add('192.0.2.1');
+  }
+  expect([limit.reached('192.0.2.1'), limit.reached('192.0.2.2')]).toEqual([true, false]);
+  nowMs += 59_999;
+  expect(limit.reached('192.0.2.1')).toBe(true);
+  nowMs += 1;
+  expect(limit.reached('192.0.2.1')).toBe(false);
+  limit.add('192.0.2.1');
+  expect(limit.reached('192.0.2.1')).toBe(false);
+});
+
+test('ten thousand addresses are kept, the oldest goes first', () => {
+  const limit = new AddressLimit({ perMinute: 1, now: () => 0 });
+  for (let i = 0; i <= 10_000; i++) limit.add(`address ${i}`);
+  expect([limit.reached('address 0'), limit.reached('address 1'), limit.reached('address 10000')]).toEqual([false, true, true]);
+});
