@@ -12,7 +12,8 @@ import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
-import type { AdminOperations, AdminRefusal, AdminResult } from './operations.ts';
+import { NO_KEY, NO_TEAM, refusalOf } from './admin-refusals.ts';
+import type { AdminOperations, AdminResult } from './operations.ts';
 import { keyReport, teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
 
@@ -50,8 +51,6 @@ const WRONG_TOKEN = refuse('unauthorized', 'The admin API asks for "Authorizatio
 const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [
   ['Retry-After', '60'],
 ]);
-const NO_TEAM = refuse('not_found', 'There is no team of this id.');
-const NO_KEY = refuse('not_found', 'There is no key of this id.');
 const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
 export class AdminApi {
@@ -206,19 +205,4 @@ async function withId(segment: string, none: Refusal, use: (id: string) => Promi
 
 function done<T>(result: AdminResult<T>, handled: (value: T) => Handled): Handled {
   return result.kind === 'done' ? handled(result.value) : refusalOf(result);
-}
-
-function refusalOf(refusal: AdminRefusal): Refusal {
-  switch (refusal.kind) {
-    case 'no_such_team':
-      return NO_TEAM;
-    case 'no_such_key':
-      return NO_KEY;
-    case 'no_such_plan':
-      return refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`);
-    case 'plan_takes_no_credit':
-      return refuse('validation_error', `plan: ${refusal.plan} has billing quota, which takes no credit.`);
-    case 'balance_too_large':
-      return refuse('validation_error', `add_credit_minor: the balance would pass ${refusal.maxMinor} minor units; add less.`);
-  }
 }

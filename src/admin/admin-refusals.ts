@@ -1,0 +1,22 @@
+// What operations refuse, as the problems that the admin API answers.
+import { refuse } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
+import type { AdminRefusal } from './operations.ts';
+
+export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
+export const NO_KEY = refuse('not_found', 'There is no key of this id.');
+
+export function refusalOf(refusal: AdminRefusal): Refusal {
+  switch (refusal.kind) {
+    case 'no_such_team':
+      return NO_TEAM;
+    case 'no_such_key':
+      return NO_KEY;
+    case 'no_such_plan':
+      return refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`);
+    case 'plan_takes_no_credit':
+      return refuse('validation_error', `plan: ${refusal.plan} has billing quota, which takes no credit.`);
+    case 'balance_too_large':
+      return refuse('validation_error', `add_credit_minor: the balance would pass ${refusal.maxMinor} minor units; add less.`);
+  }
+}
