@@ -36,8 +36,8 @@ export const PROGRAMS = {
   sh: {
     package: 'dash',
     file: '/usr/bin/sh',
-    for: [...TEST, ...EVIDENCE, ...ROOTS],
-    why: 'samples and image steps are pasted into a shell',
+    for: [...TEST, ...EVIDENCE, ...ROOTS, 'test:power'],
+    why: 'samples and image steps are pasted into a shell; a process with little disk',
   },
   true: {
     package: 'coreutils',
