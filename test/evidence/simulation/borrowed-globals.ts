@@ -68,6 +68,15 @@ class VirtualTimer {
     return this.unref();
   }
 
+  /** Begins anew, one that has run too. */
+  refresh(): this {
+    this.#time.cancel(this.#event);
+    if (!this.#holds) this.#process.timers++;
+    this.#holds = true;
+    this.#event = this.#arm();
+    return this;
+  }
+
   ref(): this {
     return this;
   }

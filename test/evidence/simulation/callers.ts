@@ -3,9 +3,10 @@ import type { Exchange } from '../../../src/core/exchange.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { BEFORE_CREATION_SHARE } from './keys.ts';
 import type { KeyRing } from './keys.ts';
-import type { SimulatedGateway } from './gateway.ts';
+import type { Begun, SimulatedGateway } from './gateway.ts';
+import { endedAtMs } from './history.ts';
 import { drawRequest } from './requests.ts';
-import type { DrawnRequest } from './requests.ts';
+import type { DrawnRequest, PiecewiseBody, SentBody } from './requests.ts';
 import type { World } from './world.ts';
 
 const BROKEN_BODY = refuse('validation_error', 'body: it broke off.');
@@ -45,10 +46,18 @@ export class Callers {
     });
   }
 
-  #begin(gateway: SimulatedGateway, { head, body, intent }: DrawnRequest, broken: boolean): void {
+  #begin(gateway: SimulatedGateway, request: DrawnRequest, broken: boolean): void {
+    const { random } = this.#world;
+    const begun = gateway.begin(request, broken);
+    if (random.chance(0.12)) this.#leaveLater(gateway, begun);
+    else if (random.chance(0.15)) begun.end.onStream = () => this.#leaveAfter(gateway, begun, random.pick([0, 1, random.latencyMs(40)]));
+    const { body } = request;
+    if (body instanceof Object && 'pieces' in body) this.#sendPieces(gateway, begun, body, 0);
+    else this.#sendWhole(gateway, begun, body);
+  }
+
+  #sendWhole(gateway: SimulatedGateway, { x }: Begun, body: Exclude<SentBody, PiecewiseBody>): void {
     const { random, time } = this.#world;
-    const x = gateway.begin(head, intent, broken);
-    if (random.chance(0.12)) this.#leaveLater(gateway, x);
     if (x.outcome !== undefined || !x.route.takesBody || body === 'never') return;
     const hand = (): void => {
       if (x.outcome !== undefined || this.#hasLeft(x)) return;
@@ -59,16 +68,35 @@ export class Callers {
     else time.after(gateway.process, random.latencyMs(5), hand);
   }
 
-  #leaveLater(gateway: SimulatedGateway, x: Exchange): void {
-    const { random, scenario, time } = this.#world;
-    const patienceMs = random.pick([0, random.latencyMs(scenario.storeLatencyMs), random.latencyMs(scenario.engineLatencyMs)]);
+  #sendPieces(gateway: SimulatedGateway, begun: Begun, body: PiecewiseBody, sent: number): void {
+    const { random, time } = this.#world;
+    time.after(gateway.process, random.pick([0, random.latencyMs(20)]), () => {
+      if (this.#hasLeft(begun.x)) return;
+      const piece = body.pieces[sent];
+      if (piece !== undefined) {
+        begun.end.feed(piece);
+        this.#sendPieces(gateway, begun, body, sent + 1);
+      } else if (body.broken) begun.end.breakBody();
+      else begun.end.endBody();
+    });
+  }
+
+  #leaveLater(gateway: SimulatedGateway, begun: Begun): void {
+    const { random, scenario } = this.#world;
+    const { storeLatencyMs, engineLatencyMs } = scenario;
+    const patienceMs = random.pick([0, random.latencyMs(storeLatencyMs), random.latencyMs(engineLatencyMs)]);
+    this.#leaveAfter(gateway, begun, patienceMs);
+  }
+
+  #leaveAfter(gateway: SimulatedGateway, { x, end }: Begun, patienceMs: number): void {
+    const { history, time } = this.#world;
     time.after(gateway.process, patienceMs, () => {
-      const record = this.#world.history.need(x.id);
-      // Whoever has the answer already is done: a listener tells of nobody then.
-      if (record.answers.length > 0) return;
+      const record = history.need(x.id);
+      // Whoever has the answer already, or what there was of it, is done: a listener tells of nobody then.
+      if (endedAtMs(record) !== undefined) return;
       record.leftAtMs = time.nowMs;
       this.#world.note('caller', `${x.id} leaves`);
-      gateway.gateway.abort(x);
+      end.leave(x);
     });
   }
 

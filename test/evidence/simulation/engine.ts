@@ -1,46 +1,75 @@
 // An engine that answers at once, late, never, after it was called off, or with nothing usable, but keeps to its deadlines.
-import type { AttemptFailure, Engine, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import type { Cancellation } from '../../../src/core/exchange.ts';
+import { BatchingEngine } from '../../../src/engines/batching-engine.ts';
+import type { AttemptwiseEngine, Replica } from '../../../src/engines/balancer.ts';
+import type { Attempt, AttemptFailure, Engine, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import type { World } from './world.ts';
 
-/** Two attempts, each within the timeout: what the pool guarantees of every adapter. */
+/** Small, so that some calls are full, and some works too long to share one. */
+const TEXTS_MAX = 6;
+const CHARACTERS_MAX = 60;
+const FAILURES = ['connect', 'reset', 'timeout', 'status', 'wrong_shape'] as const;
+/** Nobody but a balancer looks into it. */
+const REPLICA = {} as Replica;
+
 export function simulatedEngine(world: World): Engine {
-  const { random, scenario, time } = world;
+  const balancer = simulatedBalancer(world);
+  const { batchWaitMs: waitMs } = world.scenario;
+  if (waitMs === undefined) return balancer;
+  return new BatchingEngine(balancer, { textsMax: TEXTS_MAX, charactersMax: CHARACTERS_MAX, waitMs }, (requests) => {
+    world.batches++;
+    world.note(world.time.current, `${requests} requests share a call`);
+  });
+}
+
+/** Two attempts, each within the timeout: what the pool guarantees of every adapter. */
+function simulatedBalancer(world: World): AttemptwiseEngine {
+  const attempt = (work: EngineWork, cancellation: Cancellation) => attemptOf(world, work, cancellation);
+  const second = async (work: EngineWork, cancellation: Cancellation, failure: AttemptFailure): Promise<EngineResult> => {
+    if (cancellation.cancelled) return { kind: 'unavailable', failures: [failure] };
+    const again = await attempt(work, cancellation);
+    return again.kind === 'usable' ? { ...again, failures: [failure] } : { kind: 'unavailable', failures: [failure, again.failure] };
+  };
+  const both = async (work: EngineWork, cancellation: Cancellation): Promise<EngineResult> => {
+    const first = await attempt(work, cancellation);
+    return first.kind === 'usable' ? { ...first, failures: [] } : second(work, cancellation, first.failure);
+  };
   return {
+    setUrls: () => undefined,
     close: () => Promise.resolve(),
+    first: async (work, cancellation) => ({ attempt: await attempt(work, cancellation), replica: REPLICA }),
+    second,
     translate(work, cancellation) {
       if (cancellation.cancelled) return { kind: 'unavailable', failures: [] };
-      if (random.chance(0.05)) return usable(work, []);
-      const failures = drawFailures(world);
-      const process = time.current;
-      return new Promise<EngineResult>((resolve) => {
-        let ended = false;
-        const end = (result: EngineResult): void => {
-          if (ended) return;
-          ended = true;
-          cancellation.onCancel(undefined);
-          resolve(result);
-        };
-        const workedMs = random.latencyMs(scenario.engineLatencyMs);
-        const slow = failures.includes('timeout') ? scenario.engineTimeoutMs * failures.length : 0;
-        const takesMs = Math.min(workedMs + slow, 2 * scenario.engineTimeoutMs);
-        const result = failures.length < 2 ? usable(work, failures) : ({ kind: 'unavailable', failures } as const);
-        time.after(process, takesMs, () => end(result));
-        // A result may still come after the call was called off.
-        cancellation.onCancel(() => {
-          const called: EngineResult = random.chance(0.3) ? usable(work, failures) : { kind: 'unavailable', failures: ['cancelled'] };
-          time.after(process, random.pick([0, 0.5, 100]), () => end(called));
-        });
-      });
+      return world.random.chance(0.05) ? { ...usable(work), failures: [] } : both(work, cancellation);
     },
   };
 }
 
-function drawFailures({ random }: World): AttemptFailure[] {
-  const count = random.pick([0, 0, 0, 0, 0, 1, 2]);
-  return Array.from({ length: count }, () => random.pick(['connect', 'reset', 'timeout', 'status', 'wrong_shape'] as const));
+function attemptOf(world: World, work: EngineWork, cancellation: Cancellation): Promise<Attempt> {
+  const { random, scenario, time } = world;
+  const process = time.current;
+  return new Promise((resolve) => {
+    let ended = false;
+    const end = (attempt: Attempt): void => {
+      if (ended) return;
+      ended = true;
+      cancellation.onCancel(undefined);
+      resolve(attempt);
+    };
+    const result: Attempt = random.chance(0.25) ? { kind: 'unusable', failure: random.pick(FAILURES) } : usable(work);
+    const late = result.kind === 'unusable' && result.failure === 'timeout';
+    const takesMs = late ? scenario.engineTimeoutMs : Math.min(random.latencyMs(scenario.engineLatencyMs), scenario.engineTimeoutMs);
+    time.after(process, takesMs, () => end(result));
+    // A result may still come after the call was called off.
+    cancellation.onCancel(() => {
+      const called: Attempt = random.chance(0.3) ? usable(work) : { kind: 'unusable', failure: 'cancelled' };
+      time.after(process, random.pick([0, 0.5, 100]), () => end(called));
+    });
+  });
 }
 
-function usable(work: EngineWork, failures: readonly AttemptFailure[]): EngineResult {
+function usable(work: EngineWork): Attempt & { readonly kind: 'usable' } {
   const translations = work.text.map((text) => ({ text: text.toUpperCase(), detectedSourceLanguage: undefined }));
-  return { kind: 'usable', translations, failures };
+  return { kind: 'usable', translations };
 }

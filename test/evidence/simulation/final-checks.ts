@@ -1,5 +1,5 @@
 // What must hold when a run is over: each caller's story against the gateway's log and the store's books.
-import { delivered } from './history.ts';
+import { delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
 import type { IdState } from './team-check.ts';
@@ -30,12 +30,12 @@ export class FinalChecks {
     for (const team of journal.teams.values()) {
       for (const [id, { state }] of team.ids) {
         const record = history.need(id);
-        const endedAtMs = record.answers[0]?.atMs ?? record.leftAtMs;
-        if (state !== 'open' || endedAtMs === undefined || record.excuse !== undefined) continue;
+        const overAtMs = endedAtMs(record);
+        if (state !== 'open' || overAtMs === undefined || record.excuse !== undefined) continue;
         // The ports say so: a 429 leaves no trace of its id, and a copy of it that comes later is judged anew.
         if (record.answers[0]?.code === 'rate_limited') continue;
         // A step that is waiting when the answer is given returns a little later, and settles then.
-        if (this.#due(record, endedAtMs + STEP_MS_MAX)) violate('L5', `${id} is still held although nothing of it was in flight`);
+        if (this.#due(record, overAtMs + STEP_MS_MAX)) violate('L5', `${id} is still held although nothing of it was in flight`);
       }
     }
   }
@@ -82,21 +82,27 @@ export class FinalChecks {
   }
 
   /** Every caller gets one answer in time, unless the caller or the gateway went first. */
-  #answer({ id, answers, gateway, intent, leftAtMs, sentAtMs, excuse }: RequestRecord): void {
+  #answer({ id, answers, brokenAtMs, gateway, intent, leftAtMs, sentAtMs, excuse }: RequestRecord): void {
     const { scenario, violate } = this.#world;
     const [answer] = answers;
     if (answers.length > 1) violate('answer', `${id} was answered ${answers.length} times`);
     if (answer === undefined) {
-      if (leftAtMs === undefined && gateway.alive) violate('answer', `${id} was never answered`);
+      if (leftAtMs === undefined && brokenAtMs === undefined && gateway.alive) violate('answer', `${id} was never answered`);
       return;
     }
+    if (brokenAtMs !== undefined) violate('answer', `${id} was answered although its answer broke off`);
     if (leftAtMs !== undefined) violate('answer', `${id} was answered after its caller had left`);
     const tookMs = answer.atMs - sentAtMs;
-    if (excuse === undefined && tookMs > scenario.requestMs + DEADLINE_SLACK_MS)
-      violate('deadline', `${id} was answered after ${tookMs} ms`);
+    // What is forwarded has deadlines of its own once it was admitted.
+    const forwarded = intent.route === 'documents' || intent.route === 'voices';
+    const inMs = scenario.requestMs + (forwarded ? scenario.leaseMs : 0);
+    if (excuse === undefined && tookMs > inMs + DEADLINE_SLACK_MS) violate('deadline', `${id} was answered after ${tookMs} ms`);
     if (answer.status === 200 && intent.route === 'translate' && answer.billedCharacters !== intent.characters) {
       violate('L2', `${id} with ${intent.characters} characters was billed ${answer.billedCharacters}`);
     }
+    const wanted = intent.text?.map((text) => text.toUpperCase());
+    if (answer.translations !== undefined && answer.translations.join('\n') !== wanted?.join('\n'))
+      violate('answer', `${id} was given translations of something else`);
     if (answer.code === 'service_unavailable' && scenario.faults.length === 0) violate('answer', `${id} met no store on a quiet day`);
   }
 
@@ -104,8 +110,8 @@ export class FinalChecks {
     const { gateway, id, logged } = record;
     if (!gateway.alive && logged.length === 0) return;
     const line = logged[0];
-    const code = record.answers[0]?.code ?? (record.leftAtMs === undefined ? 'none' : 'client_closed');
-    const characters = delivered(record)?.billedCharacters ?? 0;
+    const code = record.answers[0]?.code ?? unansweredCode(record);
+    const characters = delivered(record) === undefined ? 0 : record.intent.characters;
     if (logged.length === 1 && line?.code === code && line.characters === characters) return;
     this.#world.violate('log', `${id}, which ended in ${code} for ${characters}, was logged as ${JSON.stringify(logged)}`);
   }
@@ -148,4 +154,10 @@ export class FinalChecks {
     if (code === 'unauthorized' && sentAtMs > createdAtMs + UNKNOWN_MS_MAX)
       violate('keys', `${id} with a key that exists was unauthorized`);
   }
+}
+
+/** What the log says of a request without a complete answer. */
+function unansweredCode({ brokenAtMs, leftAtMs }: RequestRecord): string {
+  if (brokenAtMs !== undefined) return 'engine_unavailable';
+  return leftAtMs === undefined ? 'none' : 'client_closed';
 }

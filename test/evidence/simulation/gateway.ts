@@ -1,33 +1,29 @@
-// One gateway process: the chain, the key cache and the settlement queue as they are, on a simulated store and engine.
-import type { Exchange, RequestHead, Sink } from '../../../src/core/exchange.ts';
+// One gateway process: the chains, the key cache and the settlement queue as they are, on a simulated store, engine and upstream.
+import type { Exchange } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
-import { problems } from '../../../src/core/problem.ts';
-import type { Refusal, Reply } from '../../../src/core/outcome.ts';
 import { Router } from '../../../src/core/router.ts';
-import { credentialReader } from '../../../src/domain/credentials.ts';
-import { languagesEndpoint } from '../../../src/endpoints/languages.ts';
 import type { AccessEntry } from '../../../src/ports/access-log.ts';
+import type { Engine } from '../../../src/ports/engine.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
-import { accessLogStep } from '../../../src/steps/access-log.ts';
-import { admitStep } from '../../../src/steps/admit.ts';
-import { authenticateStep } from '../../../src/steps/authenticate.ts';
-import { identifyStep } from '../../../src/steps/identify.ts';
-import { readStep } from '../../../src/steps/read.ts';
-import { translateStep } from '../../../src/steps/translate.ts';
-import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
+import { CallerEnd } from './caller-end.ts';
 import { simulatedEngine } from './engine.ts';
-import type { Answer, Intent } from './history.ts';
+import type { Intent } from './history.ts';
 import { ulidOf } from './keys.ts';
-import { LANGUAGES } from './requests.ts';
+import type { DrawnRequest } from './requests.ts';
+import { simulatedRoutes } from './routes.ts';
 import { SILENT } from './silent-log.ts';
 import type { Process } from './virtual-time.ts';
 import type { SimulatedStore, StoreClient, World } from './world.ts';
 
-const KEYS_MAX = 4;
-const BODY_BYTES_MAX = 4096;
 /** How long an orderly stop waits for verdicts that the store has not acknowledged: as the application does. */
 const SETTLE_WAIT_MS = 5000;
+
+/** A request under way, and its caller's end of it. */
+export interface Begun {
+  readonly x: Exchange;
+  readonly end: CallerEnd;
+}
 
 export class SimulatedGateway {
   readonly process: Process;
@@ -36,6 +32,7 @@ export class SimulatedGateway {
   serving = true;
   readonly #world: World;
   readonly #settlements: SettlementQueue;
+  readonly #engine: Engine;
   /** Of the request that is being begun. */
   #intent: Intent | undefined;
 
@@ -51,7 +48,10 @@ export class SimulatedGateway {
       leaseMs: world.scenario.leaseMs,
       onSettled: () => undefined,
     });
-    const { routes, around } = this.#routes();
+    this.#engine = simulatedEngine(world);
+    const { client } = this;
+    const log = (entry: AccessEntry): void => this.#log(entry);
+    const { routes, around } = simulatedRoutes({ world, client, engine: this.#engine, settlements: this.#settlements, log });
     this.gateway = new Gateway({
       router: new Router(routes, around),
       around,
@@ -69,19 +69,11 @@ export class SimulatedGateway {
     return this.gateway.inFlight + this.#settlements.open;
   }
 
-  begin(head: RequestHead, intent: Intent, broken: boolean): Exchange {
+  begin({ head, intent, body }: DrawnRequest, broken: boolean): Begun {
     this.#intent = intent;
-    const sink: Sink = {
-      send: (x, outcome) => {
-        if (broken && outcome.kind === 'reply') throw new Error('an answer that cannot be written');
-        const answer = answerOf(outcome, this.#world.time.nowMs);
-        this.#world.note(this.process, `${x.id} is answered ${answer.status} ${answer.code}`);
-        this.#world.history.need(x.id).answers.push(answer);
-      },
-      stream: () => undefined,
-      incoming: () => undefined,
-    };
-    return this.gateway.begin(head, sink);
+    const announced = body instanceof Object && 'pieces' in body ? { announcedBytes: body.announcedBytes } : undefined;
+    const end = new CallerEnd({ world: this.#world, process: this.process, gateway: this.gateway, intent, broken, body: announced });
+    return { x: end.begun(this.gateway.begin(head, end)), end };
   }
 
   /** As at SIGTERM: what is under way ends, verdicts are seen through, everything is closed. */
@@ -93,6 +85,7 @@ export class SimulatedGateway {
     await Promise.race([this.#settlements.drained(), late]);
     clearTimeout(timer);
     this.#settlements.close();
+    await this.#engine.close();
     await this.client.close();
   }
 
@@ -114,38 +107,6 @@ export class SimulatedGateway {
     };
   }
 
-  #routes() {
-    const { scenario } = this.#world;
-    const now = () => performance.now();
-    const cache = new LruKeyCache({ directory: this.client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
-    const log = accessLogStep({ log: { record: (entry) => this.#log(entry) }, now });
-    const identify = identifyStep(credentialReader(['Vendor-Auth-Key']), cache);
-    const authenticate = authenticateStep({ directory: cache, now });
-    const admit = admitStep({
-      ledger: this.client.ledger,
-      settlements: this.#settlements,
-      cache,
-      leaseMs: scenario.leaseMs,
-      rateLimitHeaders: scenario.requests % 2 === 0,
-      now,
-      onAdmission: () => undefined,
-    });
-    const translate = translateStep({
-      engine: simulatedEngine(this.#world),
-      glossaries: { entries: () => undefined },
-      languages: () => LANGUAGES,
-      now,
-      onEngineResult: () => undefined,
-    });
-    const languages = languagesEndpoint(() => LANGUAGES);
-    const read = readStep(() => LANGUAGES, BODY_BYTES_MAX);
-    const routes = [
-      { method: 'POST', path: '/v1/translate', takesBody: true, steps: [log, identify, authenticate, read, admit, translate] },
-      { method: 'GET', path: '/v1/languages', takesBody: false, steps: [log, identify, authenticate, admit, languages] },
-    ];
-    return { routes, around: [log] };
-  }
-
   #log({ requestId, code, characters }: AccessEntry): void {
     this.#world.history.need(requestId).logged.push({ code, characters });
   }
@@ -156,18 +117,16 @@ export class SimulatedGateway {
     const id = ulidOf(random);
     const intent = this.#intent;
     if (intent === undefined) throw new Error('a request that nobody sent');
-    const unknown = { leftAtMs: undefined, committedAtMs: undefined, excuse: undefined };
+    const unknown = {
+      leftAtMs: undefined,
+      committedAtMs: undefined,
+      excuse: undefined,
+      streamBegan: false,
+      brokenAtMs: undefined,
+      wholeBytes: undefined,
+    };
     history.begin({ id, intent, gateway: this.process, sentAtMs: time.nowMs, answers: [], logged: [], ...unknown });
     this.#world.note(this.process, `${id} begins: ${JSON.stringify(intent)}`);
     return id;
   }
-}
-
-function answerOf(outcome: Reply | Refusal, atMs: number): Answer {
-  if (outcome.kind === 'problem') {
-    const { code } = outcome.problem;
-    return { atMs, status: problems[code].status, code, billedCharacters: undefined };
-  }
-  const body = JSON.parse(outcome.body) as { readonly billed_characters?: number };
-  return { atMs, status: outcome.status, code: 'ok', billedCharacters: body.billed_characters };
 }

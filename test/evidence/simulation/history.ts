@@ -2,9 +2,11 @@
 import type { Process } from './virtual-time.ts';
 
 export interface Intent {
-  readonly route: 'translate' | 'languages';
-  /** Code points of a body that keeps every rule; `undefined` for all else. */
+  readonly route: 'translate' | 'languages' | 'documents' | 'voices';
+  /** Code points of a body that keeps every rule, or what a forwarded request costs; `undefined` for all else. */
   readonly characters: number | undefined;
+  /** What is to be translated, where the body keeps every rule. */
+  readonly text?: readonly string[];
   /** The key that was sent, if it is one that exists at some time. */
   readonly keyId: string | undefined;
 }
@@ -15,6 +17,7 @@ export interface Answer {
   /** `ok` or the problem's code. */
   readonly code: string;
   readonly billedCharacters: number | undefined;
+  readonly translations: readonly string[] | undefined;
 }
 
 export interface RequestRecord {
@@ -26,6 +29,12 @@ export interface RequestRecord {
   readonly answers: Answer[];
   /** The caller closed the connection before an answer came. */
   leftAtMs: number | undefined;
+  /** An answer was begun that is written as it comes. */
+  streamBegan: boolean;
+  /** Such an answer broke off. */
+  brokenAtMs: number | undefined;
+  /** Of the upstream's whole answer. */
+  wholeBytes: number | undefined;
   /** The access log's lines. */
   readonly logged: { readonly code: string; readonly characters: number }[];
   /** When the gateway learnt that the commit has been made. */
@@ -78,8 +87,22 @@ export class History {
   }
 }
 
-/** A 200 for a translation: what must be charged. */
-export function delivered(record: RequestRecord): Answer | undefined {
-  const answer = record.answers[0];
-  return record.intent.route === 'translate' && answer?.status === 200 ? answer : undefined;
+/** A 200 for a translation, or a forwarded answer to its last byte, on a route that costs: what must be charged. */
+export function delivered({ answers, intent }: RequestRecord): Answer | undefined {
+  const [answer] = answers;
+  return (intent.route === 'translate' || intent.route === 'documents') && answer?.status === 200 ? answer : undefined;
+}
+
+/** Has nobody to be told anything any more: the answer was handed over or broke off, or the caller left. */
+export function endedAtMs({ answers, brokenAtMs, leftAtMs }: RequestRecord): number | undefined {
+  return answers[0]?.atMs ?? brokenAtMs ?? leftAtMs;
+}
+
+/** How a request ended: `ok` or a problem's code, and what becomes of answers that are written as they come. */
+export function endingOf({ answers, brokenAtMs, leftAtMs, streamBegan }: RequestRecord): string {
+  const code = answers[0]?.code;
+  if (code !== undefined) return streamBegan && code === 'ok' ? 'forwarded' : code;
+  if (brokenAtMs !== undefined) return 'broken_midway';
+  if (leftAtMs === undefined) return 'none';
+  return streamBegan ? 'left_midway' : 'left';
 }

@@ -1,7 +1,7 @@
 // The store's entries and the checks that follow them: what was done, and what a failover has undone.
 import { TeamCheck } from './team-check.ts';
 import type { Deed, Entry, Violate } from './entries.ts';
-import { delivered } from './history.ts';
+import { delivered, endingOf } from './history.ts';
 import type { History } from './history.ts';
 
 export class Journal {
@@ -49,12 +49,11 @@ export class Journal {
     for (const entry of kept) this.team(entry.teamId).take(entry, () => undefined);
   }
 
-  /** L1, at the moment of the charge: it is for a translation that has been handed over. */
+  /** L1, at the moment of the charge: it is for an answer that has been handed over. */
   #checkCharge({ deed }: Entry): void {
     if (deed.kind !== 'resolve' || deed.answer.kind !== 'committed') return;
     const record = this.#history.need(deed.requestId);
     if (delivered(record) !== undefined) return;
-    const seen = record.answers[0]?.code ?? (record.leftAtMs === undefined ? 'no answer yet' : 'a caller who has left');
-    this.#violate('L1', `${record.id} was charged for ${seen}`);
+    this.#violate('L1', `${record.id} was charged, and so far it is: ${endingOf(record)}`);
   }
 }

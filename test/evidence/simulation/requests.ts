@@ -13,7 +13,19 @@ export const LANGUAGES = new Languages({
 const CHARACTERS = Array.from('aZ 9é߀中語𝄞😀🏳');
 const ENCODER = new TextEncoder();
 
-export type SentBody = Uint8Array | 'none' | 'too_large' | 'broken' | 'never';
+/** What a charged forward route costs, and takes. */
+export const DOCUMENT_CHARACTERS = 17;
+export const DOCUMENT_BYTES_MAX = 200;
+
+export type SentBody = Uint8Array | PiecewiseBody | 'none' | 'too_large' | 'broken' | 'never';
+
+/** One that a route reads as it comes. */
+export interface PiecewiseBody {
+  readonly announcedBytes: number | undefined;
+  readonly pieces: readonly Uint8Array[];
+  /** Its end never comes: it breaks off. */
+  readonly broken: boolean;
+}
 
 export interface DrawnRequest {
   readonly head: RequestHead;
@@ -28,11 +40,19 @@ export function drawRequest(random: Random, key: string, keyId: string | undefin
     const intent: Intent = { route: 'languages', characters: undefined, keyId };
     return { head: { method: 'GET', path: '/v1/languages', query: 'type=target', headers }, body: 'none', intent };
   }
+  if (random.chance(0.06)) {
+    const intent: Intent = { route: 'voices', characters: undefined, keyId };
+    return { head: { method: 'GET', path: '/v1/voices', query: '', headers }, body: 'none', intent };
+  }
+  if (random.chance(0.18)) {
+    const intent: Intent = { route: 'documents', characters: DOCUMENT_CHARACTERS, keyId };
+    return { head: { method: 'POST', path: '/v1/documents', query: 'to=de', headers }, body: drawDocument(random), intent };
+  }
   const head: RequestHead = { method: 'POST', path: '/v1/translate', query: '', headers };
   const text = drawText(random);
   const characters = text.reduce((total, entry) => total + Array.from(entry).length, 0);
-  const valid: Intent = { route: 'translate', characters, keyId };
-  const broken: Intent = { ...valid, characters: undefined };
+  const broken: Intent = { route: 'translate', characters: undefined, keyId };
+  const valid: Intent = { ...broken, characters, text };
   if (random.chance(0.85)) return { head, body: encode({ text, target_lang: 'de' }), intent: valid };
   const body = random.pick<SentBody>([
     encode({ text, target_lang: 'XX' }),
@@ -45,6 +65,14 @@ export function drawRequest(random: Random, key: string, keyId: string | undefin
     'never',
   ]);
   return { head, body, intent: broken };
+}
+
+/** Short enough but for some; told beforehand how long it is, or not. */
+function drawDocument(random: Random): SentBody {
+  if (random.chance(0.1)) return 'none';
+  const pieces = Array.from({ length: random.int(1, 3) }, () => new Uint8Array(random.pick([1, 20, 60, 60, 110])));
+  const bytes = pieces.reduce((total, piece) => total + piece.byteLength, 0);
+  return { announcedBytes: random.chance(0.5) ? bytes : undefined, pieces, broken: random.chance(0.06) };
 }
 
 function drawText(random: Random): string[] {

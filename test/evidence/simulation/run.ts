@@ -3,6 +3,7 @@ import { borrowGlobals } from './borrowed-globals.ts';
 import { Callers } from './callers.ts';
 import { EmbeddedWiring } from './embedded-wiring.ts';
 import { FinalChecks } from './final-checks.ts';
+import { endingOf } from './history.ts';
 import type { History } from './history.ts';
 import { KeyRing } from './keys.ts';
 import { Mishaps } from './mishaps.ts';
@@ -18,10 +19,12 @@ export interface RunResult {
   readonly seed: number;
   readonly scenario: Scenario;
   readonly requests: number;
-  /** How often requests ended in what: `ok`, a problem's code, or `left`. */
+  /** How often requests ended in what. */
   readonly outcomes: ReadonlyMap<string, number>;
   /** How often which fault found something to harm. */
   readonly struck: ReadonlyMap<string, number>;
+  /** Calls of the engine that more than one request shared. */
+  readonly batches: number;
   /** Two runs of one seed have the same. */
   readonly fingerprint: string;
   readonly violations: readonly string[];
@@ -49,14 +52,14 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
     giveBack();
   }
   const { history, struck, trace, violations } = world;
-  const seen = { requests: history.requests.size, outcomes: outcomesOf(history), struck };
+  const seen = { requests: history.requests.size, outcomes: outcomesOf(history), struck, batches: world.batches };
   return { seed, scenario, ...seen, fingerprint: trace.fingerprint(), violations, trace: trace.text };
 }
 
 function outcomesOf(history: History): Map<string, number> {
   const outcomes = new Map<string, number>();
-  for (const { answers, leftAtMs } of history.requests.values()) {
-    const outcome = answers[0]?.code ?? (leftAtMs === undefined ? 'none' : 'left');
+  for (const record of history.requests.values()) {
+    const outcome = endingOf(record);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
   return outcomes;

@@ -23,6 +23,8 @@ export interface Scenario {
   readonly requestMs: number;
   readonly storeLatencyMs: number;
   readonly engineLatencyMs: number;
+  /** How long an engine call waits for others to share it; `undefined` is never. */
+  readonly batchWaitMs: number | undefined;
   /** Whether some answers cannot be written, which is a bug of a plugin's. */
   readonly brokenAnswers: boolean;
   /** How often operators change something, per second. */
@@ -56,6 +58,7 @@ export function drawScenario(random: Random): Scenario {
     requestMs: 2 * engineTimeoutMs + random.pick([1000, 3000, 10_000]),
     storeLatencyMs: random.pick([0.2, 2, 20]),
     engineLatencyMs: random.pick([1, 50, 400]),
+    batchWaitMs: random.chance(0.4) ? undefined : random.pick([0, 5, 40]),
     brokenAnswers: random.chance(0.1),
     changesPerSecond: random.pick([0, 0.5, 2]),
     faults: faultless ? [] : drawFaults(random, { wiring, gateways, loadMs }),

@@ -15,8 +15,12 @@ const SEEDS_MIN = 300;
 const SEEN_MIN = 20;
 const TIMEOUT_MS = 300_000 + (SEEDS ?? 0) * 50;
 
-/** All that may end a request here. `none`: its gateway died. */
-const OUTCOMES = `ok left none unauthorized key_revoked rate_limited validation_error invalid_target_lang text_too_long
+/**
+ * All that may end a request here. `none`: its gateway died. `forwarded`: an answer that was written as it came, to its end;
+ * `broken_midway`, `left_midway`: it broke off in the middle, or its caller left there.
+ */
+const OUTCOMES =
+  `ok forwarded broken_midway left left_midway none unauthorized key_revoked rate_limited validation_error invalid_target_lang text_too_long
   quota_exceeded credit_exhausted engine_unavailable service_unavailable internal_error`.split(/\s+/);
 const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
   store_freeze store_restart store_failover store_clock`.split(/\s+/);
@@ -35,7 +39,7 @@ describe('simulated runs', () => {
   test(
     'whatever is lost, late, doubled, killed or turned back: no guarantee breaks',
     async () => {
-      const seen: Seen = { requests: 0, faults: countsOf(FAULTS), outcomes: countsOf(OUTCOMES) };
+      const seen: Seen = { requests: 0, batches: 0, faults: countsOf(FAULTS), outcomes: countsOf(OUTCOMES) };
       let seeds = 0;
       for (const endMs = performance.now() + BUDGET_MS; wanted(seeds, endMs); seeds++) {
         const result = await runSeed(FROM + seeds);
@@ -48,6 +52,7 @@ describe('simulated runs', () => {
       expect([...seen.faults.keys()].toSorted()).toEqual(FAULTS.toSorted());
       expect([...seen.outcomes.keys()].toSorted()).toEqual(OUTCOMES.toSorted());
       expect([...seen.faults, ...seen.outcomes].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
+      expect(seen.batches).toBeGreaterThan(SEEN_MIN);
       report({
         row: 10,
         figure: `${seen.faults.size} kinds of faults, ${seen.outcomes.size} ways for a request to end`,
@@ -67,12 +72,14 @@ function wanted(seeds: number, endMs: number): boolean {
 
 interface Seen {
   requests: number;
+  batches: number;
   readonly faults: Map<string, number>;
   readonly outcomes: Map<string, number>;
 }
 
-function note({ outcomes, requests, struck }: RunResult, seen: Seen): void {
+function note({ batches, outcomes, requests, struck }: RunResult, seen: Seen): void {
   seen.requests += requests;
+  seen.batches += batches;
   for (const [kind, times] of struck) seen.faults.set(kind, (seen.faults.get(kind) ?? 0) + times);
   for (const [outcome, times] of outcomes) seen.outcomes.set(outcome, (seen.outcomes.get(outcome) ?? 0) + times);
 }

@@ -20,6 +20,8 @@ export class World {
   readonly violations: string[] = [];
   /** How often which fault found something to harm. */
   readonly struck = new Map<string, number>();
+  /** Calls of the engine that more than one request shared. */
+  batches = 0;
   readonly journal: Journal;
 
   constructor(scenario: Scenario, time: VirtualTime, random: Random, keepsTrace: boolean) {

@@ -1,0 +1,142 @@
+// A caller's end of one request: takes the answer, whole or as it comes, and gives the body of a route that streams.
+import type { Exchange, Sink } from '../../../src/core/exchange.ts';
+import type { Gateway } from '../../../src/core/gateway.ts';
+import type { Refusal, Reply, StreamReply } from '../../../src/core/outcome.ts';
+import { problems, refuse } from '../../../src/core/problem.ts';
+import { IncomingBody } from '../../../src/server/incoming-body.ts';
+import { StreamedAnswer } from '../../../src/server/streamed-answer.ts';
+import type { StreamEnd } from '../../../src/server/streamed-answer.ts';
+import type { Answer, Intent } from './history.ts';
+import { SimulatedWriter } from './simulated-writer.ts';
+import type { Process } from './virtual-time.ts';
+import type { World } from './world.ts';
+
+const BROKEN_BODY = refuse('validation_error', 'body: it broke off.');
+
+export interface CallerEndTerms {
+  readonly world: World;
+  readonly process: Process;
+  readonly gateway: Gateway;
+  readonly intent: Intent;
+  /** An answer cannot be written, which is a bug of a plugin's. */
+  readonly broken: boolean;
+  /** Of a body that is to be read as it comes; `undefined` when there is none. */
+  readonly body: { readonly announcedBytes: number | undefined } | undefined;
+}
+
+/** What a listener does for a request, with the listeners' own classes for what comes and goes piece by piece. */
+export class CallerEnd implements Sink {
+  /** Told when an answer begins that is written as it comes. */
+  onStream: (() => void) | undefined = undefined;
+  readonly #terms: CallerEndTerms;
+  readonly #incoming: IncomingBody | undefined;
+  #bodyPending: boolean;
+  #streamed: StreamedAnswer | undefined = undefined;
+  #exchange: Exchange | undefined = undefined;
+
+  constructor(terms: CallerEndTerms) {
+    this.#terms = terms;
+    this.#bodyPending = terms.body !== undefined;
+    if (terms.body === undefined) return;
+    const unwatched = { pause: () => undefined, resume: () => undefined, silent: () => this.breakBody() };
+    this.#incoming = new IncomingBody(terms.body.announcedBytes, unwatched);
+  }
+
+  /** To be told once: it may have been answered before. */
+  begun(x: Exchange): Exchange {
+    this.#exchange = x;
+    return x;
+  }
+
+  send(x: Exchange, outcome: Reply | Refusal): void {
+    if (this.#terms.broken && outcome.kind === 'reply') throw new Error('an answer that cannot be written');
+    this.#incoming?.cancel();
+    this.#answered(x, answerOf(outcome, this.#terms.world.time.nowMs));
+  }
+
+  stream(x: Exchange, outcome: StreamReply): void {
+    const { broken, gateway, process, world } = this.#terms;
+    if (this.#bodyPending) throw new Error('an answer was begun before its request had come');
+    if (broken) throw new Error('an answer that cannot be written');
+    const record = world.history.need(x.id);
+    record.streamBegan = true;
+    world.note(process, `${x.id} is being answered ${outcome.status}`);
+    const end = (how: StreamEnd): void => {
+      this.#streamed = undefined;
+      if (how === 'delivered') this.#delivered(x, outcome, writer.bytes);
+      if (how === 'broken') {
+        record.brokenAtMs = world.time.nowMs;
+        world.note(process, `the answer to ${x.id} breaks behind ${writer.bytes} bytes`);
+      }
+      gateway.streamed(x, outcome, how);
+    };
+    const bug = (error: unknown): void => world.violate('bug', `the answer to ${x.id} threw ${String(error)}`);
+    const answer = new StreamedAnswer(outcome.body, end, bug);
+    const writer = new SimulatedWriter(world, process, answer);
+    this.#streamed = answer;
+    answer.begin(writer);
+    this.onStream?.();
+  }
+
+  incoming(): IncomingBody | undefined {
+    return this.#incoming;
+  }
+
+  /** A piece of the body. */
+  feed(bytes: Uint8Array): void {
+    if (this.#bodyPending) this.#incoming?.add(bytes, false);
+  }
+
+  endBody(): void {
+    if (!this.#bodyPending) return;
+    this.#bodyPending = false;
+    this.#incoming?.finish();
+  }
+
+  /** The body will never be complete. */
+  breakBody(): void {
+    if (!this.#bodyPending) return;
+    this.#bodyPending = false;
+    this.#incoming?.drop();
+    if (this.#exchange !== undefined) this.#terms.gateway.callOff(this.#exchange, BROKEN_BODY);
+  }
+
+  /** The caller closes the connection. */
+  leave(x: Exchange): void {
+    if (this.#streamed !== undefined) return this.#streamed.gone();
+    this.#bodyPending = false;
+    this.#incoming?.drop();
+    this.#terms.gateway.abort(x);
+  }
+
+  #delivered(x: Exchange, { status }: StreamReply, bytes: number): void {
+    const { world } = this.#terms;
+    const { wholeBytes } = world.history.need(x.id);
+    if (bytes !== wholeBytes) world.violate('stream', `${x.id} was ended behind ${bytes} of ${wholeBytes} bytes`);
+    this.#answered(x, { ...NOTHING_TOLD, atMs: world.time.nowMs, status, code: 'ok' });
+  }
+
+  #answered(x: Exchange, answer: Answer): void {
+    const { process, world } = this.#terms;
+    world.note(process, `${x.id} is answered ${answer.status} ${answer.code}`);
+    world.history.need(x.id).answers.push(answer);
+  }
+}
+
+const NOTHING_TOLD = { billedCharacters: undefined, translations: undefined };
+
+function answerOf(outcome: Reply | Refusal, atMs: number): Answer {
+  if (outcome.kind === 'problem') {
+    const { code } = outcome.problem;
+    return { ...NOTHING_TOLD, atMs, status: problems[code].status, code };
+  }
+  const answer = { ...NOTHING_TOLD, atMs, status: outcome.status, code: 'ok' };
+  if (outcome.body === '') return answer;
+  const body = JSON.parse(outcome.body) as Partial<Translated>;
+  return { ...answer, billedCharacters: body.billed_characters, translations: body.translations?.map(({ text }) => text) };
+}
+
+interface Translated {
+  readonly billed_characters: number;
+  readonly translations: readonly { readonly text: string }[];
+}

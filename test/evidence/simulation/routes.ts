@@ -1,0 +1,96 @@
+// The routes of a simulated gateway: the chains as they are, on a simulated store, engine and upstream.
+import type { RouteSpec } from '../../../src/core/route.ts';
+import type { Step } from '../../../src/core/step.ts';
+import { credentialReader } from '../../../src/domain/credentials.ts';
+import { languagesEndpoint } from '../../../src/endpoints/languages.ts';
+import { chargedAdmission } from '../../../src/forward/charge.ts';
+import type { ForwardRoute } from '../../../src/forward/forward-route.ts';
+import { forwardStep } from '../../../src/forward/forward-step.ts';
+import type { AccessEntry } from '../../../src/ports/access-log.ts';
+import type { Engine } from '../../../src/ports/engine.ts';
+import type { Settlements } from '../../../src/ports/ledger.ts';
+import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
+import { accessLogStep } from '../../../src/steps/access-log.ts';
+import { admitStep } from '../../../src/steps/admit.ts';
+import { authenticateStep } from '../../../src/steps/authenticate.ts';
+import { identifyStep } from '../../../src/steps/identify.ts';
+import { readStep } from '../../../src/steps/read.ts';
+import { translateStep } from '../../../src/steps/translate.ts';
+import { DOCUMENT_BYTES_MAX, DOCUMENT_CHARACTERS, LANGUAGES } from './requests.ts';
+import { MAPPED_STATUS, simulatedUpstream } from './upstream.ts';
+import type { StoreClient, World } from './world.ts';
+
+const KEYS_MAX = 4;
+const BODY_BYTES_MAX = 4096;
+
+export interface RouteParts {
+  readonly world: World;
+  readonly client: StoreClient;
+  readonly engine: Engine;
+  readonly settlements: Settlements;
+  readonly log: (entry: AccessEntry) => void;
+}
+
+export function simulatedRoutes({ world, client, engine, settlements, log: record }: RouteParts) {
+  const { scenario } = world;
+  const now = () => performance.now();
+  const cache = new LruKeyCache({ directory: client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
+  const log = accessLogStep({ log: { record }, now });
+  const known = [log, identifyStep(credentialReader(['Vendor-Auth-Key']), cache), authenticateStep({ directory: cache, now })];
+  const admit = admitStep({
+    ledger: client.ledger,
+    settlements,
+    cache,
+    leaseMs: scenario.leaseMs,
+    rateLimitHeaders: scenario.requests % 2 === 0,
+    now,
+    onAdmission: () => undefined,
+  });
+  const translate = translateStep({
+    engine,
+    glossaries: { entries: () => undefined },
+    languages: () => LANGUAGES,
+    now,
+    onEngineResult: () => undefined,
+  });
+  const languages = languagesEndpoint(() => LANGUAGES);
+  const read = readStep(() => LANGUAGES, BODY_BYTES_MAX);
+  const routes: RouteSpec[] = [
+    { method: 'POST', path: '/v1/translate', takesBody: true, steps: [...known, read, admit, translate] },
+    { method: 'GET', path: '/v1/languages', takesBody: false, steps: [...known, admit, languages] },
+    ...forwarded(world, known, admit),
+  ];
+  return { routes, around: [log] };
+}
+
+function forwarded(world: World, known: readonly Step[], admit: Step): RouteSpec[] {
+  const { engineTimeoutMs, leaseMs } = world.scenario;
+  const common = {
+    origin: 'http://upstream',
+    bodyBytesMax: DOCUMENT_BYTES_MAX,
+    timeoutMs: engineTimeoutMs,
+    requestFields: ['content-type'],
+    responseFields: ['content-type'],
+    statuses: new Map([[MAPPED_STATUS, 'validation_error' as const]]),
+    headers: {},
+  };
+  const documents: ForwardRoute = { ...common, path: '/v1/documents', methods: ['POST'], chargeCharacters: DOCUMENT_CHARACTERS };
+  const voices: ForwardRoute = { ...common, path: '/v1/voices', methods: ['GET'], chargeCharacters: 0 };
+  const step = forwardStep({
+    routes: new Map([
+      ['POST /v1/documents', documents],
+      ['GET /v1/voices', voices],
+    ]),
+    upstream: simulatedUpstream(world),
+    leaseMs,
+    now: () => performance.now(),
+    onFailures: () => undefined,
+  });
+  return [documents, voices].map((route) => ({
+    method: route.methods[0]!,
+    path: route.path,
+    takesBody: false,
+    streams: true,
+    steps: [...known, chargedAdmission(admit, route), step],
+  }));
+}
