@@ -107,6 +107,8 @@ export class IncomingBody implements ByteSource {
     if (this.#state === 'over') return false;
     this.#complete = true;
     clearTimeout(this.#silence);
+    // What comes behind it is not the body's: the connection's next request, or the news that the caller has left.
+    this.#readOn();
     if (this.flows) this.#end();
     return true;
   }
