@@ -18,8 +18,8 @@ export interface Seen {
   readonly teamId: string;
   readonly keyId: string;
   /**
-   * Code points sent; 0 for a route without text. No two texts of a team are equally long: that tells whose a reservation
-   * is when no answer, and so no id, came back.
+   * Code points sent, or what a forward route charges; 0 for a route without either. No two texts of a team are equally long,
+   * and none is as long as a forward route charges: that tells whose a reservation is when no answer, and so no id, came back.
    */
   readonly characters: number;
   /** The process that was asked. */

@@ -1,4 +1,4 @@
-// Row 1: four processes, failing engines, callers who leave: what is charged equals what was delivered, to the character.
+// Row 1: four processes, failing engines and upstreams, callers who leave: what is charged equals what was delivered, to the character.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import { startUpstream } from '../../support/upstream.ts';
+import type { TestUpstream } from '../../support/upstream.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
@@ -17,6 +19,7 @@ import type { Mark, MarkedEngine } from './marked-engine.ts';
 import { closedLoop, times } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
+import { FORWARD, FORWARD_CHARACTERS, documentsOf } from './documents.ts';
 import { seeded } from './seeded.ts';
 import type { Seeded } from './seeded.ts';
 import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
@@ -31,6 +34,7 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
   let redis: JournalledRedis | undefined;
   let url: string;
   let engine: MarkedEngine;
+  let upstream: TestUpstream;
   let store: Store;
   let fleet: Fleet;
   const callers = new Callers();
@@ -40,29 +44,39 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     redis = kind === 'redis' ? await startJournalledRedis() : undefined;
     url = redis?.url ?? `sqlite:${folder}/lingate.db`;
     engine = await startMarkedEngine();
+    upstream = await startUpstream();
     store = await openWitness(url);
     if (redis === undefined) keepSqliteJournal(`${folder}/lingate.db`);
-    fleet = await startFleet({ store: url, engineUrl: engine.url, size: PROCESSES });
+    const forward = [{ ...FORWARD, target: upstream.url }];
+    // On the one store engine calls are shared, on the other they are not.
+    const shared = kind === 'redis' ? { batch: { texts_max: 8, characters_max: 2000, wait_ms: 5 } } : {};
+    fleet = await startFleet({ store: url, engineUrl: engine.url, size: PROCESSES, forward, ...shared });
   });
 
   afterAll(async () => {
     callers.close();
     await store.close();
     await engine.close();
+    await upstream.close();
     await redis?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('charge exactly what they deliver, with failing engines and callers who leave', { timeout: RUN_MS_MAX }, async () => {
+  test('charge exactly what they deliver, with failing engines and upstreams and callers who leave', { timeout: RUN_MS_MAX }, async () => {
     const random = seeded();
     const count = kind === 'redis' ? sized(1000, 30_000, 300_000) : sized(400, 6000, 60_000);
     const teams = await teamsOf(store, sized(10, 20), count);
     const lengths = new Map(teams.map((team) => [team, CHARACTERS_MIN]));
+    const nextDocument = documentsOf(random);
     await closedLoop(times(count), PARALLEL, async () => {
       const team = random.oneOf(teams);
+      const leaves = random.chance(0.1) ? { leavesAfterMs: random.between(1, 30) } : {};
+      if (random.chance(0.2)) {
+        await callers.forward(random.oneOf(fleet.living()), team, { ...nextDocument(), ...leaves });
+        return;
+      }
       const characters = lengths.get(team)!;
       lengths.set(team, characters + 1);
-      const leaves = random.chance(0.1) ? { leavesAfterMs: random.between(1, 30) } : {};
       await callers.translate(random.oneOf(fleet.living()), team, { characters, marks: marksOf(random), ...leaves });
     });
     await untilQuiet(store, teams, 10_000);
@@ -71,13 +85,22 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     const figures = await expectLawful(evidence);
     // The run has tried what it is about.
     const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
-    expect([...codes].toSorted()).toEqual(['credit_exhausted', 'engine_unavailable', 'ok', 'quota_exceeded', 'unknown']);
+    expect([...codes].toSorted()).toEqual([
+      'credit_exhausted',
+      'engine_unavailable',
+      'ok',
+      'quota_exceeded',
+      'unknown',
+      'validation_error',
+    ]);
+    const forwarded = callers.seen.filter(({ characters }) => characters === FORWARD_CHARACTERS);
+    expect(new Set(forwarded.map(({ result }) => result.kind))).toEqual(new Set(['ok', 'fail', 'unknown']));
     const difference = figures.chargedCharacters - figures.chargedUnknownCharacters - figures.okCharacters;
     expect(difference).toBe(0);
     report({
       row: 1,
       figure: `accounting equality, ${PROCESSES} processes on ${kind}`,
-      measured: `difference ${difference} of ${figures.okCharacters} characters; ${count} requests (${figures.ok} ok, ${figures.failed} failed, ${figures.unknown} left, of these ${figures.chargedUnknownCharacters} characters handed over in full before); L1-L8 hold per id`,
+      measured: `difference ${difference} of ${figures.okCharacters} characters; ${count} requests, ${forwarded.length} of them forwarded (${figures.ok} ok, ${figures.failed} failed, ${figures.unknown} left, of these ${figures.chargedUnknownCharacters} characters handed over in full before); L1-L8 hold per id`,
       counts: { requestsChecked: callers.seen.length, faults: figures.failed + figures.unknown },
     });
   });

@@ -25,6 +25,17 @@ export interface Translation {
   readonly leavesAfterMs?: number;
 }
 
+/** A document for a forward route, and what is to come back of it. */
+export interface Forwarding {
+  readonly path: string;
+  /** What the route charges. */
+  readonly characters: number;
+  readonly document: string;
+  /** The upstream's whole answer. */
+  readonly whole: Uint8Array;
+  readonly leavesAfterMs?: number;
+}
+
 /** What was seen, and what a test may want to look at besides. */
 export interface Answered {
   readonly seen: Seen;
@@ -52,24 +63,33 @@ export class Callers {
   translate(target: Target, key: KeyInUse, work: Translation): Promise<Answered> {
     const text = textOf(work);
     const body = JSON.stringify({ text: [text], target_lang: 'DE' });
-    return this.#ask(target, key, { method: 'POST', path: '/v1/translate', body, ...work }, (answer) => isTranslation(answer, text));
+    return this.#ask(target, key, { method: 'POST', path: '/v1/translate', body, ...work }, ({ body: answer }) => billedFor(answer, text));
   }
 
   /** A request that takes a place in the rate window and nothing else. */
   languages(target: Target, key: KeyInUse): Promise<Answered> {
-    return this.#ask(target, key, { method: 'GET', path: '/v1/languages?type=source', characters: 0 }, (answer) => answer.startsWith('['));
+    return this.#ask(target, key, { method: 'GET', path: '/v1/languages?type=source', characters: 0 }, ({ body }) =>
+      body.startsWith('[') ? 0 : undefined,
+    );
+  }
+
+  /** An answer that is passed on tells nothing of its price: whole, it costs what the route costs. */
+  forward(target: Target, key: KeyInUse, { path, document, whole, ...cost }: Forwarding): Promise<Answered> {
+    return this.#ask(target, key, { method: 'POST', path, body: document, ...cost }, ({ raw }) =>
+      raw.equals(whole) ? cost.characters : undefined,
+    );
   }
 
   close(): void {
     this.#agent.destroy();
   }
 
-  async #ask(target: Target, key: KeyInUse, call: Call, isRight: (body: string) => boolean): Promise<Answered> {
+  async #ask(target: Target, key: KeyInUse, call: Call, billedOf: BilledOf): Promise<Answered> {
     const { teamId, keyId } = key;
     const afterRevocation = this.#revoked.has(keyId);
     const startedAtMs = Date.now();
     const response = await send(this.#agent, target, key.key, call).catch(() => undefined);
-    const result = response === undefined ? ({ kind: 'unknown' } as const) : resultOf(response, isRight);
+    const result = response === undefined ? ({ kind: 'unknown' } as const) : resultOf(response, billedOf);
     const { characters } = call;
     const seen = { teamId, keyId, characters, via: target.via, startedAtMs, endedAtMs: Date.now(), afterRevocation, result };
     this.seen.push(seen);
@@ -88,8 +108,13 @@ interface Call {
 interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  readonly raw: Buffer;
+  /** The same as text. */
   readonly body: string;
 }
+
+/** What an answer with status 200 was billed; `undefined` when it is not what was asked for. */
+type BilledOf = (response: Response) => number | undefined;
 
 /** Every third character is one that UTF-16 needs two units for. */
 function textOf({ characters, marks }: Translation): string {
@@ -97,9 +122,10 @@ function textOf({ characters, marks }: Translation): string {
   return mark + Array.from({ length: characters - mark.length }, (_, index) => (index % 3 === 0 ? '\u{1f30d}' : 'x')).join('');
 }
 
-function isTranslation(body: string, text: string): boolean {
-  const { translations } = JSON.parse(body) as { translations: { text: string }[] };
-  return translations.length === 1 && translations[0]!.text === translationOf(text);
+function billedFor(body: string, text: string): number | undefined {
+  const answer = JSON.parse(body) as { translations: { text: string }[]; billed_characters?: number };
+  const [translation, ...others] = answer.translations;
+  return others.length === 0 && translation?.text === translationOf(text) ? (answer.billed_characters ?? 0) : undefined;
 }
 
 /** Rejects when the connection breaks before the answer's last byte, or the caller leaves. */
@@ -111,7 +137,8 @@ function send(agent: Agent, target: Target, key: string, { method, path, body = 
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() });
+        const raw = Buffer.concat(chunks);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, raw, body: raw.toString() });
       });
     });
     const leave = setTimeout(() => asked.destroy(), leavesAfterMs ?? ANSWER_MS_MAX);
@@ -122,12 +149,14 @@ function send(agent: Agent, target: Target, key: string, { method, path, body = 
 }
 
 /** Throws when an answer is not what the contract says: no history could make up for that. */
-function resultOf({ status, headers, body }: Response, isRight: (body: string) => boolean): SeenResult {
+function resultOf(response: Response, billedOf: BilledOf): SeenResult {
+  const { status, headers, body } = response;
   const requestId = headers['x-request-id'];
   if (typeof requestId !== 'string') throw new Error(`an answer with status ${status} has no request id`);
   if (status === 200) {
-    if (!isRight(body)) throw new Error(`${requestId} was answered 200 with something else: ${body.slice(0, 200)}`);
-    return { kind: 'ok', requestId, billed: (JSON.parse(body) as { billed_characters?: number }).billed_characters ?? 0 };
+    const billed = billedOf(response);
+    if (billed === undefined) throw new Error(`${requestId} was answered 200 with something else: ${body.slice(0, 200)}`);
+    return { kind: 'ok', requestId, billed };
   }
   const problem = JSON.parse(body) as { status: number; code: string; request_id: string };
   const whole = problem.status === status && problem.request_id === requestId;

@@ -17,6 +17,10 @@ export interface FleetOptions {
   readonly engineMs?: number;
   /** How long a reservation is held: two attempts and a second at least. */
   readonly leaseSeconds?: number;
+  /** Entries of `forward` in the configuration. */
+  readonly forward?: readonly object[];
+  /** What requests may share an engine call, as `engine.batch`. */
+  readonly batch?: object;
   /** How long the store may take; generous for the same reason. */
   readonly storeMs?: number;
 }
@@ -40,14 +44,15 @@ const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-fleet-'));
   const file = join(folder, 'lingate.yaml');
-  const { store, engineUrl, size, engineMs = 5000, leaseSeconds = 60, storeMs = 5000 } = options;
+  const { store, engineUrl, size, engineMs = 5000, leaseSeconds = 60, storeMs = 5000, forward = [], batch } = options;
   const config = {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
     languages: LANGUAGES,
     store,
     store_options: { command_timeout_ms: storeMs },
-    engine: { urls: [engineUrl], timeout_ms: engineMs },
+    engine: { urls: [engineUrl], timeout_ms: engineMs, ...(batch === undefined ? {} : { batch }) },
+    forward,
     limits: { reservation_seconds: leaseSeconds },
   };
   // JSON is YAML.

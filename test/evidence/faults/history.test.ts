@@ -217,6 +217,18 @@ describe('the history checker', () => {
     }
   });
 
+  test('requests that were broken off and cost the same are told apart by their number', () => {
+    const twice = (history: History): History =>
+      withOperation(history, 'c', 'reserved', (operation) => [
+        operation,
+        { ...operation, reserved: [{ ...operation.reserved[0]!, requestId: 'd' }] },
+      ]);
+    const sent = { ...lawful(), seen: [...lawful().seen, seen(30, 1300, { kind: 'unknown' })] };
+    const lost = (history: History) => findings(history).filter(({ law }) => law === 'L0');
+    expect(lost(twice(sent))).toEqual([]);
+    expect(lost(twice(lawful()))).toHaveLength(1);
+  });
+
   test('a failure that was under way at a crash may not be charged either', () => {
     const history = { ...end(lawful(), 'b', { as: 'committed' }), crashes: [{ via: 'gateway', atMs: 230, underWayMs: 100 }] };
     expect(findings(history).map(({ law }) => law)).toContain('L1');

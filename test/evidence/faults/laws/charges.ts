@@ -50,11 +50,14 @@ function failFindings({ requestId, status, code }: Seen['result'] & { kind: 'fai
 /** Ids without an answer: each belongs to one caller whose connection broke, and is charged only if it was handed over. */
 function unclaimedFindings({ seen, handed }: History, lives: ReadonlyMap<string, Life>, claimed: ReadonlySet<string>): Finding[] {
   const found: Finding[] = [];
-  const broken = new Set(seen.filter(({ result }) => result.kind === 'unknown').map(({ teamId, characters }) => `${teamId} ${characters}`));
+  const broken = Map.groupBy(
+    seen.filter(({ result }) => result.kind === 'unknown'),
+    ({ teamId, characters }) => `${teamId} ${characters}`,
+  );
   for (const [id, { teamId, reserved, ended }] of lives) {
     const [reservation] = reserved;
     if (claimed.has(id) || reservation === undefined) continue;
-    if (!broken.delete(`${teamId} ${reservation.characters}`)) found.push({ law: 'L0', what: `nobody sent ${id}` });
+    if (broken.get(`${teamId} ${reservation.characters}`)?.pop() === undefined) found.push({ law: 'L0', what: `nobody sent ${id}` });
     const charged = ended.some(({ as }) => as === 'committed');
     if (handed !== undefined && charged !== handed.has(id)) {
       found.push({ law: 'L2', what: `${id}, broken off, was ${charged ? 'charged and never' : 'not charged though'} handed over` });
