@@ -96,7 +96,8 @@ export abstract class Call implements Sink {
   #stream(framing: FramingGuard): void {
     // A long body is no flood here.
     this.#closes = framing.closes;
-    if (this.incoming() !== undefined) this.#incoming?.holdBack();
+    // Not before this turn's bytes have come: a whole body needs no pause, and a paused connection tells of no caller who leaves.
+    if (this.incoming() !== undefined) setImmediate(() => this.#incoming?.holdBack());
   }
 
   incoming(): ByteSource | undefined {
@@ -194,6 +195,7 @@ export abstract class Call implements Sink {
   /** Behind the whole request only: callers read when they have written, and uWS holds one of the two at a time. */
   stream(x: Exchange, outcome: StreamReply): void {
     if (this.#body !== undefined) throw new Error('an answer was begun before its request had come');
+    this.#incoming?.release();
     const { draining } = this.shared;
     const head = composeHead(outcome, x);
     const closes = this.#closes || draining;
@@ -238,6 +240,7 @@ export abstract class Call implements Sink {
   #finish(answer: Answer, closes: boolean): void {
     this.#state = 'ended';
     if (this.shared.draining) this.shared.lastAnswers++;
+    this.#incoming?.release();
     this.write(answer, closes);
     this.#held = undefined;
     this.#exchange = undefined;
@@ -250,6 +253,7 @@ export abstract class Call implements Sink {
     this.#state = 'gone';
     this.#body = undefined;
     this.#incoming?.drop();
+    this.#incoming?.release();
     clearTimeout(this.#linger);
     try {
       if (this.#exchange !== undefined) this.shared.gateway.abort(this.#exchange);
@@ -264,6 +268,7 @@ export abstract class Call implements Sink {
     if (this.#state === 'streaming') return this.#streamed?.broke();
     if (this.#state !== 'open') return;
     this.#state = 'gone';
+    this.#incoming?.release();
     this.cut();
   }
 }

@@ -18,6 +18,7 @@ export interface BodyFlow {
 const HELD_BYTES_MAX = 67_108_864;
 /** A caller who sends nothing for so long while we read is given up; shorter than uWebSockets.js waits, so that there is an answer. */
 const SILENCE_MS = 8_000;
+const LISTEN_AGAIN_MS = 4_000;
 
 export class IncomingBody implements ByteSource {
   readonly bytes: number | undefined;
@@ -30,6 +31,7 @@ export class IncomingBody implements ByteSource {
   #complete = false;
   #held: BodyCollector | undefined = undefined;
   #silence: NodeJS.Timeout | undefined = undefined;
+  #patience: NodeJS.Timeout | undefined = undefined;
 
   constructor(bytes: number | undefined, flow: BodyFlow) {
     this.bytes = bytes;
@@ -81,6 +83,11 @@ export class IncomingBody implements ByteSource {
     if (!this.#complete) this.#readOn();
   }
 
+  /** Its request is answered, or its caller has gone. */
+  release(): void {
+    clearInterval(this.#patience);
+  }
+
   /** The connection is not to be touched any more. */
   drop(): void {
     this.#state = 'over';
@@ -107,10 +114,22 @@ export class IncomingBody implements ByteSource {
     if (this.#state === 'over') return false;
     this.#complete = true;
     clearTimeout(this.#silence);
-    // What comes behind it is not the body's: the connection's next request, or the news that the caller has left.
-    this.#readOn();
+    if (!this.#reading) this.#listenOn();
     if (this.flows) this.#end();
     return true;
+  }
+
+  /**
+   * What comes behind the body is the connection's next request, or the news that the caller has left. Having been told to
+   * read on, uWebSockets.js gives the caller ten seconds to send something: told again, it begins them anew, so that the
+   * answer may take as long as it takes.
+   */
+  #listenOn(): void {
+    this.#readOn();
+    this.#patience = setInterval(() => {
+      this.#flow.pause();
+      this.#flow.resume();
+    }, LISTEN_AGAIN_MS);
   }
 
   #readOn(): void {

@@ -128,7 +128,8 @@ class UwsCall extends Call {
   #data(chunk: ArrayBuffer, isLast: boolean): void {
     this.#corked = true;
     try {
-      if (this.bodyFlows) this.#rearm();
+      // Behind the last piece the library waits for the answer without a timer.
+      if (this.bodyFlows && !isLast) this.#rearm();
       this.receive(new Uint8Array(chunk), true);
       if (isLast) this.bodyComplete();
     } catch (error) {

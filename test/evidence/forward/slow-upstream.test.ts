@@ -1,0 +1,43 @@
+// An upstream may take longer than any timer of the listeners' own, however the request's body came: only its silence is bounded.
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startGateway } from '../../support/gateway.ts';
+import { request } from '../../support/raw-http.ts';
+
+/** Longer than the ten seconds after which uWebSockets.js ends a connection on which nothing comes. */
+const ANSWERS_AFTER_MS = 12_000;
+/** With its head in one read; in a few; more than a socket holds. */
+const BODIES = [65, 300_000, 4_000_000];
+
+test.concurrent.each(['uws', 'node'] as const)('on the %s listener', async (listener) => {
+  const upstream = createServer((req, res) => {
+    req.resume();
+    req.on('end', () => setTimeout(() => res.end('late'), ANSWERS_AFTER_MS));
+  });
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const target = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-slow-'));
+  const forward = [{ path: '/v1/documents', methods: ['POST'], target, timeout_ms: 30_000, body_bytes: 8_000_000, charge_characters: 7 }];
+  const gateway = await startGateway({
+    listener,
+    store: `sqlite:${folder}/lingate.db`,
+    engineUrls: [target],
+    config: { forward, limits: { request_seconds: 60 } },
+  });
+  const team = await gateway.team();
+  const headers = { authorization: `Bearer ${team.key}` };
+  const answers = await Promise.all(
+    BODIES.map((bytes) => request({ port: gateway.port, method: 'POST', path: '/v1/documents', headers, body: 'd'.repeat(bytes) })),
+  );
+  expect(answers.map(({ status, body }) => [status, body])).toEqual(BODIES.map(() => [200, 'late']));
+  await expect.poll(async () => (await gateway.store.teams.standing(team.teamId))?.usedCharacters).toBe(7 * BODIES.length);
+  await gateway.stop();
+  upstream.close();
+  await rm(folder, { recursive: true, force: true });
+});
