@@ -206,7 +206,8 @@ const SQLITE: readonly Mutation[] = [
     'WHERE request_id = ? AND team = ? AND state = ${OPEN}`;',
     'WHERE request_id = ? AND team = ?`;',
     contract('SQLite', 'resolution of reservations'),
-    SIMULATED,
+    // Seldom: a release has to be lost and repeated while another reservation is open. Seed 1393 does it.
+    simulated(250, 1250),
   ),
   inSqlite(
     'an ended lease is committed',
