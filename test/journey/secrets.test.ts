@@ -79,7 +79,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     const other = await traffic.team();
     const ask = async (path: string): Promise<Place> => {
       const response = await request({ port: house.port, path, headers: { authorization: `Bearer ${other.key}` } });
-      expect(response.status).toBe(200);
+      expect([path, response.status]).toEqual([path, 200]);
       return { name: path, content: JSON.stringify(response.rawHeaders) + response.body };
     };
     const places = await Promise.all(['/v1/usage', '/v1/glossaries', '/v1/languages?type=target', '/health'].map(ask));

@@ -209,6 +209,7 @@ export class SecretTraffic {
     broken.destroy();
   }
 
+  /** Ends when the gateway has noticed that the store is back: its health is as much as a second old. */
   async #storeAway(key: string): Promise<void> {
     const { redis, storeUrl, port } = this.#house;
     if (redis === undefined) {
@@ -217,12 +218,12 @@ export class SecretTraffic {
       await this.#expect('service_unavailable', { key });
       other.exec('ROLLBACK');
       other.close();
-      return;
+    } else {
+      redis.process.kill('SIGSTOP');
+      await this.#expect('service_unavailable', { key });
+      await this.#expect('service_unavailable', { key: newKey('live', randomBytes) });
+      redis.process.kill('SIGCONT');
     }
-    redis.process.kill('SIGSTOP');
-    await this.#expect('service_unavailable', { key });
-    await this.#expect('service_unavailable', { key: newKey('live', randomBytes) });
-    redis.process.kill('SIGCONT');
     await vi.waitUntil(() => fetch(`http://127.0.0.1:${port}/health`).then((response) => response.ok), { timeout: 10_000 });
   }
 }
