@@ -13,6 +13,7 @@ import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { ProcessStates } from './process-state.ts';
 import { openStore } from '../stores/open.ts';
 import { addUp, quantileMs, STEP_MS } from '../runtime/live-window.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
@@ -21,8 +22,7 @@ import type { LiveStep } from '../runtime/live-window.ts';
 export interface AdminParts {
   readonly token: string;
   readonly teams: TeamRegistry;
-  /** The live window of every process. */
-  readonly windows: () => Promise<readonly (readonly LiveStep[])[]>;
+  readonly processes: () => Promise<ProcessStates>;
 }
 
 export interface AdminSideOptions extends AdminParts {
@@ -33,12 +33,12 @@ export interface AdminSideOptions extends AdminParts {
 }
 
 /** The apps that the ops listener carries besides its pages. */
-export function adminApps({ token, teams, windows, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
+export function adminApps({ token, teams, processes, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId });
   const attempts = new SignInAttempts({ token, now });
-  const live = async (): Promise<LiveReport> => reportOf(await windows());
+  const live = async (): Promise<LiveReport> => reportOf((await processes()).states.map(({ steps }) => steps));
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const api = new AdminApi({ operations, attempts, live, problems, log, newId, now });

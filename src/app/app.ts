@@ -56,7 +56,10 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
     config: () => running,
     ready: () => serving.ready(),
     metrics: serving.metrics,
-    admin: token === undefined ? undefined : { token, teams: serving.teams, windows: async () => [serving.liveSteps()] },
+    admin:
+      token === undefined
+        ? undefined
+        : { token, teams: serving.teams, processes: async () => ({ expected: 1, states: [serving.state()] }) },
     docsOnOps,
     pluginRoutes: serving.pluginRoutes,
     log,

@@ -8,6 +8,7 @@ import type { EngineSettings } from '../config/engine-options.ts';
 import type { ForwardSettings } from '../config/forward-settings.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
+import type { Gateway } from '../core/gateway.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { Languages, withFormality } from '../domain/languages.ts';
 import { ulidSource } from '../domain/ulid.ts';
@@ -16,6 +17,7 @@ import type { ReplicatedEngine } from '../engines/balancer.ts';
 import { setUpEngine } from './engine-setup.ts';
 import { openUpstream, setUpForward } from './forward-setup.ts';
 import { pluginRows } from './plugin-routes.ts';
+import type { ProcessState } from './process-state.ts';
 import { openGateway } from './open-gateway.ts';
 import type { Sources } from './open-gateway.ts';
 import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
@@ -35,7 +37,6 @@ import type { LoadedRoute } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
-import type { LiveStep } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
 import type { Listener } from '../server/listener.ts';
 import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
@@ -48,8 +49,8 @@ export interface Serving {
   readonly pluginRoutes: readonly LoadedRoute[];
   readonly metrics: Metrics;
   readonly teams: TeamRegistry;
-  /** What happened here lately. */
-  liveSteps(): readonly LiveStep[];
+  /** What this process tells the operator of itself. */
+  state(): ProcessState;
   /** The store answers and we are not draining. */
   ready(): boolean;
   /** Opens the port; to be called once. */
@@ -111,6 +112,8 @@ class OpenServing implements Serving {
   readonly #live = new LiveWindow(() => clock.nowMs());
   #languages: Languages;
   #listener: Listener | undefined;
+  #gateway: Gateway | undefined;
+  #settlements: SettlementQueue | undefined;
   #draining: Promise<void> | undefined;
 
   constructor(opened: Opened) {
@@ -129,10 +132,12 @@ class OpenServing implements Serving {
   async listen(options: ListenOptions): Promise<Listening> {
     const { config, output, down, metrics, plugins } = this.#opened;
     const settlements = openSettlements(config, this.#opened.store, metrics, output.log, monotonicMs);
+    this.#settlements = settlements;
     metrics.gauge('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log));
     const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
     const gateway = openGateway(config, buildChains(config, plugins, this.#parts(settlements, sources)), output.log, sources);
+    this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
     this.#live.watch(() => gateway.inFlight);
     const listener = await startListener(config, gateway, options);
@@ -146,8 +151,17 @@ class OpenServing implements Serving {
     return { ...listener.address, library: listener.library };
   }
 
-  liveSteps(): readonly LiveStep[] {
-    return this.#live.snapshot();
+  state(): ProcessState {
+    const { engine, probe } = this.#opened;
+    return {
+      steps: this.#live.snapshot(),
+      inFlight: this.#gateway?.inFlight ?? 0,
+      openSettlements: this.#settlements?.open ?? 0,
+      replicas: engine.health(),
+      storeAnswers: probe.answers,
+      storeTookMs: probe.tookMs,
+      draining: this.#draining !== undefined,
+    };
   }
 
   drain(): Promise<void> {

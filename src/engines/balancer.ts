@@ -1,13 +1,23 @@
 // The engine as the service sees it: replicas in turn, two attempts, the second elsewhere and over a fresh connection.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
-import type { Attempt, AttemptFailure, Engine, EngineProtocol, EngineResult, EngineTokens, EngineWork } from '../ports/engine.ts';
+import type {
+  Attempt,
+  AttemptFailure,
+  Engine,
+  EngineProtocol,
+  EngineResult,
+  EngineTokens,
+  EngineWork,
+  ReplicaHealth,
+} from '../ports/engine.ts';
 import { attemptOn } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { readEngineUrl } from './http1/url.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
+import { Replica } from './replica.ts';
 
 export interface BalancerOptions extends PoolLimits {
   readonly protocol: EngineProtocol;
@@ -25,6 +35,8 @@ export interface BalancerOptions extends PoolLimits {
 export interface ReplicatedEngine extends Engine {
   /** Attempts under way on a replica that goes are let to their end. Throws, and changes nothing, when a URL is wrong. */
   setUrls(urls: readonly string[]): void;
+  /** In the order of the configuration. */
+  health(): readonly ReplicaHealth[];
 }
 
 /** What a first attempt came to, and where it was made. */
@@ -40,18 +52,8 @@ export interface AttemptwiseEngine extends ReplicatedEngine {
   second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult>;
 }
 
-/** For how long a replica that could not be connected to is tried after the others. */
-const LAST_MS = 1000;
 /** Of a result that took no failed attempt. */
 export const NO_FAILURES: readonly AttemptFailure[] = [];
-
-/** One of the engine's equals. */
-export interface Replica {
-  readonly href: string;
-  readonly wire: Pool;
-  /** Until then it is tried after the others. */
-  lastUntilMs: number;
-}
 
 /** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
 export function openBalancer(options: BalancerOptions): AttemptwiseEngine {
@@ -125,12 +127,16 @@ class Balancer implements AttemptwiseEngine {
     if (wanted.size === 0) throw new Error('engine.urls: must name at least one engine URL');
     const before = this.#replicas;
     this.#replicas = [...wanted].map(
-      ([href, url]) =>
-        before.find((replica) => replica.href === href) ?? { href, wire: new Pool(url, this.#options), lastUntilMs: -Infinity },
+      ([href, url]) => before.find((replica) => replica.href === href) ?? new Replica(href, new Pool(url, this.#options)),
     );
     for (const replica of before) {
       if (!wanted.has(replica.href)) void this.#leave(replica.wire);
     }
+  }
+
+  health(): readonly ReplicaHealth[] {
+    const nowMs = this.#nowMs();
+    return this.#replicas.map((replica) => replica.health(nowMs));
   }
 
   async close(): Promise<void> {
@@ -148,7 +154,7 @@ class Balancer implements AttemptwiseEngine {
   ): void {
     const terms = work.attemptMs === undefined ? this.#terms : this.#hastier(work.attemptMs);
     attemptOn(replica.wire, connection, work, cancellation, terms, (attempt) => {
-      if (attempt.kind === 'unusable' && attempt.failure === 'connect') replica.lastUntilMs = this.#nowMs() + LAST_MS;
+      replica.remember(attempt, this.#nowMs());
       done(attempt);
     });
   }

@@ -2,7 +2,7 @@
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { keyOfOptions } from '../domain/translation-options.ts';
-import type { EngineResult, EngineWork } from '../ports/engine.ts';
+import type { EngineResult, EngineWork, ReplicaHealth } from '../ports/engine.ts';
 import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
 import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
@@ -42,6 +42,10 @@ export class BatchingEngine implements ReplicatedEngine {
 
   setUrls(urls: readonly string[]): void {
     this.#balancer.setUrls(urls);
+  }
+
+  health(): readonly ReplicaHealth[] {
+    return this.#balancer.health();
   }
 
   async close(): Promise<void> {

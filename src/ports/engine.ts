@@ -53,6 +53,19 @@ export type EngineResult =
   /** Two attempts, none usable (or called off before that). */
   | { readonly kind: 'unavailable'; readonly failures: readonly AttemptFailure[] };
 
+/** How one of the engine's replicas has done so far, as one process has seen it. */
+export interface ReplicaHealth {
+  /** Without credentials: a URL that holds some is refused. */
+  readonly url: string;
+  /** Attempts that gave something usable. */
+  readonly usable: number;
+  /** Attempts that did not; those that the caller called off are in neither. */
+  readonly failed: number;
+  /** How long ago an attempt was usable for the last time; `undefined` when none ever was. */
+  readonly usableAgoMs: number | undefined;
+  readonly lastFailure: { readonly failure: AttemptFailure; readonly agoMs: number } | undefined;
+}
+
 export interface Engine {
   /** At most two attempts, the second on another replica where there is one. Never rejects. */
   translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult>;

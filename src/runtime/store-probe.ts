@@ -9,6 +9,7 @@ export class StoreProbe {
   #answered = true;
   #asking = false;
   #askedAtMs = 0;
+  #tookMs: number | undefined;
   readonly #now: () => number;
 
   /** `now` is a monotonic clock. The store is taken to answer at first: it has just been opened. */
@@ -23,6 +24,11 @@ export class StoreProbe {
   get answers(): boolean {
     // An answer that is overdue counts as none.
     return this.#answered && (!this.#asking || this.#now() - this.#askedAtMs < EVERY_MS);
+  }
+
+  /** What the latest good answer took; `undefined` before the first. */
+  get tookMs(): number | undefined {
+    return this.#tookMs;
   }
 
   close(): void {
@@ -42,5 +48,6 @@ export class StoreProbe {
   #conclude(answered: boolean): void {
     this.#asking = false;
     this.#answered = answered;
+    if (answered) this.#tookMs = this.#now() - this.#askedAtMs;
   }
 }

@@ -1,14 +1,14 @@
 // What the primary process and its workers say to each other; values that survive structured cloning.
 import type { Config } from '../config/config.ts';
 import type { Listening } from '../app/public-listener.ts';
-import type { LiveStep } from '../runtime/live-window.ts';
+import type { ProcessState } from '../app/process-state.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
 /** What a worker answers a question with. */
-export type Told = boolean | MetricsSnapshot | readonly LiveStep[];
+export type Told = boolean | MetricsSnapshot | ProcessState;
 
 /** `drain` is answered when it is done. */
-export type Question = 'ready' | 'metrics' | 'live' | 'drain';
+export type Question = 'ready' | 'metrics' | 'state' | 'drain';
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }

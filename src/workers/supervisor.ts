@@ -2,13 +2,13 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessStates } from '../app/process-state.ts';
 import type { Listening } from '../app/public-listener.ts';
 import type { Config } from '../config/config.ts';
 import { openPrimary } from './worker.ts';
 import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
 import type { Reloadable } from '../app/reload.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
-import type { LiveStep } from '../runtime/live-window.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 /** Between a worker's death and its replacement, doubled with every death that follows soon. */
@@ -87,9 +87,9 @@ class Workers implements WorkerSource {
     return found;
   }
 
-  async liveWindows(): Promise<readonly (readonly LiveStep[])[]> {
-    const windows = await Promise.all(this.#each((worker) => worker.liveSteps()));
-    return windows.filter((window) => window !== undefined);
+  async processes(): Promise<ProcessStates> {
+    const states = await Promise.all(this.#each((worker) => worker.state()));
+    return { expected: this.#count, states: states.filter((state) => state !== undefined) };
   }
 
   replace(config: Config): void {

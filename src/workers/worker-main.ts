@@ -76,8 +76,8 @@ async function answerTo(worker: Worker, what: Question): Promise<Told> {
       return worker.ready();
     case 'metrics':
       return worker.snapshot();
-    case 'live':
-      return worker.liveSteps();
+    case 'state':
+      return worker.state();
     case 'drain':
       await worker.drain();
       return true;

@@ -6,8 +6,8 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/public-listener.ts';
 import { ConfigError } from '../config/config-error.ts';
+import type { ProcessState } from '../app/process-state.ts';
 import type { Config } from '../config/config.ts';
-import type { LiveStep } from '../runtime/live-window.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 import { WORKER_VARIABLE } from './messages.ts';
 import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
@@ -73,9 +73,9 @@ export class WorkerProcess {
     return (await this.#ask('metrics')) as MetricsSnapshot | undefined;
   }
 
-  /** Its live window; `undefined` when it does not answer in time. */
-  async liveSteps(): Promise<readonly LiveStep[] | undefined> {
-    return (await this.#ask('live')) as readonly LiveStep[] | undefined;
+  /** Likewise. */
+  async state(): Promise<ProcessState | undefined> {
+    return (await this.#ask('state')) as ProcessState | undefined;
   }
 
   /** Resolves when it accepts no connection any more, or does not say so in time. */

@@ -10,10 +10,10 @@ import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
 import { openAdminStore } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
+import type { ProcessState, ProcessStates } from '../app/process-state.ts';
 import process from 'node:process';
 import { adminToken } from '../config/admin-token.ts';
 import type { Log } from '../ports/log.ts';
-import type { LiveStep } from '../runtime/live-window.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { openServing } from '../app/serving.ts';
 import type { Listening } from '../app/public-listener.ts';
@@ -33,7 +33,7 @@ export interface Worker {
   readonly log: Log;
   ready(): boolean;
   snapshot(): Promise<MetricsSnapshot>;
-  liveSteps(): readonly LiveStep[];
+  state(): ProcessState;
   /** As `Serving.drain`. */
   drain(): Promise<void>;
   /** As `reloadOf` has it. */
@@ -59,7 +59,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace):
       log: output.log,
       ready: () => serving.ready(),
       snapshot: () => serving.metrics.snapshot(),
-      liveSteps: () => serving.liveSteps(),
+      state: () => serving.state(),
       drain: () => serving.drain(),
       replace: (next) => serving.replace(next),
       stop,
@@ -77,7 +77,7 @@ export interface WorkerSource {
   /** From every worker that answers. */
   snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
   /** Likewise. */
-  liveWindows(): Promise<readonly (readonly LiveStep[])[]>;
+  processes(): Promise<ProcessStates>;
 }
 
 export interface Primary {
@@ -152,5 +152,5 @@ async function openAdmin(
   const token = adminToken(config, process.env);
   if (token === undefined) return { admin: undefined, closeStore: () => Promise.resolve() };
   const store = await openAdminStore(config, log);
-  return { admin: { token, teams: store.teams, windows: () => workers.liveWindows() }, closeStore: () => store.close() };
+  return { admin: { token, teams: store.teams, processes: () => workers.processes() }, closeStore: () => store.close() };
 }

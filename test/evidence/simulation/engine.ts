@@ -1,7 +1,8 @@
 // An engine that answers at once, late, never, after it was called off, or with nothing usable, but keeps to its deadlines.
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { BatchingEngine } from '../../../src/engines/batching-engine.ts';
-import type { AttemptwiseEngine, Replica } from '../../../src/engines/balancer.ts';
+import type { AttemptwiseEngine } from '../../../src/engines/balancer.ts';
+import type { Replica } from '../../../src/engines/replica.ts';
 import type { Attempt, AttemptFailure, Engine, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import type { World } from './world.ts';
 
@@ -36,6 +37,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
   };
   return {
     setUrls: () => undefined,
+    health: () => [],
     close: () => Promise.resolve(),
     first: async (work, cancellation) => ({ attempt: await attempt(work, cancellation), replica: REPLICA }),
     second,

@@ -47,6 +47,39 @@ describe('replicas', () => {
     expect([...(await failures()), ...(await failures())]).toEqual(['connect']);
   });
 
+  test('tells how each replica has done: what was usable, what failed last and how long ago', async () => {
+    const good = await opened.scripted();
+    const dead = await deadUrl();
+    let nowMs = 0;
+    const engine = opened.engine([dead, good.url], { nowMs: () => nowMs });
+    const health = () =>
+      engine.health().map(({ usable, failed, usableAgoMs, lastFailure }) => ({ usable, failed, usableAgoMs, lastFailure }));
+    expect(engine.health().map(({ url }) => new URL(url).origin)).toEqual([dead, good.url].map((url) => new URL(url).origin));
+    const unused = { usable: 0, failed: 0, usableAgoMs: undefined, lastFailure: undefined };
+    expect(health()).toEqual([unused, unused]);
+    await engine.translate(work(), new Caller());
+    nowMs = 400;
+    expect(health()).toEqual([
+      { usable: 0, failed: 1, usableAgoMs: undefined, lastFailure: { failure: 'connect', agoMs: 400 } },
+      { usable: 1, failed: 0, usableAgoMs: 400, lastFailure: undefined },
+    ]);
+    good.behave(status(500));
+    await engine.translate(work(), new Caller());
+    expect(health()[1]).toEqual({ usable: 1, failed: 1, usableAgoMs: 400, lastFailure: { failure: 'status', agoMs: 0 } });
+  });
+
+  test('a caller who leaves is not held against the replica', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url]);
+    scripted.always(slow(5000));
+    const caller = new Caller();
+    const result = engine.translate(work(), caller);
+    await scripted.until(() => scripted.requests.length === 1);
+    caller.leave();
+    await result;
+    expect(engine.health()[0]).toMatchObject({ usable: 0, failed: 0, lastFailure: undefined });
+  });
+
   test('when all refuse connections there are still two attempts, at once', async () => {
     const engine = opened.engine([await deadUrl()]);
     for (let i = 0; i < 3; i++) {

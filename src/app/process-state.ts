@@ -1,0 +1,47 @@
+// What a process tells the operator of itself, in a form that survives structured cloning, and how several become one.
+import type { ReplicaHealth } from '../ports/engine.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
+
+export interface ProcessState {
+  /** The last 15 minutes. */
+  readonly steps: readonly LiveStep[];
+  /** Requests that have begun and not ended. */
+  readonly inFlight: number;
+  /** Verdicts on reservations that the store has not acknowledged yet. */
+  readonly openSettlements: number;
+  readonly replicas: readonly ReplicaHealth[];
+  readonly storeAnswers: boolean;
+  /** What the store's latest good answer to a probe took; `undefined` before the first. */
+  readonly storeTookMs: number | undefined;
+  readonly draining: boolean;
+}
+
+/** The processes that serve callers. */
+export interface ProcessStates {
+  /** How many there are to be. */
+  readonly expected: number;
+  /** Of those that answered. */
+  readonly states: readonly ProcessState[];
+}
+
+/** Each replica once, in the order in which they are first named; counts are summed, moments are the latest. */
+export function mergeReplicas(states: readonly Pick<ProcessState, 'replicas'>[]): readonly ReplicaHealth[] {
+  const merged = new Map<string, ReplicaHealth>();
+  for (const health of states.flatMap(({ replicas }) => replicas)) {
+    const before = merged.get(health.url);
+    merged.set(health.url, before === undefined ? health : sum(before, health));
+  }
+  return [...merged.values()];
+}
+
+function sum(a: ReplicaHealth, b: ReplicaHealth): ReplicaHealth {
+  const usableAgoMs = Math.min(a.usableAgoMs ?? Infinity, b.usableAgoMs ?? Infinity);
+  const [failed, other] = [a.lastFailure, b.lastFailure];
+  return {
+    url: a.url,
+    usable: a.usable + b.usable,
+    failed: a.failed + b.failed,
+    usableAgoMs: usableAgoMs === Infinity ? undefined : usableAgoMs,
+    lastFailure: failed === undefined || (other !== undefined && other.agoMs < failed.agoMs) ? other : failed,
+  };
+}
