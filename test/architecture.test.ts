@@ -53,6 +53,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Protocols are tried over the way that they take in the gateway.
   testing: ['core', 'domain', 'ports', 'engines'],
   'index.ts': ['core', 'domain', 'ports'],
+  // What any author can: nothing of the inside.
+  plugins: ['index.ts'],
 };
 
 /** Links of one chain never know each other, nor do the adapters of one port. */
@@ -85,9 +87,14 @@ function importsOf(file: string): Import[] {
   const pattern = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|import\('([^']+)'\)/g;
   return [...text.matchAll(pattern)].map((match) => {
     const specifier = match[2] ?? match[3] ?? '';
-    const to = specifier.startsWith('.') ? relative(source, join(source, dirname(file), specifier)) : specifier;
-    return { from: file, to, typeOnly: match[1] !== undefined };
+    return { from: file, to: targetOf(file, specifier), typeOnly: match[1] !== undefined };
   });
+}
+
+/** A file of ours, or the name of a package. */
+function targetOf(file: string, specifier: string): string {
+  if (specifier === 'lingate') return 'index.ts';
+  return specifier.startsWith('.') ? relative(source, join(source, dirname(file), specifier)) : specifier;
 }
 
 function roomOf(path: string): string {

@@ -163,6 +163,14 @@ describe.each([
     rmSync(folder, { recursive: true });
   });
 
+  test.each([['deepl-v2', 'POST /v2/translate']])('lingate/plugins/%s comes with the gateway, and adds %s', async (name, route) => {
+    const folder = emptyFolder();
+    writeFiles(folder, { 'config.yaml': `plugins: [{ module: lingate/plugins/${name} }]\n` });
+    const { stdout } = await runProgram('node', [mainOf(), 'routes', '--config', 'config.yaml', '--json'], { cwd: folder });
+    expect(stdout).toContain(`"${route}"`);
+    rmSync(folder, { recursive: true });
+  });
+
   test('the example of the README works as it stands, from an empty folder', async () => {
     const folder = emptyFolder();
     writeFiles(folder, exampleOf('README.md', 'maintenance.ts'));

@@ -1,0 +1,22 @@
+// The plugin `lingate/plugins/deepl-v2`: DeepL's API over the same keys, limits and books, for the clients that people already have.
+import { definePlugin } from 'lingate';
+import { Options } from './deepl-v2/options.ts';
+import { languages } from './deepl-v2/languages.ts';
+import type { Part, Scene } from './deepl-v2/part.ts';
+import { translate } from './deepl-v2/translate.ts';
+import { usage } from './deepl-v2/usage.ts';
+
+/** What the API is made of: each has its routes and the steps that they name. */
+const PARTS: readonly ((scene: Scene) => Part)[] = [translate, languages, usage];
+
+export default definePlugin({
+  name: 'deepl-v2',
+  options: Options,
+  setup(options, host) {
+    const parts = PARTS.map((part) => part({ options, host }));
+    return {
+      routes: parts.flatMap(({ routes }) => routes),
+      routeSteps: (services) => parts.flatMap(({ steps }) => steps(services)),
+    };
+  },
+});

@@ -1,0 +1,71 @@
+// GET /v2/languages: `type` in the query, or, as some SDKs send it, in a form or JSON body.
+import Type from 'typebox';
+import { json, refuse } from 'lingate';
+import type { BodyStep, GatewayServices, Languages, Refusal, RouteDoc, Slot } from 'lingate';
+import { chosen } from './parameters.ts';
+import { AUTHENTICATED } from './part.ts';
+import type { Part, Scene } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+import { readBody } from './read-body.ts';
+
+type ListType = 'source' | 'target';
+
+const WRONG_TYPE = refuse('validation_error', "Value for 'type' not supported: it is source or target.");
+
+const DOC: RouteDoc = {
+  summary: 'List languages',
+  description: 'The languages that texts may be in, or be translated to.',
+  authenticated: true,
+  query: [
+    { name: 'type', description: '`source`, the default, or `target`. It may stand in a form or JSON body, too.', schema: Type.String() },
+  ],
+  answer: {
+    status: 200,
+    description: 'The list.',
+    schema: Type.Array(
+      Type.Object({
+        language: Type.String({ description: 'The code.' }),
+        name: Type.String({ description: 'The name in English.' }),
+        supports_formality: Type.Optional(Type.Boolean({ description: 'Whether `formality` has an effect. Targets only.' })),
+      }),
+    ),
+    example: [{ language: 'DE', name: 'German', supports_formality: true }],
+  },
+  failures: { 400: '`type` is something else.', 403: 'The key is missing, unknown or revoked.', 429: 'Too many requests.' },
+};
+
+export function languages({ host }: Scene): Part {
+  const slot = host.reserveSlot<ListType>('type of languages');
+  return {
+    routes: [
+      {
+        method: 'GET',
+        path: '/v2/languages',
+        takesBody: true,
+        steps: [...AUTHENTICATED, 'deepl-read-type', 'admit', 'deepl-languages'],
+        problemForm: PROBLEM_FORM,
+        doc: DOC,
+      },
+    ],
+    steps: (services) => [readType(services, slot), listStep(services, slot)],
+  };
+}
+
+function readType(services: GatewayServices, slot: Slot<ListType>): BodyStep {
+  return readBody('deepl-read-type', services, (x, members): Refusal | undefined => {
+    const given = new URLSearchParams(x.head.query).getAll('type');
+    const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
+    if (type !== 'source' && type !== 'target') return WRONG_TYPE;
+    x.set(slot, type);
+    return undefined;
+  });
+}
+
+function listStep(services: GatewayServices, slot: Slot<ListType>): BodyStep {
+  return { kind: 'body', name: 'deepl-languages', run: (x) => json(listOf(services.languages(), x.need(slot))) };
+}
+
+function listOf(list: Languages, type: ListType): string {
+  if (type === 'source') return JSON.stringify(list.sources.map(({ code, name }) => ({ language: code, name })));
+  return JSON.stringify(list.targets.map(({ code, name, formality }) => ({ language: code, name, supports_formality: formality })));
+}

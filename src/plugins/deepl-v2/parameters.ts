@@ -1,0 +1,67 @@
+// Single parameters: forms send strings, JSON sends what it likes; an empty one and null are as good as none.
+import { countCharacters, refuse } from 'lingate';
+import type { Refusal } from 'lingate';
+import type { Members } from '../facades/members.ts';
+
+/** What passed, or what is wrong. */
+export type Judged<T> = { readonly sound: T } | Refusal;
+
+const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  [true, true],
+  ['1', true],
+  ['true', true],
+  [1, true],
+  [false, false],
+  ['0', false],
+  ['false', false],
+  [0, false],
+]);
+
+/** A parameter's value; `undefined` where it was not given, or without saying anything. */
+export function chosen(members: Members, name: string): unknown {
+  const value = members.get(name);
+  return value === '' || value === null ? undefined : value;
+}
+
+export function flag(members: Members, name: string): Judged<boolean | undefined> {
+  const value = chosen(members, name);
+  if (value === undefined) return { sound: undefined };
+  const sound = FLAGS.get(value);
+  return sound === undefined ? refuse('validation_error', `Value for '${name}' not supported: it is 0 or 1.`) : { sound };
+}
+
+export function oneOf(members: Members, name: string, words: readonly string[]): Judged<string | undefined> {
+  const value = chosen(members, name);
+  if (value === undefined) return { sound: undefined };
+  // The JSON forms of 0 and 1 as well.
+  const word = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' ? String(value) : value;
+  const sound = typeof word === 'string' ? words.find((one) => one === word.toLowerCase()) : undefined;
+  return sound === undefined
+    ? refuse('validation_error', `Value for '${name}' not supported: it is one of ${words.join(', ')}.`)
+    : { sound };
+}
+
+/** A text, of at most so many characters. */
+export function textOf(members: Members, name: string, charactersMax = Infinity): Judged<string | undefined> {
+  const value = chosen(members, name);
+  if (value === undefined) return { sound: undefined };
+  if (typeof value !== 'string') return refuse('validation_error', `'${name}' must be a string, given once.`);
+  if (!value.isWellFormed()) return refuse('validation_error', `'${name}' holds half of a surrogate pair.`);
+  if (value.length > charactersMax && countCharacters(value) > charactersMax) {
+    return refuse('validation_error', `'${name}' may be at most ${charactersMax} characters long.`);
+  }
+  return { sound: value };
+}
+
+/** Names, in a list or joined by commas; `undefined` for none. */
+export function namesOf(members: Members, name: string): Judged<readonly string[] | undefined> {
+  const value = chosen(members, name);
+  if (value === undefined) return { sound: undefined };
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (!list.every((one) => typeof one === 'string' && one.isWellFormed())) {
+    return refuse('validation_error', `'${name}' must be names, joined by commas.`);
+  }
+  const names = (list as readonly string[]).flatMap((one) => one.split(',')).map((one) => one.trim());
+  const sound = names.filter((one) => one !== '');
+  return { sound: sound.length === 0 ? undefined : sound };
+}

@@ -1,0 +1,27 @@
+// The step in front of an admission that reads a request's parameters, and what it finds wrong goes with the charge.
+import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, Refusal } from 'lingate';
+import { readMembers } from '../facades/members.ts';
+import type { Members } from '../facades/members.ts';
+import { bodyTooLarge } from './problem-form.ts';
+
+/** `take` keeps what it makes of the parameters, or says what is wrong with them. */
+export type Take = (x: Exchange, members: Members) => Refusal | undefined;
+
+export function readBody(name: string, services: GatewayServices, take: Take): BodyStep {
+  const tooLarge = bodyTooLarge(services.bodyBytesMax);
+  return {
+    kind: 'body',
+    name,
+    headers: FORM_BODY_HEADERS,
+    run(x) {
+      const read = x.body === 'too_large' ? tooLarge : readMembers(x.head.headers, x.body, services.bodyBytesMax);
+      // The bytes are not needed again; a slow engine must not keep them alive.
+      x.body = 'none';
+      const refusal = read.kind === 'members' ? take(x, read.members) : read;
+      // Told behind the admission: a revoked key and a throttled team are told so first.
+      if (refusal !== undefined) x.set(chargeSlot, x.get(chargeSlot) ?? refusedCharge(refusal));
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// The parameters of POST /v2/translate, judged: the vendor's names, our rules and limits.
+import { countCharacters, NOTHING_CHOSEN, refuse } from 'lingate';
+import type { EngineCapabilities, Languages, Refusal, TranslationOptions } from 'lingate';
+import { targetOf } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { Members } from '../facades/members.ts';
+import { chosen, flag, namesOf, oneOf, textOf } from './parameters.ts';
+import type { Judged } from './parameters.ts';
+import { formatOf } from './tag-handling.ts';
+
+const TEXTS_MAX = 50;
+const CONTEXT_CHARACTERS_MAX = 2000;
+const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
+const MODELS = ['quality_optimized', 'latency_optimized', 'prefer_quality_optimized'];
+/** What one engine does in one way: checked, so that a slip is found, and without effect. */
+const SPLITTINGS = ['0', '1', 'nonewlines'];
+
+/** What a request asks for. Codes are canonical. */
+export interface TranslateOrder {
+  readonly text: readonly string[];
+  readonly characters: number;
+  /** But for the glossary: only its id is known yet. */
+  readonly options: TranslationOptions;
+  readonly glossaryId: string | undefined;
+  readonly showsBilled: boolean;
+  /** What the answer says of the model, where the caller asks for one. */
+  readonly modelType: string | undefined;
+}
+
+export type JudgedOrder =
+  | { readonly kind: 'valid'; readonly order: TranslateOrder }
+  /** `characters` where they could be counted. */
+  | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
+
+export interface Rules {
+  readonly languages: Languages;
+  readonly variants: DefaultVariants;
+  readonly can: EngineCapabilities;
+}
+
+/** In the order of the interface's parameter table, which `/v1` keeps too. */
+export function judgeTranslation(members: Members, rules: Rules): JudgedOrder {
+  const text = textsOf(members.get('text'));
+  if ('problem' in text) return { kind: 'invalid', refusal: text, characters: undefined };
+  const characters = text.sound.reduce((sum, entry) => sum + countCharacters(entry), 0);
+  const judged = judgeRest(members, text.sound, characters, rules);
+  return 'problem' in judged ? { kind: 'invalid', refusal: judged, characters } : { kind: 'valid', order: judged.sound };
+}
+
+function judgeRest(members: Members, text: readonly string[], characters: number, rules: Rules): Judged<TranslateOrder> {
+  const { languages, variants, can } = rules;
+  const targetLang = targetOf(members.get('target_lang'), languages, variants);
+  if (targetLang === undefined) return refuse('invalid_target_lang', "Value for 'target_lang' not supported.");
+  const source = chosen(members, 'source_lang');
+  const sourceLang = languages.source(source);
+  if (sourceLang === undefined && source !== undefined) return refuse('invalid_source_lang', "Value for 'source_lang' not supported.");
+  const formality = formalityOf(members, targetLang, languages);
+  if ('problem' in formality) return formality;
+  const context = textOf(members, 'context', CONTEXT_CHARACTERS_MAX);
+  if ('problem' in context) return context;
+  const glossaryId = glossaryIdOf(members, sourceLang, can);
+  if ('problem' in glossaryId) return glossaryId;
+  const format = formatOf(members, can.formats);
+  if ('problem' in format) return format;
+  const answer = answerOf(members);
+  if ('problem' in answer) return answer;
+  const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality: formality.sound, context: context.sound, ...format.sound };
+  return { sound: { text, characters, options, glossaryId: glossaryId.sound, ...answer.sound } };
+}
+
+function textsOf(value: unknown): Judged<readonly string[]> {
+  const text = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(text) || text.length === 0) {
+    return refuse('validation_error', "Invalid request: Expected 'text' parameter to be an array of strings");
+  }
+  if (text.length > TEXTS_MAX) {
+    return refuse('too_many_texts', `'text' may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX });
+  }
+  for (const [index, entry] of text.entries()) {
+    if (typeof entry !== 'string') return refuse('validation_error', `Invalid request: text[${index}] is not a string.`);
+    if (entry === '') return refuse('validation_error', `Invalid request: text[${index}] is empty.`);
+    if (!entry.isWellFormed()) return refuse('validation_error', `Invalid request: text[${index}] holds half of a surrogate pair.`);
+  }
+  return { sound: text as string[] };
+}
+
+function formalityOf(members: Members, targetLang: string, languages: Languages): Judged<string | undefined> {
+  const judged = oneOf(members, 'formality', FORMALITIES);
+  if ('problem' in judged) return judged;
+  const formality = judged.sound;
+  if (formality === undefined || formality === 'default') return { sound: undefined };
+  if (languages.supportsFormality(targetLang)) return { sound: formality };
+  if (formality.startsWith('prefer_')) return { sound: undefined };
+  return refuse('validation_error', `Target language: 'formality' is not supported for given 'target_lang'; use prefer_${formality}.`);
+}
+
+function glossaryIdOf(members: Members, sourceLang: string | undefined, can: EngineCapabilities): Judged<string | undefined> {
+  const id = textOf(members, 'glossary_id');
+  if ('problem' in id || id.sound === undefined) return id;
+  if (!can.glossaries) return refuse('validation_error', "'glossary_id': the engine of this service takes no glossaries; leave it out.");
+  if (sourceLang === undefined) return refuse('validation_error', "'source_lang' is required when 'glossary_id' is used.");
+  return id;
+}
+
+/** What changes nothing but the answer, and what is checked only. */
+function answerOf(members: Members): Judged<Pick<TranslateOrder, 'showsBilled' | 'modelType'>> {
+  const splitting = oneOf(members, 'split_sentences', SPLITTINGS);
+  if ('problem' in splitting) return splitting;
+  for (const name of ['preserve_formatting', 'outline_detection']) {
+    const judged = flag(members, name);
+    if ('problem' in judged) return judged;
+  }
+  for (const name of ['splitting_tags', 'non_splitting_tags']) {
+    const judged = namesOf(members, name);
+    if ('problem' in judged) return judged;
+  }
+  const showsBilled = flag(members, 'show_billed_characters');
+  if ('problem' in showsBilled) return showsBilled;
+  const model = oneOf(members, 'model_type', MODELS);
+  if ('problem' in model) return model;
+  return { sound: { showsBilled: showsBilled.sound === true, modelType: model.sound?.replace('prefer_', '') } };
+}

@@ -1,0 +1,60 @@
+// What the API reference says of POST /v2/translate.
+import Type from 'typebox';
+import type { RouteDoc } from 'lingate';
+
+/** What is left out here is ignored, whatever it says. */
+const Body = Type.Object({
+  text: Type.Array(Type.String(), { minItems: 1, maxItems: 50, description: 'What to translate. In a form the field is repeated.' }),
+  target_lang: Type.String({ description: 'A target code in any case; `EN` and `PT` mean the variant that the operator has chosen.' }),
+  source_lang: Type.Optional(Type.String({ description: 'Without it the engine finds out.' })),
+  formality: Type.Optional(Type.String({ description: '`default`, `more`, `less`, `prefer_more` or `prefer_less`.' })),
+  context: Type.Optional(Type.String({ description: 'Helps the engine; is neither translated nor charged. At most 2,000 characters.' })),
+  glossary_id: Type.Optional(Type.String({ description: 'Its languages are compared without their regions.' })),
+  tag_handling: Type.Optional(Type.String({ description: '`xml` or `html`, where the engine handles it.' })),
+  ignore_tags: Type.Optional(
+    Type.String({ description: 'Elements that stay as they are, joined by commas or in a list. With `xml` only.' }),
+  ),
+  show_billed_characters: Type.Optional(Type.String({ description: '`1`: the answer says of each text what it cost.' })),
+  model_type: Type.Optional(Type.String({ description: 'Comes back as `model_type_used`; without effect.' })),
+  split_sentences: Type.Optional(Type.String({ description: '`0`, `1` or `nonewlines`; without effect.' })),
+  preserve_formatting: Type.Optional(Type.String({ description: '`0` or `1`; without effect.' })),
+});
+
+const Answer = Type.Object({
+  translations: Type.Array(
+    Type.Object({
+      detected_source_language: Type.String({ description: '`UND` where nobody has found it out.' }),
+      text: Type.String(),
+      billed_characters: Type.Optional(Type.Integer()),
+      model_type_used: Type.Optional(Type.String()),
+    }),
+    { description: 'One per text, in the order of the texts.' },
+  ),
+});
+
+export const TRANSLATE_DOC: RouteDoc = {
+  summary: 'Translate texts',
+  description: 'Translates up to 50 texts, all or none of them.',
+  authenticated: true,
+  body: {
+    description: 'As a form or as JSON.',
+    schema: Body,
+    example: { text: ['Hello'], target_lang: 'DE' },
+    contentTypes: ['application/json', 'application/x-www-form-urlencoded'],
+  },
+  answer: {
+    status: 200,
+    description: 'All texts are translated, and were charged.',
+    schema: Answer,
+    example: { translations: [{ detected_source_language: 'EN', text: 'Hallo' }] },
+  },
+  failures: {
+    400: 'A parameter is wrong; `detail` and `message` name it.',
+    403: 'The key is missing, unknown or revoked.',
+    404: 'The team has no such glossary.',
+    413: 'Too many texts, too many characters, or too long a body.',
+    429: 'More requests in the last second than the plan allows.',
+    456: 'The quota or the credit is used up.',
+    503: 'The engine, or another service behind this one, is not there; nothing was charged.',
+  },
+};

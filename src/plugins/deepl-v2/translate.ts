@@ -1,0 +1,78 @@
+// POST /v2/translate.
+import { chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
+import type { BodyStep, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
+import { useGlossary } from './glossary-use.ts';
+import { AUTHENTICATED } from './part.ts';
+import type { Part, Scene } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+import { readBody } from './read-body.ts';
+import { judgeTranslation } from './translate-body.ts';
+import type { TranslateOrder } from './translate-body.ts';
+import { TRANSLATE_DOC } from './translate-doc.ts';
+
+/** Clients take the language of every text for granted: the word of ISO 639 for one that nobody has found out. */
+const UNDETERMINED = 'UND';
+
+export function translate({ options, host }: Scene): Part {
+  const slot = host.reserveSlot<TranslateOrder>('translation');
+  return {
+    routes: [
+      {
+        method: 'POST',
+        path: '/v2/translate',
+        takesBody: true,
+        steps: [...AUTHENTICATED, 'deepl-read-translation', 'admit', 'deepl-translate'],
+        problemForm: PROBLEM_FORM,
+        doc: TRANSLATE_DOC,
+      },
+    ],
+    steps: (services) => [
+      readTranslation(services, slot, options.default_variants),
+      translateStep(services, slot, options.attempt_timeout_ms),
+    ],
+  };
+}
+
+function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, variants: Scene['options']['default_variants']): BodyStep {
+  return readBody('deepl-read-translation', services, (x, members) => {
+    const judged = judgeTranslation(members, { languages: services.languages(), variants, can: services.engineCan });
+    if (judged.kind === 'invalid') {
+      x.set(chargeSlot, refusedCharge(judged.refusal, judged.characters));
+      return judged.refusal;
+    }
+    x.set(slot, judged.order);
+    x.set(chargeSlot, { characters: judged.order.characters, reserve: true, glossary: undefined, refusal: undefined });
+    return undefined;
+  });
+}
+
+function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, attemptMs: number): BodyStep {
+  return {
+    kind: 'body',
+    name: 'deepl-translate',
+    headers: ['traceparent'],
+    run(x) {
+      const order = x.need(slot);
+      const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(order, told.translations) : told);
+      if (order.glossaryId === undefined) {
+        const told = services.translate(x, { text: order.text, options: order.options, glossaryId: undefined, attemptMs });
+        return told instanceof Promise ? told.then(tell) : tell(told);
+      }
+      return useGlossary(x, services, order.glossaryId, order.options).then((options) =>
+        'problem' in options
+          ? options
+          : Promise.resolve(services.translate(x, { text: order.text, options, glossaryId: undefined, attemptMs })).then(tell),
+      );
+    },
+  };
+}
+
+function answerOf({ text, options, showsBilled, modelType }: TranslateOrder, translations: readonly Translation[]): Outcome {
+  const told = translations.map((translation, index) => ({
+    detected_source_language: translation.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
+    text: translation.text,
+    billed_characters: showsBilled ? countCharacters(text[index]!) : undefined,
+    model_type_used: modelType,
+  }));
+  return json(JSON.stringify({ translations: told }));
+}

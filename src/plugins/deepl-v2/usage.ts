@@ -1,0 +1,63 @@
+// GET /v2/usage: how much of the period's characters, or of the credit, is used.
+import Type from 'typebox';
+import { json, keyOwnerSlot, UNKNOWN_KEY } from 'lingate';
+import type { BodyStep, GatewayServices, RouteDoc, Usage } from 'lingate';
+import { AUTHENTICATED } from './part.ts';
+import type { Part } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+
+/** What the vendor says of an account without a limit. */
+const UNLIMITED = 1_000_000_000_000;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const DOC: RouteDoc = {
+  summary: 'Read the usage',
+  description: 'What the team has used in the current period, over all of its keys and on all routes.',
+  authenticated: true,
+  answer: {
+    status: 200,
+    description: 'Settled counts.',
+    schema: Type.Object({
+      character_count: count('Characters charged in the period.'),
+      character_limit: count('Included characters of a period; with credit, the count and what the balance still buys.'),
+    }),
+    example: { character_count: 1200, character_limit: 500000 },
+  },
+  failures: { 403: 'The key is missing, unknown or revoked.', 429: 'Too many requests.' },
+};
+
+export function usage(): Part {
+  return {
+    routes: [
+      {
+        method: 'GET',
+        path: '/v2/usage',
+        takesBody: false,
+        steps: [...AUTHENTICATED, 'admit', 'deepl-usage'],
+        problemForm: PROBLEM_FORM,
+        doc: DOC,
+      },
+    ],
+    steps: (services) => [usageStep(services)],
+  };
+}
+
+function usageStep({ teams }: GatewayServices): BodyStep {
+  return {
+    kind: 'body',
+    name: 'deepl-usage',
+    async run(x) {
+      const found = await teams.usage(x.need(keyOwnerSlot).teamId);
+      if (found === undefined) return UNKNOWN_KEY;
+      return json(JSON.stringify({ character_count: found.characters, character_limit: limitOf(found) }));
+    },
+  };
+}
+
+function limitOf({ team, characters }: Usage): number {
+  const { limits, balanceMicro } = team;
+  if (limits.billing === 'quota') return limits.characterLimit;
+  // Minor units per million characters are millionths of one for each.
+  return limits.minorPerMillion === 0 ? UNLIMITED : characters + Math.floor(balanceMicro / limits.minorPerMillion);
+}

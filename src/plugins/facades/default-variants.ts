@@ -1,0 +1,36 @@
+// Target codes that other APIs know and our list does not: bare ones that mean a variant, and variants that mean a bare one.
+import Type from 'typebox';
+import type { Static } from 'typebox';
+import type { Languages } from 'lingate';
+
+const CODE = '^[A-Z]{2,3}(-[A-Z0-9]{2,8})?$';
+const variant = (code: string) => Type.String({ pattern: CODE, default: code });
+
+/** What a bare target stands for. Those that are not given stay as they are. */
+export const DefaultVariants = Type.Object(
+  { EN: variant('EN-GB'), PT: variant('PT-PT') },
+  {
+    additionalProperties: Type.String({ pattern: CODE }),
+    default: {},
+    description: 'The target that a bare code means where only variants of it are targets, such as `{ EN: EN-US }`.',
+  },
+);
+
+export type DefaultVariants = Static<typeof DefaultVariants>;
+
+/** ASCII only: Unicode's case mapping would turn a dotless i into an I. */
+const ASCII_CODE = /^[A-Za-z-]{2,12}$/;
+/** An engine that knows one way of writing Chinese gets what it knows, where the list has no more. */
+const SCRIPTS: Readonly<Record<string, string>> = { 'ZH-HANS': 'ZH', 'ZH-HANT': 'ZH' };
+
+/** The canonical target that a code of any case means; `undefined` for what is none. */
+export function targetOf(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
+  const known = languages.target(value);
+  if (known !== undefined || typeof value !== 'string' || !ASCII_CODE.test(value)) return known;
+  const code = value.toUpperCase();
+  return languages.target(valueOf(variants, code) ?? valueOf(SCRIPTS, code));
+}
+
+function valueOf(table: Readonly<Record<string, unknown>>, code: string): unknown {
+  return Object.hasOwn(table, code) ? table[code] : undefined;
+}

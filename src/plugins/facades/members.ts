@@ -1,0 +1,35 @@
+// The parameters of a request, whether they came as a form or as JSON.
+import { isFormType, readFormBody, readJsonBody, refuse } from 'lingate';
+import type { Body, Refusal } from 'lingate';
+
+/** Names and values as they came; nothing is known of them. It has no members but the caller's. */
+export type Members = ReadonlyMap<string, unknown>;
+
+export type ReadMembers = { readonly kind: 'members'; readonly members: Members } | Refusal;
+
+const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or a form.');
+
+/** A field that a form has more than once is a list of its values; no body has no members. */
+export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): ReadMembers {
+  if (body === 'none' || body.length === 0) return { kind: 'members', members: new Map() };
+  if (isFormType(headers)) {
+    const form = readFormBody(headers, body, bytesMax);
+    return form.kind === 'fields' ? { kind: 'members', members: grouped(form.fields) } : form.refusal;
+  }
+  const json = readJsonBody(headers, body, bytesMax);
+  if (json.kind === 'refused') return json.refusal;
+  const { value } = json;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
+  return { kind: 'members', members: new Map(Object.entries(value)) };
+}
+
+function grouped(fields: readonly (readonly [name: string, value: string])[]): Members {
+  const members = new Map<string, string | string[]>();
+  for (const [name, value] of fields) {
+    const before = members.get(name);
+    if (before === undefined) members.set(name, value);
+    else if (typeof before === 'string') members.set(name, [before, value]);
+    else before.push(value);
+  }
+  return members;
+}
