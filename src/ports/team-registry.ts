@@ -69,6 +69,21 @@ export interface KeyUsage extends KeyRecord {
   readonly requests: number;
 }
 
+/** A team as a list of teams shows it. Counts are settled ones; reading them changes nothing. */
+export interface TeamSummary {
+  readonly team: Team;
+  /** Of the period that holds now. */
+  readonly characters: number;
+  /** Keys that are not revoked. */
+  readonly activeKeys: number;
+  /** When any of its keys was used last, revoked ones included; `undefined` while none was. */
+  readonly lastUsedAtMs: number | undefined;
+  /** The active key that has gone unused for longest; `undefined` without an active key. */
+  readonly idlestKey:
+    | { readonly keyId: string; /** Its last use, or its creation where there was none. */ readonly sinceMs: number }
+    | undefined;
+}
+
 /** Where a team's books stand now: what invariants are checked against. Ended leases are not in it. */
 export interface Standing {
   readonly usedCharacters: number;
@@ -84,6 +99,8 @@ export interface TeamRegistry {
   listTeams(): Promise<readonly Team[]>;
   /** A page of them, in the same order. */
   pageTeams(page: TeamPage): Promise<readonly Team[]>;
+  /** The same page with what its teams have used: however many they are, asked for at once. */
+  pageSummaries(page: TeamPage): Promise<readonly TeamSummary[]>;
   findTeam(teamId: string): Promise<Team | undefined>;
   /** Holds from the next admission on. `undefined` when there is no such team. A changed period length starts a new period. */
   updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined>;

@@ -48,7 +48,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   return {
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
-    teams: new RedisTeamRegistry(link),
+    teams: new RedisTeamRegistry(link, options.clock),
     glossaries: new RedisGlossaryStore(link),
     ping: () => ping(link),
     close: () => link.close(),

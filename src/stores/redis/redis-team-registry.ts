@@ -1,6 +1,18 @@
 // Teams and keys in Redis: scripts in the team's slot first, the indexes outside of it last.
 import { StoreError } from '../../domain/store-error.ts';
-import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamPage, TeamRegistry, Usage } from '../../ports/team-registry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type {
+  KeyRecord,
+  NewKey,
+  NewTeam,
+  Standing,
+  Team,
+  TeamChange,
+  TeamPage,
+  TeamRegistry,
+  TeamSummary,
+  Usage,
+} from '../../ports/team-registry.ts';
 import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
 import type { ScriptValues } from './or-store-error.ts';
 import { TEAM_NAMES_KEY, TEAMS_KEY, digestKey, ownerKey, teamKeys } from './redis-keys.ts';
@@ -8,6 +20,8 @@ import type { RedisLink } from './redis-link.ts';
 import type { ScriptCall } from './script-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
+import { creationOf, readRecord, summaryOf } from './team-summary.ts';
+import type { TeamRecord } from './team-summary.ts';
 
 /** How many teams are read at a time when all are listed. */
 const LIST_PIECE = 100;
@@ -16,9 +30,12 @@ const SEARCH_PIECE = 1000;
 
 export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
+  readonly #clock: Clock | undefined;
 
-  constructor(link: RedisLink) {
+  /** `clock` replaces the servers' own: for tests that move time. */
+  constructor(link: RedisLink, clock?: Clock) {
     this.#link = link;
+    this.#clock = clock;
   }
 
   async createTeam(team: NewTeam): Promise<Team> {
@@ -38,14 +55,16 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async pageTeams({ after, limit, search }: TeamPage): Promise<readonly Team[]> {
-    const rank = after === undefined ? null : await this.#ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
-    const first = rank === null ? 0 : rank + 1;
-    const ids =
-      search === undefined
-        ? await this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + limit - 1)))
-        : await this.#search(first, limit, search.toLowerCase());
+    const ids = await this.#page({ after, limit, search });
     const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
     return found.filter((team) => team !== undefined);
+  }
+
+  async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[]> {
+    const ids = await this.#page(page);
+    const [nowMs, ...found] = await Promise.all([this.#now(), ...ids.map((teamId) => this.#record(teamId))]);
+    const records = found.filter((record) => record !== undefined);
+    return Promise.all(records.map(async (record) => summaryOf(record, await this.#created(record), nowMs)));
   }
 
   async findTeam(teamId: string): Promise<Team | undefined> {
@@ -92,6 +111,31 @@ export class RedisTeamRegistry implements TeamRegistry {
   async standing(teamId: string): Promise<Standing | undefined> {
     const { word, values } = await this.#script('standing', teamId, []);
     return word === 'none' ? undefined : readStanding(values);
+  }
+
+  /** The ids of a page's teams. */
+  async #page({ after, limit, search }: TeamPage): Promise<readonly string[]> {
+    const rank = after === undefined ? null : await this.#ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
+    const first = rank === null ? 0 : rank + 1;
+    if (search !== undefined) return this.#search(first, limit, search.toLowerCase());
+    return this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + limit - 1)));
+  }
+
+  async #record(teamId: string): Promise<TeamRecord | undefined> {
+    return readRecord(teamId, await this.#ask(({ redis }) => redis.hgetallBuffer(teamKeys(teamId).team)));
+  }
+
+  /** When those of a team's keys were made that were never used: all else lies in its record. */
+  async #created({ teamId, unused }: TeamRecord): Promise<readonly number[]> {
+    if (unused.length === 0) return [];
+    const records = await this.#ask(({ redis }) => redis.hmget(teamKeys(teamId).keys, ...unused));
+    return records.map(creationOf);
+  }
+
+  async #now(): Promise<number> {
+    if (this.#clock !== undefined) return this.#clock.nowMs();
+    const [seconds, micros] = await this.#ask(({ redis }) => redis.time());
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
   }
 
   async #index(teamId: string, name: string): Promise<void> {

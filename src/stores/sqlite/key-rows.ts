@@ -1,7 +1,7 @@
 // Keys as rows: digests are looked up and never read back.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
-import type { KeyRecord, KeyUsage, NewKey } from '../../ports/team-registry.ts';
+import type { KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
 
 type Columns = Record<string, SQLOutputValue>;
 
@@ -9,12 +9,16 @@ const SELECT = `SELECT k.*, t.team_id, u.last_used_at_ms, iif(u.period_no = b.pe
     iif(u.period_no = b.period_no, u.requests, 0) AS requests
   FROM keys k JOIN teams t ON t.no = k.team JOIN books b ON b.team = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
 
+/** As the summary's statement writes a moment. */
+const MOMENT_DIGITS = 16;
+
 export class KeyRows {
   readonly #insert: StatementSync;
   readonly #insertBooks: StatementSync;
   readonly #owner: StatementSync;
   readonly #one: StatementSync;
   readonly #ofTeam: StatementSync;
+  readonly #summary: StatementSync;
   readonly #revoke: StatementSync;
 
   constructor(database: DatabaseSync) {
@@ -25,6 +29,11 @@ export class KeyRows {
     this.#owner.setReturnArrays(true);
     this.#one = database.prepare(`${SELECT} WHERE k.key_id = ?`);
     this.#ofTeam = database.prepare(`${SELECT} WHERE k.team = ? ORDER BY k.no`);
+    // The smallest of moment and id together is the oldest moment and whose it is.
+    this.#summary = database.prepare(`SELECT count(*) FILTER (WHERE k.revoked_at_ms IS NULL) AS active, max(u.last_used_at_ms) AS last_used,
+        min(printf('%016d%s', iif(u.last_used_at_ms = 0, k.created_at_ms, u.last_used_at_ms), k.key_id))
+          FILTER (WHERE k.revoked_at_ms IS NULL) AS idlest
+      FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.team = ?`);
     // The first revocation's moment stays.
     this.#revoke = database.prepare('UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL');
   }
@@ -52,6 +61,16 @@ export class KeyRows {
     this.#revoke.run(nowMs, keyId);
   }
 
+  summary(team: number): Omit<TeamSummary, 'team' | 'characters'> {
+    const columns = this.#summary.get(team)!;
+    const idlest = columns['idlest'] as string | null;
+    return {
+      activeKeys: Number(columns['active']),
+      lastUsedAtMs: usedAt(columns['last_used']),
+      idlestKey: idlest === null ? undefined : { keyId: idlest.slice(MOMENT_DIGITS), sinceMs: Number(idlest.slice(0, MOMENT_DIGITS)) },
+    };
+  }
+
   /** Of the team's current period. */
   usage(team: number): KeyUsage[] {
     return this.#ofTeam.all(team).map((columns) => ({
@@ -62,8 +81,12 @@ export class KeyRows {
   }
 }
 
+/** 0 stands for never. */
+function usedAt(column: SQLOutputValue | undefined): number | undefined {
+  return Number(column ?? 0) === 0 ? undefined : Number(column);
+}
+
 function keyOf(columns: Columns): KeyRecord {
-  const lastUsedAtMs = Number(columns['last_used_at_ms']);
   return {
     keyId: String(columns['key_id']),
     teamId: String(columns['team_id']),
@@ -72,6 +95,6 @@ function keyOf(columns: Columns): KeyRecord {
     mode: columns['mode'] === 'test' ? 'test' : 'live',
     status: columns['revoked_at_ms'] === null ? 'active' : 'revoked',
     createdAtMs: Number(columns['created_at_ms']),
-    lastUsedAtMs: lastUsedAtMs === 0 ? undefined : lastUsedAtMs,
+    lastUsedAtMs: usedAt(columns['last_used_at_ms']),
   };
 }

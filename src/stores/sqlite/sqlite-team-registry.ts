@@ -4,7 +4,18 @@ import { parseDuration } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { KeyRecord, NewKey, NewTeam, Standing, Team, TeamChange, TeamPage, TeamRegistry, Usage } from '../../ports/team-registry.ts';
+import type {
+  KeyRecord,
+  NewKey,
+  NewTeam,
+  Standing,
+  Team,
+  TeamChange,
+  TeamPage,
+  TeamRegistry,
+  TeamSummary,
+  Usage,
+} from '../../ports/team-registry.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import { schemaRefusalOf } from './faults.ts';
@@ -12,6 +23,9 @@ import type { GroupCommit } from './group-commit.ts';
 import type { KeyRows } from './key-rows.ts';
 import { storeFault } from './store-fault.ts';
 import { TeamRows } from './team-rows.ts';
+
+/** How many are searched at a time: some milliseconds. */
+const SEARCH_PIECE = 5000;
 
 export interface RegistryParts {
   readonly database: DatabaseSync;
@@ -26,13 +40,11 @@ export interface RegistryParts {
 export class SqliteTeamRegistry implements TeamRegistry {
   readonly #parts: RegistryParts;
   readonly #teams: TeamRows;
-  readonly #number: StatementSync;
   readonly #period: StatementSync;
 
   constructor(parts: RegistryParts) {
     this.#parts = parts;
     this.#teams = new TeamRows(parts.database);
-    this.#number = parts.database.prepare('SELECT no FROM teams WHERE team_id = ?');
     this.#period = parts.database.prepare('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?');
   }
 
@@ -49,8 +61,20 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return this.#run('the list of teams', () => this.#teams.all());
   }
 
-  pageTeams(page: TeamPage): Promise<readonly Team[]> {
-    return this.#run('a page of teams', () => this.#teams.page(page));
+  async pageTeams(page: TeamPage): Promise<readonly Team[]> {
+    const numbers = await this.#page(page);
+    return this.#run('a page of teams', () => numbers.map((no) => this.#teams.get(no).team));
+  }
+
+  async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[]> {
+    const numbers = await this.#page(page);
+    return this.#run('a page of teams', (nowMs) =>
+      numbers.map((no) => {
+        const { team, usedCharacters, periodEndMs } = this.#teams.get(no);
+        // The next admission opens the period that holds now; nothing was settled in it yet.
+        return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#parts.keys.summary(no) };
+      }),
+    );
   }
 
   findTeam(teamId: string): Promise<Team | undefined> {
@@ -122,6 +146,20 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
+  /** The numbers of a page's teams. A search goes stretch by stretch, so that it never keeps the ledger waiting for long. */
+  async #page({ after, limit, search }: TeamPage): Promise<readonly number[]> {
+    const subject = 'a page of teams';
+    const first = await this.#run(subject, () => (after === undefined ? 0 : (this.#numberOf(after) ?? 0)));
+    if (search === undefined) return this.#run(subject, () => this.#teams.behind(first, limit));
+    const text = search.toLowerCase();
+    const last = await this.#run(subject, () => this.#teams.last());
+    const found: number[] = [];
+    for (let from = first; from < last && found.length < limit; from += SEARCH_PIECE) {
+      found.push(...(await this.#run(subject, () => this.#teams.matching(text, from, from + SEARCH_PIECE, limit - found.length))));
+    }
+    return found;
+  }
+
   /** The number of a team whose rows are as this moment has them; `undefined` when there is none of this id. */
   #current(teamId: string, nowMs: number): number | undefined {
     const { books, expiry } = this.#parts;
@@ -142,8 +180,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   #numberOf(teamId: string): number | undefined {
-    const row = this.#number.get(teamId);
-    return row === undefined ? undefined : Number(row['no']);
+    return this.#teams.number(teamId);
   }
 
   /** For what writes the rows that the ledger keeps in memory. */

@@ -1,7 +1,7 @@
 // Teams as rows: how one is written, read back and changed.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
-import type { NewTeam, Standing, Team, TeamPage } from '../../ports/team-registry.ts';
+import type { NewTeam, Standing, Team } from '../../ports/team-registry.ts';
 import { assigned, selected, valuesOf } from './columns.ts';
 import { LIMITS, OPEN } from './schema.ts';
 import { BOOKS } from './team-books.ts';
@@ -14,6 +14,7 @@ export interface TeamRow {
   readonly usedCharacters: number;
   readonly heldCharacters: number;
   readonly periodNo: number;
+  readonly periodEndMs: number;
 }
 
 const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t JOIN books b ON b.team = t.no`;
@@ -23,7 +24,10 @@ export class TeamRows {
   readonly #insertBooks: StatementSync;
   readonly #one: StatementSync;
   readonly #all: StatementSync;
-  readonly #page: StatementSync;
+  readonly #behind: StatementSync;
+  readonly #matching: StatementSync;
+  readonly #number: StatementSync;
+  readonly #last: StatementSync;
   readonly #setName: StatementSync;
   readonly #setPlan: StatementSync;
   readonly #setBalance: StatementSync;
@@ -36,9 +40,11 @@ export class TeamRows {
     this.#insertBooks = database.prepare('INSERT INTO books (team, balance_micro) VALUES (?, ?)');
     this.#one = database.prepare(`${SELECT} WHERE t.no = ?`);
     this.#all = database.prepare(`${SELECT} ORDER BY t.no`);
-    this.#page = database.prepare(`${SELECT} WHERE t.no > coalesce((SELECT no FROM teams WHERE team_id = $after), 0)
-      AND ($search IS NULL OR instr(lower(t.name), lower($search)) > 0 OR instr(lower(t.team_id), lower($search)) > 0)
-      ORDER BY t.no LIMIT $limit`);
+    this.#behind = database.prepare('SELECT no FROM teams WHERE no > ? ORDER BY no LIMIT ?');
+    this.#matching = database.prepare(`SELECT no FROM teams WHERE no > $after AND no <= $last
+      AND (instr(lower(name), $text) > 0 OR instr(lower(team_id), $text) > 0) ORDER BY no LIMIT $limit`);
+    this.#number = database.prepare('SELECT no FROM teams WHERE team_id = ?');
+    this.#last = database.prepare('SELECT coalesce(max(no), 0) AS no FROM teams');
     this.#setName = database.prepare('UPDATE teams SET name = ? WHERE no = ?');
     this.#setPlan = database.prepare(`UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`);
     this.#setBalance = database.prepare('UPDATE books SET balance_micro = ? WHERE team = ?');
@@ -60,6 +66,7 @@ export class TeamRows {
       usedCharacters: Number(columns['used_characters']),
       heldCharacters: Number(columns['held_characters']),
       periodNo: Number(columns['period_no']),
+      periodEndMs: Number(columns['period_end_ms']),
     };
   }
 
@@ -67,8 +74,25 @@ export class TeamRows {
     return this.#all.all().map(teamOf);
   }
 
-  page({ after, limit, search }: TeamPage): Team[] {
-    return this.#page.all({ $after: after ?? null, $limit: limit, $search: search ?? null }).map(teamOf);
+  /** `undefined` when there is no team of this id. */
+  number(teamId: string): number | undefined {
+    const row = this.#number.get(teamId);
+    return row === undefined ? undefined : Number(row['no']);
+  }
+
+  /** The highest there is; 0 without teams. */
+  last(): number {
+    return Number(this.#last.get()?.['no']);
+  }
+
+  /** Numbers of the next teams. */
+  behind(after: number, limit: number): number[] {
+    return this.#behind.all(after, limit).map(({ no }) => Number(no));
+  }
+
+  /** Those among the numbers over `after` up to `last` whose teams have `text`, in lower case, in name or id. */
+  matching(text: string, after: number, last: number, limit: number): number[] {
+    return this.#matching.all({ $after: after, $last: last, $text: text, $limit: limit }).map(({ no }) => Number(no));
   }
 
   setName(no: number, name: string): void {

@@ -1,9 +1,10 @@
 // Part of the store contract: teams as they are created, found, listed and given credit.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
+import type { AdmissionRequest } from '../../ports/ledger.ts';
 import type { NewTeam } from '../../ports/team-registry.ts';
 import type { Subject } from './subject.ts';
-import { GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 
 export function teamsContract(it: AddCase, subject: Subject): void {
   it('a created team carries what it was made with and when, and is found so', async () => {
@@ -43,6 +44,34 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(await found(alpha, 3, undefined)).toEqual([beta, gamma, delta]);
     expect(await found(delta, 3, undefined)).toEqual([]);
     expect((await teams.pageTeams({ after: undefined, limit: 1, search: gamma }))[0]).toEqual(await teams.findTeam(gamma));
+  });
+
+  it('a page of summaries has the same teams, with their use and the key that went unused for longest', async () => {
+    const { teams } = subject.store;
+    const [mark, start] = [newId().slice(-8), subject.clock.nowMs()];
+    const [used, bare] = [await namedTeam(subject, `Used ${mark}`), await namedTeam(subject, `Bare ${mark}`)];
+    const [first, second, third] = [await keyOf(subject, used), await keyOf(subject, used), await keyOf(subject, used)];
+    subject.clock.step(1000);
+    const summaries = () => teams.pageSummaries({ after: undefined, limit: 5, search: mark });
+    const idle = { characters: 0, lastUsedAtMs: undefined };
+    expect(await summaries()).toEqual([
+      { team: await teams.findTeam(used), ...idle, activeKeys: 3, idlestKey: { keyId: first, sinceMs: start } },
+      { team: await teams.findTeam(bare), ...idle, activeKeys: 0, idlestKey: undefined },
+    ]);
+    const requestId = newId();
+    const admitted = await subject.store.ledger.admit({ ...plainRequest(used, first), requestId });
+    expect(admitted.kind).toBe('admitted');
+    await subject.store.ledger.resolve(used, requestId, 'commit');
+    await teams.revokeKey(second);
+    expect((await summaries())[0]).toMatchObject({
+      characters: 10,
+      activeKeys: 2,
+      lastUsedAtMs: start + 1000,
+      idlestKey: { keyId: third, sinceMs: start },
+    });
+    subject.clock.set((await teams.usage(used))!.periodEndMs);
+    expect((await summaries())[0]).toMatchObject({ characters: 0, lastUsedAtMs: start + 1000 });
+    expect((await teams.usage(used))?.characters).toBe(0);
   });
 
   it('a team can be given another name, which changes nothing else', async () => {
@@ -89,4 +118,18 @@ export function teamsContract(it: AddCase, subject: Subject): void {
   it('an open store answers a ping', async () => {
     expect(await subject.store.ping()).toBeUndefined();
   });
+}
+
+async function namedTeam({ store }: Subject, name: string): Promise<string> {
+  const team = { teamId: newId(), name, plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
+  return (await store.teams.createTeam(team)).teamId;
+}
+
+async function keyOf({ store }: Subject, teamId: string): Promise<string> {
+  const { keyId } = (await store.teams.createKey(freshKey(teamId, 'one of some')))!;
+  return keyId;
+}
+
+function plainRequest(teamId: string, keyId: string): Omit<AdmissionRequest, 'requestId'> {
+  return { teamId, keyId, characters: 10, reserve: true, leaseMs: 5000, glossary: undefined };
 }

@@ -3,7 +3,7 @@ import type { KeyOwner } from '../../../src/domain/api-key.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import type { TeamRegistry } from '../../../src/ports/team-registry.ts';
+import type { TeamPage, TeamRegistry, TeamSummary } from '../../../src/ports/team-registry.ts';
 import { ReferenceAccount } from './reference-account.ts';
 import { referenceGlossaries } from './reference-glossaries.ts';
 
@@ -46,12 +46,8 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
       return { ...created.team };
     },
     listTeams: async () => books.accounts.map((one) => ({ ...one.team })),
-    async pageTeams({ after, limit, search }) {
-      const teams = books.accounts.map((one) => ({ ...one.team }));
-      const has = (text: string): boolean => search === undefined || text.toLowerCase().includes(search.toLowerCase());
-      const rest = teams.slice(teams.findIndex(({ teamId }) => teamId === after) + 1);
-      return rest.filter(({ name, teamId }) => has(name) || has(teamId)).slice(0, limit);
-    },
+    pageTeams: async (page) => pageOf(books.accounts, page).map((one) => ({ ...one.team })),
+    pageSummaries: async (page) => pageOf(books.accounts, page).map((one) => summaryOf(one, clock.nowMs())),
     async findTeam(teamId) {
       const found = account(teamId);
       return found === undefined ? undefined : { ...found.team };
@@ -71,5 +67,29 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
     },
     usage: async (teamId) => account(teamId)?.usage(clock.nowMs()),
     standing: async (teamId) => account(teamId)?.standing(clock.nowMs()),
+  };
+}
+
+function pageOf(accounts: readonly ReferenceAccount[], { after, limit, search }: TeamPage): readonly ReferenceAccount[] {
+  const has = (text: string): boolean => search === undefined || text.toLowerCase().includes(search.toLowerCase());
+  const rest = accounts.slice(accounts.findIndex(({ team }) => team.teamId === after) + 1);
+  return rest.filter(({ team }) => has(team.name) || has(team.teamId)).slice(0, limit);
+}
+
+/** Opens the period that holds now, as every look at an account does here. */
+function summaryOf(account: ReferenceAccount, nowMs: number): TeamSummary {
+  const { team, characters } = account.usage(nowMs);
+  const keys = account.keys();
+  const uses = keys.map(({ lastUsedAtMs }) => lastUsedAtMs).filter((atMs) => atMs !== undefined);
+  const active = keys
+    .filter(({ status }) => status === 'active')
+    .map((key) => ({ keyId: key.keyId, sinceMs: key.lastUsedAtMs ?? key.createdAtMs }));
+  const [idlestKey] = active.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
+  return {
+    team: { ...team },
+    characters,
+    activeKeys: active.length,
+    lastUsedAtMs: uses.length === 0 ? undefined : Math.max(...uses),
+    idlestKey,
   };
 }

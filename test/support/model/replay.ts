@@ -145,6 +145,8 @@ class Replay {
     for (const teamId of this.#cast.teamIds) {
       const standing = await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
       await this.#agreement.on(`usage of ${teamId}`, (store) => store.teams.usage(teamId));
+      const page = { after: undefined, limit: 1, search: teamId };
+      await this.#agreement.on(`summary of ${teamId}`, (store) => store.teams.pageSummaries(page));
       await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
       this.#refuse(unsound(standing));

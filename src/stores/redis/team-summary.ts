@@ -1,0 +1,57 @@
+// A team's summary from its record as it lies: read without a script, so that a page of teams costs the server little.
+import type { Team, TeamSummary } from '../../ports/team-registry.ts';
+import { readBooks, readKeyState } from './layout.ts';
+import type { KeyState } from './layout.ts';
+import { TEAM_FIELDS, readTeam } from './team-codec.ts';
+
+export interface TeamRecord {
+  readonly teamId: string;
+  readonly team: Team;
+  readonly periodEndMs: number;
+  /** Of the period that ends then. */
+  readonly characters: number;
+  readonly keys: ReadonlyMap<string, KeyState>;
+  /** Ids of active keys that were never used. */
+  readonly unused: readonly string[];
+}
+
+/** `undefined` where there is no such team. */
+export function readRecord(teamId: string, fields: Readonly<Record<string, Buffer>>): TeamRecord | undefined {
+  const values = TEAM_FIELDS.map((name) => fields[name]);
+  if (values.includes(undefined)) return undefined;
+  const { endMs, usedCharacters } = readBooks(fields['b']!);
+  const states = Object.entries(fields).filter(([name]) => name.startsWith('k'));
+  const keys = new Map(states.map(([name, state]) => [name.slice(1), readKeyState(state)]));
+  const unused = [...keys].filter(([, { status, lastUsedAtMs }]) => status === 'active' && lastUsedAtMs === undefined);
+  return {
+    teamId,
+    team: readTeam(teamId, values),
+    periodEndMs: endMs,
+    characters: usedCharacters,
+    keys,
+    unused: unused.map(([keyId]) => keyId),
+  };
+}
+
+/** When a key was made, from its record `<order> <created> <JSON>`. One that lacks its record was made by nobody. */
+export function creationOf(record: string | null): number {
+  return Number((record ?? '').split(' ', 2)[1] ?? Number.NaN);
+}
+
+/** `created` is when the keys of `unused` were made; `nowMs` by the server's clock. */
+export function summaryOf(record: TeamRecord, created: readonly number[], nowMs: number): TeamSummary {
+  const { team, periodEndMs, characters, keys, unused } = record;
+  let activeKeys = 0;
+  let lastUsedAtMs: number | undefined;
+  let idlestKey: TeamSummary['idlestKey'];
+  for (const [keyId, state] of keys) {
+    if (state.lastUsedAtMs !== undefined) lastUsedAtMs = Math.max(lastUsedAtMs ?? 0, state.lastUsedAtMs);
+    if (state.status === 'revoked') continue;
+    activeKeys++;
+    const sinceMs = state.lastUsedAtMs ?? created[unused.indexOf(keyId)]!;
+    const idler = idlestKey === undefined || sinceMs < idlestKey.sinceMs || (sinceMs === idlestKey.sinceMs && keyId < idlestKey.keyId);
+    if (idler) idlestKey = { keyId, sinceMs };
+  }
+  // The next admission opens the period that holds now; nothing was settled in it yet.
+  return { team, characters: nowMs < periodEndMs ? characters : 0, activeKeys, lastUsedAtMs, idlestKey };
+}
