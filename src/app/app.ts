@@ -3,11 +3,11 @@ import process from 'node:process';
 import { routeRows } from './chain.ts';
 import type { Config } from '../config/config.ts';
 import { adminToken } from '../config/admin-token.ts';
-import { loadPlugins, routesOfPlugins } from '../config/plugins.ts';
+import { loadPlugins, apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { routeName } from '../core/route.ts';
 import { Teardown } from '../core/teardown.ts';
-import { describeApi, publicUrl, startOperatorSide } from './operator-side.ts';
+import { describeApi, describePluginApis, publicUrl, startOperatorSide } from './operator-side.ts';
 import type { Address, AppOptions } from './operator-side.ts';
 import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
@@ -61,7 +61,7 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
         ? undefined
         : { token, teams: serving.teams, processes: async () => ({ expected: 1, states: [serving.state()] }) },
     docsOnOps,
-    pluginRoutes: serving.pluginRoutes,
+    pluginApis: serving.pluginApis,
     log,
   });
   down.add('ops listener', () => operator.close());
@@ -93,9 +93,18 @@ export function teardownOf({ log }: JsonLog): Teardown {
   return new Teardown((part, error) => log.error('closing failed', { part, reason: error instanceof Error ? error.message : 'unknown' }));
 }
 
-/** The OpenAPI document, routes of plugins included. Opens neither store nor port. */
-export async function describeApiWithPlugins(config: Config): Promise<Record<string, unknown>> {
-  return describeApi(config, await routesOfPlugins(config.plugins));
+/** Every OpenAPI document of a gateway that runs by this configuration. */
+export interface ApiDescriptions {
+  /** Of the service, with the routes of plugins that have none of their own. */
+  readonly service: Record<string, unknown>;
+  /** By the plugin's name. */
+  readonly plugins: ReadonlyMap<string, Record<string, unknown>>;
+}
+
+/** Opens neither store nor port. */
+export async function describeApis(config: Config): Promise<ApiDescriptions> {
+  const apis = await apisOfPlugins(config.plugins);
+  return { service: describeApi(config, apis), plugins: describePluginApis(config, apis) };
 }
 
 /** The final order of steps of every route, plugins included. Opens neither store nor port. */

@@ -2,17 +2,19 @@
 import type { Config } from '../config/config.ts';
 import { adminApps } from './admin-side.ts';
 import type { AdminParts } from './admin-side.ts';
+import { NO_PLUGINS } from '../config/plugins.ts';
 import { isLoopback } from '../config/network-address.ts';
 import type { LogDestination } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { openApiDocument } from '../docs/openapi.ts';
 import type { OpenApiOptions } from '../docs/openapi.ts';
+import { pluginDocuments } from '../docs/plugin-document.ts';
 import { adminOpenApi } from '../admin/openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsPages } from '../ops/ops-listener.ts';
 import { opsPages } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
-import type { LoadedRoute } from '../ports/plugin.ts';
+import type { PluginApis } from '../ports/plugin.ts';
 
 export interface Address {
   readonly host: string;
@@ -33,7 +35,7 @@ export interface OperatorSideOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly docsOnOps: boolean;
   /** As the API reference shows them. */
-  readonly pluginRoutes: readonly LoadedRoute[];
+  readonly pluginApis: PluginApis;
   /** `undefined` where the admin API is off. */
   readonly admin: AdminParts | undefined;
   readonly log: Log;
@@ -54,16 +56,19 @@ const API_VERSION = '1';
 
 /** Rejects with a `ListenError`. */
 export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { config, ready, metrics, docsOnOps, pluginRoutes, admin, log } = options;
+  const { config, ready, metrics, docsOnOps, pluginApis, admin, log } = options;
   const { ops, opsNames, service } = config();
   if (!isLoopback(ops.host)) {
     log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
   }
-  const api = (): OpenApiOptions => apiOptions(config(), side, pluginRoutes);
+  const api = (): OpenApiOptions => apiOptions(config(), side, pluginApis);
   const listener = await startOpsListener({
     host: ops.host,
     port: ops.port,
-    pages: { ...opsPages({ ready, metrics, api }), ...(admin === undefined ? {} : adminPages(() => adminDocument(config(), side))) },
+    pages: {
+      ...opsPages({ ready, metrics, api, documents: [...pluginApis.documents.keys()] }),
+      ...(admin === undefined ? {} : adminPages(() => adminDocument(config(), side))),
+    },
     // A browser holds an operator's session only where there is one to hold.
     names: admin === undefined ? undefined : opsNames,
     apps: admin === undefined ? [] : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
@@ -88,9 +93,17 @@ function adminDocument({ service }: Config, { url, docsUrl }: OperatorSide): Rec
 }
 
 /** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
-export function describeApi(config: Config, pluginRoutes: readonly LoadedRoute[] = []): Record<string, unknown> {
-  const urls = { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl };
-  return openApiDocument(apiOptions(config, urls, pluginRoutes));
+export function describeApi(config: Config, pluginApis: PluginApis = NO_PLUGINS): Record<string, unknown> {
+  return openApiDocument(describedBy(config, pluginApis));
+}
+
+/** Those of plugins that have one of their own, by their names. */
+export function describePluginApis(config: Config, pluginApis: PluginApis): ReadonlyMap<string, Record<string, unknown>> {
+  return pluginDocuments(describedBy(config, pluginApis));
+}
+
+function describedBy(config: Config, pluginApis: PluginApis): OpenApiOptions {
+  return apiOptions(config, { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl }, pluginApis);
 }
 
 /** The address that callers use. */
@@ -101,7 +114,7 @@ export function publicUrl(config: Config, address: Address): string {
 function apiOptions(
   config: Config,
   { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>,
-  pluginRoutes: readonly LoadedRoute[],
+  pluginApis: PluginApis,
 ): OpenApiOptions {
   return {
     serviceName: config.service.name,
@@ -112,7 +125,7 @@ function apiOptions(
     targetLanguages: config.languages.targets.map(({ code }) => code),
     vendorNames: config.auth.vendorNames,
     rateLimitHeaders: config.limits.rateLimitHeaders,
-    pluginRoutes,
+    pluginApis,
   };
 }
 

@@ -33,7 +33,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { LoadedRoute } from '../ports/plugin.ts';
+import type { PluginApis } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
@@ -46,7 +46,7 @@ import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 export interface Serving {
   /** As the API reference shows them. */
-  readonly pluginRoutes: readonly LoadedRoute[];
+  readonly pluginApis: PluginApis;
   readonly metrics: Metrics;
   readonly teams: TeamRegistry;
   /** What this process tells the operator of itself. */
@@ -106,7 +106,7 @@ export async function openServing(config: Config, output: JsonLog, down: Teardow
 
 class OpenServing implements Serving {
   readonly metrics: Metrics;
-  readonly pluginRoutes: readonly LoadedRoute[];
+  readonly pluginApis: PluginApis;
   readonly teams: TeamRegistry;
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
@@ -119,7 +119,7 @@ class OpenServing implements Serving {
   constructor(opened: Opened) {
     this.#opened = opened;
     this.metrics = opened.metrics;
-    this.pluginRoutes = opened.plugins.routes;
+    this.pluginApis = opened.plugins;
     this.teams = opened.store.teams;
     this.#languages = this.#languagesOf(opened.config);
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));

@@ -6,7 +6,7 @@ import type { Step } from '../core/step.ts';
 import { otherSchemeOf } from '../domain/store-url.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
-import type { GatewayServices, OpenPluginStore, PluginDefinition, PluginHost, PluginParts, LoadedRoute } from '../ports/plugin.ts';
+import type { GatewayServices, OpenPluginStore, PluginApis, PluginDefinition, PluginHost, PluginParts } from '../ports/plugin.ts';
 import { ConfigError } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { importPluginModule } from './plugin-modules.ts';
@@ -19,10 +19,9 @@ export interface PluginEntry {
   readonly options: unknown;
 }
 
-export interface LoadedPlugins {
+export interface LoadedPlugins extends PluginApis {
   readonly placements: readonly StepPlacement[];
   readonly engines: ReadonlyMap<string, EngineProtocol>;
-  readonly routes: readonly LoadedRoute[];
   /** By the scheme of their URLs. */
   readonly stores: ReadonlyMap<string, OpenPluginStore>;
   /** The steps that each plugin has for its own routes, by its name. */
@@ -30,11 +29,11 @@ export interface LoadedPlugins {
   close(): Promise<void>;
 }
 
-/** The routes of the plugins that a configuration lists, for commands that only print them; the plugins are closed again. */
-export async function routesOfPlugins(entries: readonly PluginEntry[]): Promise<readonly LoadedRoute[]> {
+/** What the plugins that a configuration lists say of their routes, for those who only print it; the plugins are closed again. */
+export async function apisOfPlugins(entries: readonly PluginEntry[]): Promise<PluginApis> {
   const plugins = await loadPlugins(entries, SILENT);
   await plugins.close();
-  return plugins.routes;
+  return plugins;
 }
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -44,6 +43,7 @@ export const NO_PLUGINS: LoadedPlugins = {
   placements: [],
   engines: new Map(),
   routes: [],
+  documents: new Map(),
   stores: new Map(),
   routeSteps: () => new Map(),
   close: () => Promise.resolve(),
@@ -67,6 +67,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
     routes: loaded.flatMap(({ name, parts }) => (parts.routes ?? []).map((route) => ({ ...route, plugin: name }))),
+    documents: new Map(loaded.flatMap(({ name, parts: { document } }) => (document === undefined ? [] : [[name, document]]))),
     stores: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.stores ?? {}))),
     routeSteps: (services) => new Map(loaded.map(({ name, parts }) => [name, parts.routeSteps?.(services) ?? []])),
     async close() {

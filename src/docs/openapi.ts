@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, generated from the schemas that validate and the registry that refuses, so that it cannot drift.
 import type { TSchema } from 'typebox';
-import type { LoadedRoute } from '../ports/plugin.ts';
+import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
 import { bodySchemas, shown } from './openapi-schemas.ts';
 import { headers } from './openapi-headers.ts';
 import { ProblemResponses, problemSchemas } from './openapi-problems.ts';
@@ -23,14 +23,15 @@ export interface OpenApiOptions {
   readonly vendorNames: readonly string[];
   /** Whether answers say how the team's request rate stands. */
   readonly rateLimitHeaders: boolean;
-  /** Beside those of the service. */
-  readonly pluginRoutes: readonly LoadedRoute[];
+  /** Routes beside those of the service. */
+  readonly pluginApis: PluginApis;
 }
 
 export type Json = Record<string, unknown>;
 
 export function openApiDocument(options: OpenApiOptions): Json {
   const responses = new ProblemResponses(Object.values(operations), options);
+  const pluginRoutes = sharedRoutes(options.pluginApis);
   return {
     openapi: '3.1.0',
     info: {
@@ -44,9 +45,9 @@ export function openApiDocument(options: OpenApiOptions): Json {
     },
     externalDocs: { description: 'Every problem code: when it happens, and what to do.', url: `${options.docsUrl}/errors` },
     servers: [{ url: reachable(options.serverUrl), description: 'This service.' }],
-    tags: [...Object.entries(tags).map(([name, description]) => ({ name, description })), ...pluginTags(options.pluginRoutes)],
-    security: [{ bearer: [] }, ...options.vendorNames.map((name) => ({ [schemeName(name)]: [] }))],
-    paths: { ...pathsOf(responses), ...pluginPaths(options.pluginRoutes, responses.headers([])) },
+    tags: [...Object.entries(tags).map(([name, description]) => ({ name, description })), ...pluginTags(pluginRoutes)],
+    security: securityOf(options),
+    paths: { ...pathsOf(responses), ...pluginPaths(pluginRoutes, responses.headers([])) },
     components: {
       schemas: { ...bodySchemas(options), ...problemSchemas(options.docsUrl) },
       responses: responses.components(),
@@ -57,12 +58,22 @@ export function openApiDocument(options: OpenApiOptions): Json {
   };
 }
 
+/** Those of plugins that have no document of their own. */
+function sharedRoutes({ routes, documents }: PluginApis): readonly LoadedRoute[] {
+  return routes.filter(({ plugin }) => !documents.has(plugin));
+}
+
 /** An address that one can listen on but not call stands for this machine. */
 export function reachable(url: string): string {
   return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
 }
 
-function securitySchemesOf({ vendorNames }: OpenApiOptions): Json {
+/** The ways in which a key may be sent in a request's fields. */
+export function securityOf({ vendorNames }: OpenApiOptions): Json[] {
+  return [{ bearer: [] }, ...vendorNames.map((name) => ({ [schemeName(name)]: [] }))];
+}
+
+export function securitySchemesOf({ vendorNames }: OpenApiOptions): Json {
   const dedicated = vendorNames.map((name) => [
     schemeName(name),
     {

@@ -59,10 +59,14 @@ const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
 export const UNMATCHED: readonly ProblemCode[] = ['not_found', 'method_not_allowed'];
 
 /** Every code that an operation can end in, by status, in the order of the registry. */
-export function problemsOf(operation: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
-  const codes = new Set([...COMMON, ...(operation.authenticated ? AUTHENTICATED : []), ...operation.problems]);
-  const inOrder = (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
-  return Map.groupBy(inOrder, (code) => problems[code].status);
+export function problemsOf({ authenticated, problems: own }: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
+  return Map.groupBy(codesOf(authenticated, own), (code) => problems[code].status);
+}
+
+/** `own`, and what any route ends in; in the order of the registry. */
+export function codesOf(authenticated: boolean, own: readonly ProblemCode[]): readonly ProblemCode[] {
+  const codes = new Set([...COMMON, ...(authenticated ? AUTHENTICATED : []), ...own]);
+  return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
 }
 
 /** `POST /v1/translate` in its two parts. */

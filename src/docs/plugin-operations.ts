@@ -80,6 +80,6 @@ function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, he
 }
 
 /** TypeBox's own markers are not enumerable: what is left is JSON Schema. */
-function plain(schema: TSchema): Json {
+export function plain(schema: TSchema): Json {
   return JSON.parse(JSON.stringify(schema)) as Json;
 }

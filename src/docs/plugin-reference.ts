@@ -1,29 +1,36 @@
 // The routes of plugins on the reference page, by plugin.
-import type { LoadedRoute } from '../ports/plugin.ts';
+import type { ApiDocument, LoadedRoute, PluginApis } from '../ports/plugin.ts';
 import { answerSample, curlSample, quoted } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import type { SectionGroup } from './page.ts';
+import { documentPath } from './plugin-document.ts';
 import { docOf, idOf, parameterOf } from './plugin-operations.ts';
 import { KEY, methodTag } from './reference-operation.ts';
 import { rowOf, rowsOf, table } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
 /** What the list of contents has of them. */
-export function pluginGroups(routes: readonly LoadedRoute[]): SectionGroup[] {
+export function pluginGroups({ routes }: PluginApis): SectionGroup[] {
   return [...Map.groupBy(routes, ({ plugin }) => plugin)].map(([label, own]) => ({
     label,
     sections: own.map((route) => ({ anchor: idOf(route), label: docOf(route).summary, tag: methodTag(route.method) })),
   }));
 }
 
-export function pluginSections(routes: readonly LoadedRoute[], serverUrl: string): Html[] {
+export function pluginSections({ routes, documents }: PluginApis, serverUrl: string): Html[] {
   return [...Map.groupBy(routes, ({ plugin }) => plugin)].map(
     ([plugin, own]) =>
       html`<h2>${plugin}</h2>
-        <p class="soft">Routes of the plugin ${plugin}.</p>
+        <p class="soft">${introduction(plugin, documents.get(plugin))}</p>
         ${own.map((route) => entryOf(route, serverUrl))}`,
   );
+}
+
+function introduction(plugin: string, document: ApiDocument | undefined): Html {
+  if (document === undefined) return html`Routes of the plugin ${plugin}.`;
+  // Relative, as all links of the pages.
+  return html`${document.summary} For client generators: <a href="${documentPath(plugin).slice(1)}">OpenAPI of ${plugin}</a>.`;
 }
 
 function entryOf(route: LoadedRoute, serverUrl: string): Html {
@@ -43,11 +50,13 @@ function entryOf(route: LoadedRoute, serverUrl: string): Html {
   </section>`;
 }
 
+const IN_PATH = 'Stands in the path.';
+
 function tables(route: LoadedRoute, id: string): Html {
-  const { query = [], body } = docOf(route);
+  const { query = [], body, parameter: about } = docOf(route);
   const parameter = parameterOf(route);
   const inPath: Row[] =
-    parameter === undefined ? [] : [{ name: parameter, type: 'string', required: true, description: 'Stands in the path.' }];
+    parameter === undefined ? [] : [{ name: parameter, type: 'string', required: true, description: about?.description ?? IN_PATH }];
   const inQuery = query.map(({ name, schema, description, required = false }) => ({ ...rowOf(name, schema, description), required }));
   return html`${titled(`${id}: In the path`, 'request', inPath, 'In the path')}
   ${titled(`${id}: In the query`, 'request', inQuery, 'In the query')}

@@ -1,6 +1,6 @@
 // What the reference shows of problems: the schema and an example value of every additional member, and whole documents.
 import { anchorOf, problems } from '../core/problem.ts';
-import type { ProblemCode } from '../core/problem.ts';
+import type { ProblemCode, ProblemDocument } from '../core/problem.ts';
 import { GLOSSARY_ID } from './operation.ts';
 
 export interface FieldSchema {
@@ -60,7 +60,7 @@ export function headerExamples(serviceName: string, code?: ProblemCode): Readonl
 }
 
 /** A whole problem document as a caller may get it. */
-export function problemExample(code: ProblemCode, docsUrl: string): Readonly<Record<string, string | number>> {
+export function problemExample(code: ProblemCode, docsUrl: string): ProblemDocument {
   const { status, title, meaning, fields } = problems[code];
   return {
     type: `${docsUrl}/errors#${anchorOf(code)}`,

@@ -20,11 +20,11 @@ export function referencePage(options: OpenApiOptions): string {
     title: 'API reference',
     serviceName: options.serviceName,
     current: 'reference',
-    groups: [START, ...TAGS.map((tag) => groupOf(tag)), ...pluginGroups(options.pluginRoutes)],
+    groups: [START, ...TAGS.map((tag) => groupOf(tag)), ...pluginGroups(options.pluginApis)],
     main: html`<h1>API reference</h1>
       <p class="lede">Translate text between languages over HTTP with JSON bodies.</p>
       ${gettingStarted(serverUrl)} ${authentication(options)} ${answers()} ${TAGS.map((tag) => operationsOf(tag, serverUrl, options))}
-      ${pluginSections(options.pluginRoutes, serverUrl)}`,
+      ${pluginSections(options.pluginApis, serverUrl)}`,
   });
 }
 

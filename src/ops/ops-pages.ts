@@ -3,6 +3,7 @@ import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openApiDocument } from '../docs/openapi.ts';
 import type { OpenApiOptions } from '../docs/openapi.ts';
+import { documentPath, pluginDocuments } from '../docs/plugin-document.ts';
 import type { OpsPages } from './ops-listener.ts';
 import type { OpsAnswer } from './ops-request.ts';
 import { PAGE_SECURITY } from '../docs/page.ts';
@@ -14,6 +15,8 @@ export interface OpsPagesOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   /** Asked when a page is: addresses are known only once everything listens. */
   readonly api: () => OpenApiOptions;
+  /** Plugins that have an API document of their own. */
+  readonly documents: readonly string[];
 }
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -21,13 +24,18 @@ const HTML = 'text/html; charset=utf-8';
 const READY: OpsAnswer = { status: 200, contentType: TEXT, body: 'ready\n' };
 const NOT_READY: OpsAnswer = { status: 503, contentType: TEXT, body: 'not ready\n' };
 
-export function opsPages({ ready, metrics, api }: OpsPagesOptions): OpsPages {
+export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): OpsPages {
   return {
     '/livez': () => ({ status: 200, contentType: TEXT, body: 'ok\n' }),
     '/readyz': async () => ((await ready()) ? READY : NOT_READY),
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
-    '/openapi.json': () => ({ status: 200, contentType: 'application/json', body: JSON.stringify(openApiDocument(api())) }),
+    '/openapi.json': () => json(openApiDocument(api())),
+    ...Object.fromEntries(documents.map((plugin) => [documentPath(plugin), () => json(pluginDocuments(api()).get(plugin))])),
     '/docs': () => ({ status: 200, contentType: HTML, body: referencePage(api()), security: PAGE_SECURITY }),
     '/docs/errors': () => ({ status: 200, contentType: HTML, body: errorsPage(api()), security: PAGE_SECURITY }),
   };
+}
+
+function json(value: unknown): OpsAnswer {
+  return { status: 200, contentType: 'application/json', body: JSON.stringify(value) };
 }

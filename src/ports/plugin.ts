@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Exchange, Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { StepPlacement } from '../core/plugin.ts';
-import type { ProblemForm } from '../core/problem.ts';
+import type { ProblemCode, ProblemForm } from '../core/problem.ts';
 import type { Step } from '../core/step.ts';
 import type { Credential, CredentialReader } from '../domain/credentials.ts';
 import type { Languages } from '../domain/languages.ts';
@@ -40,6 +40,8 @@ export interface PluginParts {
   readonly routes?: readonly PluginRoute[];
   /** The plugin's own steps that its routes name; asked for once, when store and engine are open. */
   routeSteps?(services: GatewayServices): readonly Step[];
+  /** Describes the routes in a document of their own, `/openapi/PLUGIN.json`; without it they stand in `/openapi.json`. */
+  readonly document?: ApiDocument;
   /** Engine protocols by the name that `engine.protocol` uses. */
   readonly engines?: Readonly<Record<string, EngineProtocol>>;
   /** Stores by the scheme of the URLs that name them: `mine` opens `store: mine:…`. */
@@ -69,6 +71,29 @@ export interface PluginRoute {
   readonly doc?: RouteDoc;
 }
 
+/** What an OpenAPI document of a plugin's own says beside its routes. */
+export interface ApiDocument {
+  readonly title: string;
+  /** Of the API that the routes speak. */
+  readonly version: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly description: string;
+  /** Headings by which routes are grouped, and what each is about; a route's `tag` names one. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** What the bodies of failures look like; without it, problem documents. */
+  readonly failure?: TSchema;
+  /** Fields that every answer has because the plugin sets them. */
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
+}
+
+/** What plugins say of their routes. */
+export interface PluginApis {
+  readonly routes: readonly LoadedRoute[];
+  /** By the plugin's name; of those that have a document of their own. */
+  readonly documents: ReadonlyMap<string, ApiDocument>;
+}
+
 /** A route as the gateway knows it. */
 export interface LoadedRoute extends PluginRoute {
   /** Name of the plugin. */
@@ -81,29 +106,46 @@ export interface RouteDoc {
   readonly description: string;
   /** Whether a key is needed. */
   readonly authenticated: boolean;
+  /** One of the plugin's document; without it there is one for all of its routes. */
+  readonly tag?: string;
+  /** Of the path's parameter, if it has one. */
+  readonly parameter?: { readonly description: string; readonly example: string };
   readonly query?: readonly {
     readonly name: string;
     readonly description: string;
     readonly schema: TSchema;
     readonly required?: boolean;
+    readonly example?: unknown;
   }[];
   /** `contentTypes` is `['application/json']` without one. */
-  readonly body?: {
+  readonly body?: DocExamples & {
     readonly description: string;
     readonly schema: TSchema;
-    readonly example?: unknown;
     readonly contentTypes?: readonly string[];
+    /** Whether a request may come without one. */
+    readonly optional?: boolean;
   };
-  readonly answer: {
+  readonly answer: DocExamples & {
     readonly status: number;
     readonly description: string;
     /** Left out for an answer without a body. */
     readonly schema?: TSchema;
-    readonly example?: unknown;
     readonly contentType?: string;
   };
   /** What it can fail with: the status as the route tells it, and when. */
   readonly failures?: Readonly<Record<number, string>>;
+  /**
+   * The codes of problems that it can end in, beside those of every route and of every route that needs a key: a document
+   * of the plugin's own lists them under the statuses of `problemForm`, each with an example in its words.
+   */
+  readonly problems?: readonly ProblemCode[];
+}
+
+export interface DocExamples {
+  /** The one that pages show. */
+  readonly example?: unknown;
+  /** More of them, by a word for what each shows; in a document of the plugin's own. */
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
 /** What a gateway does for the steps of plugins' routes. A `StoreError` that such a step does not catch is answered `service_unavailable`. */

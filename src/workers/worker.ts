@@ -1,7 +1,7 @@
 // A gateway on several processes, in its two halves: a worker, which serves callers, and the primary, which serves the operator.
 import { teardownOf } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
-import { routesOfPlugins } from '../config/plugins.ts';
+import { apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { publicUrl, startOperatorSide } from '../app/operator-side.ts';
@@ -107,14 +107,14 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
       return merged.render();
     },
   };
-  const pluginRoutes = await routesOfPlugins(config.plugins);
+  const pluginApis = await apisOfPlugins(config.plugins);
   const { admin, closeStore } = await openAdmin(config, workers, log);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => workers.ready(),
     metrics,
     docsOnOps: false,
-    pluginRoutes,
+    pluginApis,
     admin,
     log,
   });

@@ -1,18 +1,29 @@
 // lingate openapi: the API's description, for client generators and gateways in front.
+import { CommandFailure } from '../failure.ts';
 import type { Command } from '../command.ts';
 
 export const openapi: Command = {
   name: 'openapi',
   summary: 'Prints the OpenAPI 3.1 document of the API.',
-  usage: '',
-  about: 'The same as /openapi.json of a running gateway. Server and documentation URLs are those of the configuration.',
-  flags: {},
-  examples: ['lingate openapi > openapi.json'],
+  usage: '[--plugin NAME]',
+  about:
+    'The same as /openapi.json of a running gateway, or as /openapi/NAME.json for a plugin that has a document of its own. ' +
+    'Server and documentation URLs are those of the configuration.',
+  flags: { plugin: { kind: 'text', value: 'NAME', summary: "print a plugin's own document instead" } },
+  examples: ['lingate openapi > openapi.json', 'lingate openapi --plugin libretranslate'],
   async run(context) {
     const config = await context.config();
     // Loaded late: it brings the whole gateway with it.
-    const { describeApiWithPlugins } = await import('../../app/app.ts');
-    const document = await describeApiWithPlugins(config);
+    const { describeApis } = await import('../../app/app.ts');
+    const { service, plugins } = await describeApis(config);
+    const plugin = context.text('plugin');
+    const document = plugin === undefined ? service : plugins.get(plugin);
+    if (document === undefined) throw new CommandFailure(noDocument(plugin ?? '', [...plugins.keys()]));
     context.print(document, () => JSON.stringify(document, null, 2));
   },
 };
+
+function noDocument(plugin: string, names: readonly string[]): string {
+  const there = names.length === 0 ? 'no plugin of this configuration has one' : `there are those of ${names.join(', ')}`;
+  return `plugin "${plugin}" has no document of its own; ${there}.`;
+}

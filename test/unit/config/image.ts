@@ -40,7 +40,12 @@ export const imageConfig = loadConfig({ env: imageEnv });
 
 /** Paths of the ops listener. */
 export const opsPaths = Object.keys(
-  opsPages({ ready: () => true, metrics: { contentType: '', render: () => Promise.resolve('') }, api: () => expect.unreachable() }),
+  opsPages({
+    ready: () => true,
+    metrics: { contentType: '', render: () => Promise.resolve('') },
+    api: () => expect.unreachable(),
+    documents: [],
+  }),
 );
 
 /** A variable that lingate does not read would be set in vain. */

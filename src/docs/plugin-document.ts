@@ -1,0 +1,188 @@
+// The OpenAPI 3.1 document of one plugin's API: what its routes declare, and its problems in its own words and statuses.
+import type { TSchema } from 'typebox';
+import { problems } from '../core/problem.ts';
+import type { Problem, ProblemCode, ProblemDocument } from '../core/problem.ts';
+import type { ApiDocument, DocExamples, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
+import { reachable, securityOf, securitySchemesOf } from './openapi.ts';
+import type { Json, OpenApiOptions } from './openapi.ts';
+import { headers, headersOfEveryAnswer } from './openapi-headers.ts';
+import { refTo } from './openapi-schemas.ts';
+import { codesOf } from './operation.ts';
+import { docOf, idOf, parameterOf, plain } from './plugin-operations.ts';
+import { problemExample } from './problem-examples.ts';
+
+/** Where the ops listener has it. */
+export function documentPath(plugin: string): string {
+  return `/openapi/${encodeURIComponent(plugin)}.json`;
+}
+
+/** By plugin, in the order of the configuration. */
+export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, Json> {
+  return new Map([...options.pluginApis.documents.keys()].map((plugin) => [plugin, pluginDocument(plugin, options)]));
+}
+
+function pluginDocument(plugin: string, options: OpenApiOptions): Json {
+  const api = options.pluginApis.documents.get(plugin)!;
+  const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
+  const writer = new Writer(plugin, api, options);
+  const paths: Record<string, Json> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = writer.operation(route);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `${options.serviceName}: ${api.title}`,
+      version: api.version,
+      summary: api.summary,
+      description: api.description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    externalDocs: { description: 'Every problem of the service behind this API.', url: `${options.docsUrl}/errors` },
+    servers: [{ url: reachable(options.serverUrl), description: 'This service.' }],
+    tags: Object.entries(tagsOf(plugin, api)).map(([name, description]) => ({ name, description })),
+    security: securityOf(options),
+    paths,
+    components: {
+      schemas: { Failure: api.failure === undefined ? PROBLEM : plain(api.failure) },
+      headers: writer.usedHeaders(),
+      securitySchemes: securitySchemesOf(options),
+    },
+  };
+}
+
+/** What the bodies of problem documents have in common. */
+const PROBLEM: Json = {
+  type: 'object',
+  title: 'Problem',
+  description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.',
+  required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'Where the code is explained.' },
+    title: { type: 'string', description: 'The code in words.' },
+    status: { type: 'integer', description: 'The status of the answer.' },
+    code: { type: 'string', description: 'Never changes its meaning.' },
+    detail: { type: 'string', description: 'For people; may change at any time.' },
+    request_id: { type: 'string', description: 'The same as the X-Request-Id field.' },
+  },
+};
+
+function tagsOf(plugin: string, { tags, summary }: ApiDocument): Readonly<Record<string, string>> {
+  return tags ?? { [plugin]: summary };
+}
+
+class Writer {
+  readonly #plugin: string;
+  readonly #api: ApiDocument;
+  readonly #options: OpenApiOptions;
+  readonly #everywhere: readonly string[];
+  readonly #used = new Set<string>();
+
+  constructor(plugin: string, api: ApiDocument, options: OpenApiOptions) {
+    this.#plugin = plugin;
+    this.#api = api;
+    this.#options = options;
+    this.#everywhere = [...headersOfEveryAnswer(options), ...Object.keys(api.headers ?? {})];
+  }
+
+  operation(route: LoadedRoute): Json {
+    const doc = docOf(route);
+    const parameters = parametersOf(route, doc);
+    const { answer, body } = doc;
+    return {
+      operationId: idOf(route),
+      tags: [doc.tag ?? Object.keys(tagsOf(this.#plugin, this.#api))[0]],
+      summary: doc.summary,
+      description: doc.description,
+      ...(doc.authenticated ? {} : { security: [] }),
+      ...(parameters.length === 0 ? {} : { parameters }),
+      ...(body === undefined ? {} : { requestBody: requestBodyOf(body, doc.summary) }),
+      responses: {
+        [answer.status]: {
+          description: answer.description,
+          headers: this.#headers([]),
+          ...(answer.schema === undefined
+            ? {}
+            : { content: { [answer.contentType ?? 'application/json']: media(answer.schema, answer, answer.description) } }),
+        },
+        ...this.#failures(route, doc),
+        default: this.#failure(route, ['method_not_allowed'], 'Any other failure.'),
+      },
+    };
+  }
+
+  usedHeaders(): Json {
+    const known = headers(this.#options);
+    const own = Object.entries(this.#api.headers ?? {}).map(([name, { description, example }]) => [
+      name,
+      { description, required: true, schema: { type: 'string' }, example },
+    ]);
+    const all = { ...known, ...(Object.fromEntries(own) as Json) };
+    return Object.fromEntries(Object.entries(all).filter(([name]) => this.#used.has(name)));
+  }
+
+  #failures(route: LoadedRoute, doc: RouteDoc): Json {
+    const codes = codesOf(doc.authenticated, [...(doc.problems ?? []), ...(route.steps.includes('shed') ? SHED : [])]);
+    const byStatus = Map.groupBy(codes, (code) => statusOf(route, code));
+    const written = [...byStatus].map(([status, group]) => [String(status), this.#failure(route, group, doc.failures?.[status])]);
+    return Object.fromEntries(written) as Json;
+  }
+
+  #failure(route: LoadedRoute, codes: readonly ProblemCode[], words: string | undefined): Json {
+    const examples = codes.map((code) => [code, { summary: problems[code].title, value: this.#example(route, code) }] as const);
+    const fields = codes.flatMap((code): readonly string[] => problems[code].headers);
+    return {
+      description: words ?? codes.map((code) => problems[code].meaning).join('\n\n'),
+      headers: this.#headers(fields),
+      content: {
+        [route.problemForm?.contentType ?? 'application/problem+json']: {
+          schema: refTo('schemas', 'Failure'),
+          examples: Object.fromEntries(examples),
+        },
+      },
+    };
+  }
+
+  /** A whole body, as the route would write it. */
+  #example({ problemForm }: LoadedRoute, code: ProblemCode): unknown {
+    const document = problemExample(code, this.#options.docsUrl);
+    if (problemForm === undefined) return document;
+    const body = problemForm.body(problemOf(document), document);
+    return problemForm.contentType.includes('json') ? (JSON.parse(body) as unknown) : body;
+  }
+
+  #headers(own: readonly string[]): Json {
+    const names = [...new Set([...this.#everywhere, ...own])];
+    for (const name of names) this.#used.add(name);
+    return Object.fromEntries(names.map((name) => [name, refTo('headers', name)]));
+  }
+}
+
+const SHED: readonly ProblemCode[] = ['service_unavailable'];
+
+function problemOf(document: ProblemDocument): Problem {
+  const code = document.code as ProblemCode;
+  const names: readonly string[] = problems[code].fields;
+  const fields = Object.fromEntries(names.map((name) => [name, document[name]!]));
+  return { code, detail: document.detail, fields: names.length === 0 ? undefined : fields, headers: [] };
+}
+
+function statusOf({ problemForm }: LoadedRoute, code: ProblemCode): number {
+  return problemForm?.status(problemOf(problemExample(code, ''))) ?? problems[code].status;
+}
+
+function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): Json[] {
+  const name = parameterOf(route);
+  const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, ...parameter, schema: { type: 'string' } }];
+  const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
+  return [...inPath, ...inQuery];
+}
+
+function requestBodyOf(body: NonNullable<RouteDoc['body']>, summary: string): Json {
+  const { description, schema, contentTypes = ['application/json'], optional = false } = body;
+  const content = Object.fromEntries(contentTypes.map((type) => [type, media(schema, body, summary)]));
+  return { description, required: !optional, content };
+}
+
+function media(schema: TSchema, { example, examples = {} }: DocExamples, summary: string): Json {
+  const all = example === undefined ? examples : { example: { summary, value: example }, ...examples };
+  return { schema: plain(schema), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
+}
