@@ -39,11 +39,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'demo',
     'config',
     'admin',
+    'console',
     'routes.ts',
   ],
   workers: ['core', 'ports', 'runtime', 'engines', 'server', 'ops', 'config', 'app'],
   // Of the stores only the door: the commands on teams and keys must not load the whole gateway for it.
   admin: ['core', 'domain', 'ports'],
+  console: ['core', 'domain', 'ports', 'admin', 'docs/html.ts', 'ops/ops-request.ts'],
   cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core'],
   'main.ts': ['cli'],

@@ -49,6 +49,12 @@ export interface KeyDraft {
   readonly label: string;
 }
 
+/** A team, and the characters that were settled in its current period. */
+export interface TeamUse {
+  readonly team: Team;
+  readonly characters: number;
+}
+
 export interface PlanApplied {
   readonly plan: string;
   /** Teams on the plan. */
@@ -79,6 +85,13 @@ export class AdminOperations {
     const found = await this.#options.teams.pageTeams({ ...page, limit: page.limit + 1 });
     const teams = found.slice(0, page.limit);
     return { teams, next: found.length > teams.length ? teams.at(-1)?.teamId : undefined };
+  }
+
+  /** As `listTeams`, with what each has used: one more question to the store for each team of the page, asked at once. */
+  async listTeamsWithUse(page: TeamPage): Promise<{ readonly teams: readonly TeamUse[]; readonly next: string | undefined }> {
+    const { teams, next } = await this.listTeams(page);
+    const found = await Promise.all(teams.map(({ teamId }) => this.#options.teams.usage(teamId)));
+    return { teams: found.filter((usage) => usage !== undefined), next };
   }
 
   async showTeam(teamId: string): Promise<AdminResult<Team>> {

@@ -7,6 +7,8 @@ import type { LiveReport } from '../admin/live-report.ts';
 import { AdminOperations } from '../admin/operations.ts';
 import { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { Config } from '../config/config.ts';
+import { Console, CONSOLE_BODY_BYTES_MAX } from '../console/console.ts';
+import { CONSOLE_PREFIX } from '../console/prefix.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
@@ -42,7 +44,15 @@ export function adminApps({ token, teams, processes, config, docsUrl, log }: Adm
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const api = new AdminApi({ operations, attempts, live, problems, log, newId, now });
+  const serviceName = (): string => config().service.name;
+  const pages = new Console({ operations, attempts, live, problems, serviceName, log, newId, now, nowMs: Date.now });
   return [
+    {
+      prefix: CONSOLE_PREFIX,
+      bodyBytesMax: CONSOLE_BODY_BYTES_MAX,
+      handle: (request) => pages.handle(request),
+      tooLarge: (request) => pages.tooLarge(request),
+    },
     { prefix: ADMIN_PREFIX, bodyBytesMax: ADMIN_BODY_BYTES_MAX, handle: (request) => api.handle(request), tooLarge: () => api.tooLarge() },
   ];
 }

@@ -1,0 +1,71 @@
+// From what a page answers to what is sent: the frame, the fields that guard it, and problems as pages or as documents.
+import type { Refusal } from '../core/outcome.ts';
+import type { ProblemWriter } from '../core/problem-writer.ts';
+import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
+import { errorPage } from './error-page.ts';
+import { CONSOLE_SECURITY, page } from './layout.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import type { ConsoleAnswer, PageContent } from './route.ts';
+import type { Session } from './sessions.ts';
+
+export interface Surroundings {
+  readonly request: OpsRequest;
+  readonly requestId: string;
+  readonly session: Session | undefined;
+  readonly serviceName: string;
+  readonly problems: ProblemWriter;
+}
+
+const HTML = 'text/html; charset=utf-8';
+/** In the query of a page that has a notice to show; it names the notice and holds nothing of it. */
+const NOTICE = 'notice';
+const GUARDS = {
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  // With the listener's `no-referrer` browsers would send forms with `Origin: null`.
+  'Referrer-Policy': 'same-origin',
+} as const;
+
+export function answerOf(answer: ConsoleAnswer, around: Surroundings): OpsAnswer {
+  const guards = { ...GUARDS, 'X-Request-Id': around.requestId };
+  switch (answer.kind) {
+    case 'page': {
+      const { content, status = 200, headers = [] } = answer;
+      return { ...written(content, status, around), headers: { ...guards, ...Object.fromEntries(headers) } };
+    }
+    case 'see': {
+      const { to, notice, headers = [] } = answer;
+      const seen = notice === undefined || around.session === undefined ? '' : `?${NOTICE}=${around.session.leave(notice)}`;
+      const Location = `${CONSOLE_PREFIX}${withQuery(to, seen)}`;
+      return { status: 303, contentType: undefined, body: '', headers: { ...guards, ...Object.fromEntries(headers), Location } };
+    }
+    case 'json':
+      return { status: 200, contentType: 'application/json', body: JSON.stringify(answer.value), headers: guards };
+    case 'file': {
+      const { contentType, body } = answer;
+      return { status: 200, contentType, body, headers: { ...guards, 'Cache-Control': 'private, max-age=31536000, immutable' } };
+    }
+    case 'problem':
+      return problemOf(answer, around, guards);
+  }
+}
+
+function withQuery(to: string, query: string): string {
+  return to.includes('?') ? `${to}${query.replace('?', '&')}` : `${to}${query}`;
+}
+
+/** A page for whoever looks; a problem document for what asks for something else. */
+function problemOf(refusal: Refusal, around: Surroundings, guards: Readonly<Record<string, string>>): OpsAnswer {
+  const { status, headers, body } = around.problems.render(refusal.problem, around.requestId);
+  const fields = { ...guards, ...Object.fromEntries(headers) };
+  if (!(around.request.headers.accept ?? '').includes('text/html')) {
+    return { status, contentType: 'application/problem+json', body, headers: fields };
+  }
+  return { ...written(errorPage(refusal.problem, around.requestId), status, around), headers: fields };
+}
+
+function written(content: PageContent, status: number, { request, session, serviceName }: Surroundings): OpsAnswer {
+  const notice = session?.take(request.query.get(NOTICE) ?? '');
+  const body = page(content, { serviceName, formToken: session?.formToken, notice });
+  return { status, contentType: HTML, body, security: CONSOLE_SECURITY };
+}

@@ -1,0 +1,119 @@
+// The console: from a request on the ops listener to a page. Who may see it, whether a form is ours, and that it acts once.
+import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotency.ts';
+import type { ProblemWriter } from '../core/problem-writer.ts';
+import { refuse } from '../core/problem.ts';
+import { StoreError } from '../domain/store-error.ts';
+import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
+import { answerOf } from './answer.ts';
+import { cookieOf } from './cookie.ts';
+import { ONCE_FIELD, TOKEN_FIELD } from './form.ts';
+import { EMPTY_FORM, readForm } from './form-body.ts';
+import { isSame, SignInFormTokens } from './form-tokens.ts';
+import { match } from './match.ts';
+import { isFromHere } from './origin.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './route.ts';
+import { CONSOLE_ROUTES } from './routes.ts';
+import { Sessions } from './sessions.ts';
+import type { Session } from './sessions.ts';
+
+export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions'> {
+  readonly problems: () => ProblemWriter;
+  readonly newId: () => string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** The wall clock. */
+  readonly nowMs: () => number;
+}
+
+export const CONSOLE_BODY_BYTES_MAX = 16_384;
+
+const ELSEWHERE = refuse('forbidden', 'This form was sent from a page that is not of this console. Nothing was changed.');
+const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or no longer: a session lasts an hour. Nothing was changed.');
+const STALE = refuse(
+  'csrf_invalid',
+  'The form came without its anti-forgery token, or with an old one. Open the page again. Nothing was changed.',
+);
+const SENT_BEFORE = refuse('validation_error', 'This form was sent before, with other values. Open the page again.');
+const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
+
+export class Console {
+  readonly #options: ConsoleOptions;
+  readonly #parts: ConsoleParts;
+  readonly #sessions: Sessions;
+  readonly #signInTokens: SignInFormTokens;
+  readonly #sent: IdempotentAnswers<ConsoleAnswer>;
+
+  constructor(options: ConsoleOptions) {
+    this.#options = options;
+    this.#sessions = new Sessions(options.now);
+    this.#parts = { ...options, sessions: this.#sessions };
+    this.#signInTokens = new SignInFormTokens(options.now);
+    this.#sent = new IdempotentAnswers(options.now);
+  }
+
+  async handle(request: OpsRequest): Promise<OpsAnswer> {
+    const requestId = this.#options.newId();
+    const session = this.#sessions.find(cookieOf(request.headers.cookie));
+    const answer = await this.#judged(request, session, requestId);
+    return this.#written(request, session, answer, requestId);
+  }
+
+  tooLarge(request: OpsRequest): OpsAnswer {
+    const session = this.#sessions.find(cookieOf(request.headers.cookie));
+    const refusal = refuse('validation_error', `body: may be at most ${CONSOLE_BODY_BYTES_MAX} bytes long.`);
+    return this.#written(request, session, refusal, this.#options.newId());
+  }
+
+  async #judged(request: OpsRequest, session: Session | undefined, requestId: string): Promise<ConsoleAnswer> {
+    const matched = match(CONSOLE_ROUTES, request.method, request.path.slice(CONSOLE_PREFIX.length));
+    if ('kind' in matched) return matched;
+    const { route, parameters } = matched;
+    if (route.method === 'POST' && !isFromHere(request)) return ELSEWHERE;
+    if (route.access === 'signed-in' && session === undefined) {
+      return route.method === 'GET' ? { kind: 'see', to: '/sign-in' } : NOT_SIGNED_IN;
+    }
+    const read = route.method === 'POST' ? readForm(request) : { form: EMPTY_FORM };
+    if ('kind' in read) return read;
+    const { form } = read;
+    if (route.method === 'POST' && !this.#isOurs(form(TOKEN_FIELD), route, session)) return STALE;
+    const formToken = session?.formToken ?? this.#signInTokens.next();
+    const visit: Visit = { request, requestId, parameters, form, formToken, nowMs: this.#options.nowMs() };
+    return this.#once(visit, session, () => this.#run(route, visit, session));
+  }
+
+  /** What everybody may send was perhaps shown before somebody signed in, in another window. */
+  #isOurs(token: string, { access }: ConsoleRoute, session: Session | undefined): boolean {
+    if (session !== undefined && isSame(token, session.formToken)) return true;
+    return access === 'everybody' && this.#signInTokens.isGood(token);
+  }
+
+  /** A form that is sent twice, in impatience or by going back, acts once and is answered twice. */
+  async #once({ request, form }: Visit, session: Session | undefined, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
+    const name = form(ONCE_FIELD);
+    if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();
+    const what = `${request.path}\n${request.body.toString('latin1')}`;
+    const answer = await this.#sent.run(`${session.id} ${name}`, what, run, ({ kind }) => kind === 'see');
+    return answer === 'mismatch' ? SENT_BEFORE : answer;
+  }
+
+  async #run(route: ConsoleRoute, visit: Visit, session: Session | undefined): Promise<ConsoleAnswer> {
+    try {
+      if (route.access === 'everybody') return await route.handle(visit, this.#parts);
+      return session === undefined ? NOT_SIGNED_IN : await route.handle({ ...visit, session }, this.#parts);
+    } catch (error) {
+      if (error instanceof StoreError) return STORE_AWAY;
+      this.#options.log.error('a bug', {
+        request_id: visit.requestId,
+        where: `console ${route.method} ${route.path}`,
+        reason: error instanceof Error ? error.name : typeof error,
+      });
+      return refuse('internal_error', 'Something unexpected failed on our side.');
+    }
+  }
+
+  #written(request: OpsRequest, session: Session | undefined, answer: ConsoleAnswer, requestId: string): OpsAnswer {
+    const { problems, serviceName } = this.#options;
+    return answerOf(answer, { request, requestId, session, serviceName: serviceName(), problems: problems() });
+  }
+}

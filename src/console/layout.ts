@@ -1,0 +1,68 @@
+// The frame of every page of the console: head, navigation, notice, and the page's own part.
+import { html } from '../docs/html.ts';
+import type { Html } from '../docs/html.ts';
+import { assetPath } from './assets.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import type { PageContent } from './route.ts';
+import { tokenField } from './form.ts';
+
+/** The sections of the console, in the order of the navigation. */
+const SECTIONS = [{ id: 'teams', href: '/teams', label: 'Teams' }] as const;
+
+export type Section = (typeof SECTIONS)[number]['id'];
+
+export interface Frame {
+  readonly serviceName: string;
+  /** `undefined` while nobody is signed in: then there is nothing to go to. */
+  readonly formToken: string | undefined;
+  readonly notice: Html | undefined;
+}
+
+/** What a browser is to hold the pages to: styles, scripts, pictures and requests of this listener's alone, forms to it alone. */
+export const CONSOLE_SECURITY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export function page({ title, main, section, scripts = [] }: PageContent, { serviceName, formToken, notice }: Frame): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} · ${serviceName} console</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${CONSOLE_PREFIX}${assetPath('console.css')}" />
+        ${scripts.map((path) => html`<script type="module" src="${CONSOLE_PREFIX}${path}"></script>`)}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        <header>
+          <strong>${serviceName}</strong>
+          ${formToken === undefined ? undefined : navigation(section, formToken)}
+        </header>
+        <main id="main" tabindex="-1">
+          ${notice === undefined ? undefined : html`<div class="notice" role="status">${notice}</div>`} ${main}
+        </main>
+      </body>
+    </html> `.text;
+}
+
+function navigation(current: Section | undefined, formToken: string): Html {
+  const links = SECTIONS.map(({ id, href, label }) => {
+    const mark = id === current ? html` aria-current="page"` : undefined;
+    return html`<li><a href="${CONSOLE_PREFIX}${href}" ${mark}>${label}</a></li>`;
+  });
+  return html`<nav aria-label="Console">
+      <ul>
+        ${links}
+      </ul>
+    </nav>
+    <form method="post" action="${CONSOLE_PREFIX}/sign-out">${tokenField(formToken)}<button class="quiet">Sign out</button></form>`;
+}

@@ -1,0 +1,54 @@
+// Signing in with the admin token, and out again.
+import { html } from '../../docs/html.ts';
+import { clearedCookie, sessionCookie } from '../cookie.ts';
+import { cookieOf } from '../cookie.ts';
+import { postForm, textField } from '../form.ts';
+import { isOverTls } from '../origin.ts';
+import { open, post } from '../route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../route.ts';
+
+export const SIGN_IN_ROUTES: readonly ConsoleRoute[] = [
+  open('GET', '/sign-in', signInPage),
+  open('POST', '/sign-in', signIn),
+  post('/sign-out', signOut),
+];
+
+function signInPage({ request, formToken }: Visit, { sessions }: ConsoleParts): ConsoleAnswer {
+  if (sessions.find(cookieOf(request.headers.cookie)) !== undefined) return { kind: 'see', to: '' };
+  return { kind: 'page', content: { title: 'Sign in', main: signInForm(formToken, undefined) } };
+}
+
+function signIn({ request, form, formToken, requestId }: Visit, { attempts, sessions, log }: ConsoleParts): ConsoleAnswer {
+  const address = request.remoteAddress;
+  const verdict = attempts.judge(form('token'), address);
+  if (verdict === 'right') {
+    log.info('an operator has signed in to the console', { address, request_id: requestId });
+    return { kind: 'see', to: '', headers: [['Set-Cookie', sessionCookie(sessions.start(), isOverTls(request))]] };
+  }
+  // Beyond the limit each try would be a line: those are told apart from the first ones by their number alone.
+  if (verdict === 'wrong') log.warn('a wrong token at the console', { address, request_id: requestId });
+  const [status, fault, field] =
+    verdict === 'wrong'
+      ? ([401, 'This is not the token of the configuration.', ['WWW-Authenticate', 'Bearer']] as const)
+      : ([429, 'Too many wrong tokens from this address within a minute; wait for it to pass.', ['Retry-After', '60']] as const);
+  return { kind: 'page', status, headers: [field], content: { title: 'Sign in', main: signInForm(formToken, fault) } };
+}
+
+function signOut({ session, request }: SignedInVisit, { sessions }: ConsoleParts): ConsoleAnswer {
+  sessions.end(session);
+  return { kind: 'see', to: '/sign-in', headers: [['Set-Cookie', clearedCookie(isOverTls(request))]] };
+}
+
+function signInForm(formToken: string, fault: string | undefined) {
+  const token = textField({
+    name: 'token',
+    label: 'Token',
+    type: 'password',
+    required: true,
+    fault,
+    hint: 'The admin.token of the configuration. The session lasts an hour.',
+    more: { autocomplete: 'current-password', maxlength: 1024 },
+  });
+  return html`<h1>Sign in</h1>
+    ${postForm({ action: '/sign-in', formToken, fields: token, submit: 'Sign in' })}`;
+}

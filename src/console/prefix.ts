@@ -1,0 +1,2 @@
+// Where the console lies on the ops listener.
+export const CONSOLE_PREFIX = '/console';

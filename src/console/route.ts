@@ -1,0 +1,90 @@
+// What a page of the console is: a row of the table of routes, what its handler is given, and what it may answer.
+import type { AdminOperations } from '../admin/operations.ts';
+import type { LiveReport } from '../admin/live-report.ts';
+import type { SignInAttempts } from '../admin/sign-in-attempts.ts';
+import type { HeaderList, Refusal } from '../core/outcome.ts';
+import type { Html } from '../docs/html.ts';
+import type { OpsRequest } from '../ops/ops-request.ts';
+import type { Log } from '../ports/log.ts';
+import type { Form } from './form-body.ts';
+import type { Section } from './layout.ts';
+import type { Session, Sessions } from './sessions.ts';
+
+/** What the pages work on. */
+export interface ConsoleParts {
+  readonly operations: AdminOperations;
+  /** Shared with the admin API: wrong tokens of an address count together. */
+  readonly attempts: SignInAttempts;
+  readonly sessions: Sessions;
+  readonly live: () => Promise<LiveReport>;
+  readonly serviceName: () => string;
+  readonly log: Log;
+}
+
+/** One request for a page, by whomever. */
+export interface Visit {
+  readonly request: OpsRequest;
+  readonly requestId: string;
+  /** Variable segments of the path, by their names in the route; of letters, digits, `_` and `-` only. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Empty unless the method is POST; its anti-forgery token has been checked. */
+  readonly form: Form;
+  /** The anti-forgery token that forms on the answered page carry. */
+  readonly formToken: string;
+  /** Wall clock, in ms. */
+  readonly nowMs: number;
+}
+
+/** One request of somebody who is signed in. */
+export interface SignedInVisit extends Visit {
+  readonly session: Session;
+}
+
+/** What fills the frame of a page. */
+export interface PageContent {
+  readonly title: string;
+  readonly main: Html;
+  /** The section that the navigation marks. */
+  readonly section?: Section;
+  /** Paths of scripts of ours, below `/console`. */
+  readonly scripts?: readonly string[];
+}
+
+export type ConsoleAnswer =
+  | { readonly kind: 'page'; readonly content: PageContent; readonly status?: number; readonly headers?: HeaderList }
+  /** 303: the browser asks for `to` next. A notice is shown there, once. */
+  | { readonly kind: 'see'; readonly to: string; readonly notice?: Html; readonly headers?: HeaderList }
+  | { readonly kind: 'json'; readonly value: unknown }
+  /** Files that are the same for everybody, under a path that changes when they do. */
+  | { readonly kind: 'file'; readonly contentType: string; readonly body: string }
+  | Refusal;
+
+type Handler<V> = (visit: V, parts: ConsoleParts) => ConsoleAnswer | Promise<ConsoleAnswer>;
+
+interface RouteBase {
+  readonly method: 'GET' | 'POST';
+  /** Below `/console`; `{name}` stands for one segment. */
+  readonly path: string;
+}
+
+export type ConsoleRoute =
+  | (RouteBase & { readonly access: 'everybody'; readonly handle: Handler<Visit> })
+  | (RouteBase & { readonly access: 'signed-in'; readonly handle: Handler<SignedInVisit> });
+
+/** A page for those who are signed in. */
+export function get(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
+  return { method: 'GET', path, access: 'signed-in', handle };
+}
+
+/** What a form of those who are signed in does. Sent again with the same `once`, it is answered as the first time. */
+export function post(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
+  return { method: 'POST', path, access: 'signed-in', handle };
+}
+
+export function open(method: 'GET' | 'POST', path: string, handle: Handler<Visit>): ConsoleRoute {
+  return { method, path, access: 'everybody', handle };
+}
+
+export function pageAnswer(content: PageContent, status = 200): ConsoleAnswer {
+  return { kind: 'page', content, status };
+}

@@ -1,0 +1,89 @@
+// Who is signed in to the console: sessions in the memory of the one process that has the ops listener, an hour at most.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Html } from '../docs/html.ts';
+
+/** Also what the cookie says. */
+export const SESSION_SECONDS = 3600;
+/** Beyond it the oldest session ends. */
+const SESSIONS_MAX = 1000;
+/** Notices that nobody came to see; beyond it the oldest is forgotten. */
+const NOTICES_MAX = 16;
+
+export interface Session {
+  /** Names the session in our memory; not what the cookie holds, and of no use to a browser. */
+  readonly id: string;
+  /** What every form of the session carries. */
+  readonly formToken: string;
+  /** Keeps a notice to be shown once; its name, which a URL may hold. */
+  leave(notice: Html): string;
+  /** `undefined` when there is none of this name, or it was taken before. */
+  take(name: string): Html | undefined;
+}
+
+interface Kept {
+  readonly session: Session;
+  readonly untilMs: number;
+}
+
+/** `now` is a monotonic clock in milliseconds. */
+export class Sessions {
+  readonly #now: () => number;
+  /** By the digest of what the cookie holds: whoever reads our memory for a name finds no cookie. Oldest first. */
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** What the cookie is to hold. */
+  start(): string {
+    const secret = randomToken();
+    const id = digest(secret);
+    this.#kept.set(id, { session: newSession(id), untilMs: this.#now() + SESSION_SECONDS * 1000 });
+    if (this.#kept.size > SESSIONS_MAX) this.#kept.delete(this.#kept.keys().next().value!);
+    return secret;
+  }
+
+  /** `undefined` for a cookie that is none, or whose session has ended. */
+  find(cookie: string | undefined): Session | undefined {
+    if (cookie === undefined) return undefined;
+    const id = digest(cookie);
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return undefined;
+    if (kept.untilMs > this.#now()) return kept.session;
+    this.#kept.delete(id);
+    return undefined;
+  }
+
+  end(session: Session): void {
+    this.#kept.delete(session.id);
+  }
+}
+
+function newSession(id: string): Session {
+  const notices = new Map<string, Html>();
+  return {
+    id,
+    formToken: randomToken(),
+    leave(notice) {
+      const name = randomBytes(9).toString('base64url');
+      notices.set(name, notice);
+      if (notices.size > NOTICES_MAX) notices.delete(notices.keys().next().value!);
+      return name;
+    },
+    take(name) {
+      const notice = notices.get(name);
+      notices.delete(name);
+      return notice;
+    },
+  };
+}
+
+/** 256 bits, for a cookie or a form. */
+function randomToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,60 @@
+// How figures are shown to people: counts, money, moments, and how much of a limit is used.
+import { html } from '../docs/html.ts';
+import type { Html } from '../docs/html.ts';
+import { rfc3339 } from '../domain/period.ts';
+
+const counts = new Intl.NumberFormat('en');
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+export function count(value: number): string {
+  return counts.format(value);
+}
+
+/** `1,250.00 EUR`: minor units are of the currency's own number of digits. */
+export function money(minor: number, currency: string): string {
+  const digits = minorDigits(currency);
+  const format = new Intl.NumberFormat('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${format.format(minor / 10 ** digits)} ${currency}`;
+}
+
+/** How many digits of an amount lie behind the point. */
+export function minorDigits(currency: string): number {
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+}
+
+/** How long ago, with the moment itself for those who look closer. */
+export function ago(atMs: number, nowMs: number): Html {
+  return html`<time datetime="${rfc3339(atMs)}" title="${rfc3339(atMs)}">${agoText(Math.max(0, nowMs - atMs))}</time>`;
+}
+
+function agoText(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s ago`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
+  return `${Math.floor(ms / DAY_MS)} days ago`;
+}
+
+/** `2026-11-22`, in UTC. */
+export function day(atMs: number): Html {
+  return html`<time datetime="${rfc3339(atMs)}" title="${rfc3339(atMs)}">${rfc3339(atMs).slice(0, 10)}</time>`;
+}
+
+/** A bar with its figures beside it; `what` names it for those who do not see it. */
+export function usageBar(what: string, used: number, limit: number): Html {
+  const share = limit === 0 ? (used === 0 ? 0 : 1) : used / limit;
+  // Nothing of a bar is seen otherwise: 0 of 0 is no measure.
+  const max = Math.max(limit, 1);
+  return html`<span class="bar">
+    <meter min="0" max="${max}" low="${max * 0.8}" high="${max * 0.95}" optimum="0" value="${Math.min(used, max)}" aria-label="${what}">
+      ${percent(share)}
+    </meter>
+    <span>${count(used)} of ${count(limit)}</span>
+  </span>`;
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`;
+}
