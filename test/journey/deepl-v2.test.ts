@@ -1,8 +1,12 @@
-// DeepL's own client for Node, unchanged, in front of `lingate/plugins/deepl-v2`, on both listeners and stores.
+// DeepL's own client for Node, unchanged, in front of `lingate/plugins/deepl-v2`, on both listeners and stores: what works.
 import { DeepLClient } from 'deepl-node';
+import type { Formality, TargetLanguageCode, TranslateTextOptions } from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
   let team: TestTeam;
@@ -13,12 +17,117 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }
   beforeEach(() => setting.engine.forget());
 
   const client = (key = team.key): DeepLClient => new DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}` });
+  /** The bodies that the engine was sent. */
+  const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
+  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
+    const standing = await setting.gateway.store.teams.standing(teamId);
+    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
+  };
 
   test('one text and a list are translated, each with its language and its price', async () => {
     const one = await client().translateText('Hello', 'en', 'de');
     expect(one).toEqual({ text: '[DE] Hello', detectedSourceLang: 'en', billedCharacters: 5, modelTypeUsed: undefined });
-    const list = await client().translateText(['grüße 😀', 'b'], null, 'en-US');
-    expect(list.map(({ text }) => text)).toEqual(['[EN-US] grüße 😀', '[EN-US] b']);
-    expect(list.map(({ billedCharacters }) => billedCharacters)).toEqual([7, 1]);
+    const list = await client().translateText(['grüße 😀', 'b & c; d+e=f%'], null, 'en-US');
+    expect(list.map(({ text }) => text)).toEqual(['[EN-US] grüße 😀', '[EN-US] b & c; d+e=f%']);
+    expect(list.map(({ billedCharacters }) => billedCharacters)).toEqual([7, 13]);
+    expect(list.map(({ detectedSourceLang }) => detectedSourceLang)).toEqual(['en', 'en']);
+  });
+
+  test('formality, context and tags go to the engine; what is one engine’s own affair is checked and left out', async () => {
+    const options: TranslateTextOptions = {
+      formality: 'prefer_less',
+      context: 'A letter.',
+      tagHandling: 'xml',
+      ignoreTags: ['x', 'code'],
+      splittingTags: 'p',
+      nonSplittingTags: ['i'],
+      outlineDetection: false,
+      splitSentences: 'nonewlines',
+      preserveFormatting: true,
+      modelType: 'prefer_quality_optimized',
+    };
+    const { modelTypeUsed } = await client().translateText('<p>a</p>', 'en', 'de', options);
+    expect(modelTypeUsed).toBe('quality_optimized');
+    await client().translateText('<p>a</p>', 'en', 'de', { tagHandling: 'html', formality: 'default', context: '' });
+    expect(sent()).toEqual([
+      {
+        text: ['<p>a</p>'],
+        source_lang: 'EN',
+        target_lang: 'DE',
+        formality: 'prefer_less',
+        context: 'A letter.',
+        format: 'xml',
+        ignore_tags: ['x', 'code'],
+      },
+      { text: ['<p>a</p>'], source_lang: 'EN', target_lang: 'DE', format: 'html' },
+    ]);
+  });
+
+  test('formality on a target without it is left out where it is a preference', async () => {
+    await client().translateText('a', null, 'tr', { formality: 'prefer_more' });
+    await client().translateText('a', null, 'DE' as TargetLanguageCode, { formality: 'LESS' as Formality });
+    expect(sent()).toEqual([
+      { text: ['a'], target_lang: 'TR' },
+      { text: ['a'], target_lang: 'DE', formality: 'less' },
+    ]);
+  });
+
+  test('bare targets mean the variant of the configuration, and both ways of writing Chinese go to an engine that knows one', async () => {
+    const targets = ['EN', 'pt', 'ZH-HANS', 'zh-hant', 'pt-br'];
+    for (const target of targets) {
+      const body = { text: ['a'], target_lang: target };
+      expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(200);
+    }
+    expect(sent()).toEqual(['EN-GB', 'PT-PT', 'ZH', 'ZH', 'PT-BR'].map((target) => ({ text: ['a'], target_lang: target })));
+  });
+
+  test('JSON does what forms do, the key may stand in any of its fields, and unknown parameters are ignored', async () => {
+    const post = (headers: Readonly<Record<string, string>>, body: unknown): ReturnType<typeof ask> =>
+      ask(setting, { method: 'POST', path: '/v2/translate', headers, body });
+    const json = { text: ['a', 'b'], target_lang: 'de', show_billed_characters: true, anything: [{}], formality: null };
+    const form = 'text=a&text=b&target_lang=DE&show_billed_characters=1&anything=1&anything=2&__proto__=x';
+    const expected = {
+      translations: ['a', 'b'].map((text) => ({ detected_source_language: 'EN', text: `[DE] ${text}`, billed_characters: 1 })),
+    };
+    const names = [`DeepL-Auth-Key ${team.key}`, `Bearer ${team.key}`].map((authorization) => ({ authorization }));
+    for (const key of [...names, { 'deepl-auth-key': team.key }]) {
+      expect((await post(key, json)).json()).toEqual(expected);
+      expect((await post({ ...key, ...FORM }, form)).json()).toEqual(expected);
+    }
+    const one = await post({ authorization: `DeepL-Auth-Key ${team.key}` }, { text: 'a', target_lang: 'DE' });
+    expect(one.json()).toEqual({ translations: [{ detected_source_language: 'EN', text: '[DE] a' }] });
+  });
+
+  test('languages are those of /v1, whether the type stands in the query or in a body', async () => {
+    const v1 = async (type: string): Promise<unknown> => (await ask(setting, { path: `/v1/languages?type=${type}`, key: team.key })).json();
+    const v2 = async (query: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown> =>
+      (await ask(setting, { path: `/v2/languages${query}`, key: team.key, body, ...(headers === undefined ? {} : { headers }) })).json();
+    const [source, target] = [await v1('source'), await v1('target')];
+    expect(await v2('')).toEqual(source);
+    expect(await v2('?type=source')).toEqual(source);
+    expect(await v2('?type=target')).toEqual(target);
+    expect(await v2('', 'type=target', FORM)).toEqual(target);
+    expect(await v2('', { type: 'target' })).toEqual(target);
+    expect(await v2('', {})).toEqual(source);
+    const targets = await client().getTargetLanguages();
+    expect(targets).toHaveLength(38);
+    expect(targets).toContainEqual({ code: 'de', name: 'German', supportsFormality: true });
+    expect((await client().getSourceLanguages()).map(({ code }) => code)).toContain('en');
+  });
+
+  test('the usage that the client reads is that of our books, with a quota and with credit', async () => {
+    const quota = await setting.gateway.team({ ...QUOTA_PLAN, characters: 30 });
+    await client(quota.key).translateText(['grüße 😀', 'abc'], null, 'de');
+    await expect.poll(() => settled(quota)).toBe(10);
+    const usage = await client(quota.key).getUsage();
+    expect([usage.character?.count, usage.character?.limit, usage.anyLimitReached()]).toEqual([10, 30, false]);
+    const books = (await ask(setting, { path: '/v1/usage', key: quota.key })).json() as Record<string, unknown>;
+    expect([books['character_count'], books['character_limit']]).toEqual([10, 30]);
+
+    // 2500 of the smallest coins for a million characters: 400 for each coin.
+    const credit = await setting.gateway.team(CREDIT_PLAN, 3);
+    await client(credit.key).translateText('Hello', null, 'de');
+    await expect.poll(() => settled(credit)).toBe(5);
+    expect((await client(credit.key).getUsage()).character).toMatchObject({ count: 5, limit: 1200 });
   });
 });

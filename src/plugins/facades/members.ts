@@ -7,6 +7,8 @@ export type Members = ReadonlyMap<string, unknown>;
 
 export type ReadMembers = { readonly kind: 'members'; readonly members: Members } | Refusal;
 
+const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
+const NEITHER = refuse('validation_error', 'Content-Type: must be application/json or application/x-www-form-urlencoded.');
 const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or a form.');
 
 /** A field that a form has more than once is a list of its values; no body has no members. */
@@ -16,6 +18,7 @@ export function readMembers(headers: Readonly<Record<string, string>>, body: Bod
     const form = readFormBody(headers, body, bytesMax);
     return form.kind === 'fields' ? { kind: 'members', members: grouped(form.fields) } : form.refusal;
   }
+  if (!JSON_TYPE.test(headers['content-type'] ?? '')) return NEITHER;
   const json = readJsonBody(headers, body, bytesMax);
   if (json.kind === 'refused') return json.refusal;
   const { value } = json;
