@@ -42,7 +42,9 @@ function placesOf(line: string, folder: string): { readonly name: string; readon
 }
 
 function isElsewhere(name: string): boolean {
-  return packages.includes(name) || entries.includes(name) || made.includes(name.replaceAll('/', ''));
+  if (packages.includes(name) || entries.includes(name) || made.includes(name.replaceAll('/', ''))) return true;
+  const [, plugin] = /^lingate\/plugins\/([\w-]+)$/.exec(name) ?? [];
+  return plugin !== undefined && existsSync(join(root, 'src/plugins', `${plugin}.ts`));
 }
 
 describe.each(READMES)('%s', (readme) => {

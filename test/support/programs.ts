@@ -33,6 +33,8 @@ export const PROGRAMS = {
   chromium: { package: 'chromium', file: '/usr/bin/chromium', for: TEST, why: 'pages are looked at in a real browser' },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...TEST, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
+  python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },
+  ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "requests as DeepL's SDK for Ruby sends them" },
   sh: {
     package: 'dash',
     file: '/usr/bin/sh',
