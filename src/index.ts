@@ -48,6 +48,7 @@ export { countCharacters } from './domain/characters.ts';
 export type { Credential, CredentialReader } from './domain/credentials.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
+export { isMultipartType, readMultipartBody } from './domain/multipart-body.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody } from './domain/json-body.ts';
 export { Languages } from './domain/languages.ts';

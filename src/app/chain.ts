@@ -45,7 +45,7 @@ import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { shedStep } from '../steps/shed.ts';
 import { teamShedStep } from '../steps/team-shed.ts';
-import { translateBy, translateStep } from '../steps/translate.ts';
+import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
 import { forwardRows, stepsOfForward } from './forward-chain.ts';
 import { pluginRows, stepsOfPlugins } from './plugin-routes.ts';
@@ -122,6 +122,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     languages: parts.languages,
     identify: identifyBy(parts.keys),
     translate: translateBy(translate),
+    detect: detectBy(translate),
     newId: parts.newId,
     now: parts.now,
   };

@@ -23,8 +23,8 @@ export class BatchingEngine implements ReplicatedEngine {
   translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> {
     const characters = charactersOf(work.text);
     const { textsMax, charactersMax } = this.#limits;
-    // Nobody could join it.
-    if (work.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled) {
+    // Nobody could join it, or it is no translation.
+    if (work.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || work.detectionOnly === true) {
       return this.#balancer.translate(work, cancellation);
     }
     // Who may wait less than others shares a call with those alone that may wait as long.

@@ -13,6 +13,11 @@ export interface EngineWork {
   readonly traceparent: string | undefined;
   /** Milliseconds for each attempt, where that is less than the engine's own limit. */
   readonly attemptMs?: number | undefined;
+  /**
+   * Only the language of the texts is asked for, and they are short: an adapter whose engine can tell it without a
+   * translation gives the texts back as they are. One that takes no notice translates them into `targetLang` all the same.
+   */
+  readonly detectionOnly?: boolean | undefined;
 }
 
 export interface Translation {

@@ -165,6 +165,8 @@ export interface GatewayServices {
   identify(x: Exchange, credential: Credential): Refusal | undefined;
   /** Has an admitted request translated: two attempts, counted and logged like those of `POST /v1/translate`. */
   translate(x: Exchange, order: TranslationOrder): Translated | Refusal | Promise<Translated | Refusal>;
+  /** Has the engine tell what language a text is in, by its beginning; only where `engineCan.detection`. It costs the caller nothing. */
+  detect(x: Exchange, text: string): Detected | Refusal | Promise<Detected | Refusal>;
   /** Draws a ULID. */
   newId(): string;
   /** A monotonic clock in milliseconds. */
@@ -184,4 +186,10 @@ export interface Translated {
   readonly kind: 'translated';
   /** As many as there were texts, in their order; a detected language is one of the source codes. */
   readonly translations: readonly Translation[];
+}
+
+export interface Detected {
+  readonly kind: 'detected';
+  /** A source code; `undefined` where the engine cannot tell, or knows one that is none of ours. */
+  readonly language: string | undefined;
 }

@@ -83,7 +83,7 @@ function conclude(
     options.settlements.releaseUnknown(owner.teamId, x.id);
     return STORE_UNAVAILABLE;
   }
-  if (options.rateLimitHeaders) x.responseHeaders = rateLimitHeadersOf(admission);
+  if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
   if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
   if (admission.kind !== 'admitted') return refusalOf(admission, charge);
   if (admission.reservation !== undefined) {

@@ -10,10 +10,11 @@ import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
+import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
 import type { GlossaryEntries, GlossaryCache } from '../ports/glossary-store.ts';
-import type { Translated, TranslationOrder } from '../ports/plugin.ts';
+import type { Detected, Translated, TranslationOrder } from '../ports/plugin.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;
@@ -27,6 +28,12 @@ export interface TranslateOptions {
 
 /** Translates an admitted request; the caller makes an answer of the result. */
 export type Translate = (x: Exchange, order: TranslationOrder) => Translated | Refusal | Promise<Translated | Refusal>;
+
+/** Has the engine tell what language a text is in. */
+export type Detect = (x: Exchange, text: string) => Detected | Refusal | Promise<Detected | Refusal>;
+
+/** Enough to tell a language by: nobody pays for what an engine does to find it out. */
+const DETECTION_UNITS_MAX = 1000;
 
 /** What becomes of usable translations. */
 type Tell<Told> = (translations: readonly Translation[]) => Told;
@@ -61,6 +68,24 @@ export function translateBy(options: TranslateOptions): Translate {
     });
 }
 
+export function detectBy(options: TranslateOptions): Detect {
+  return (x, text) => {
+    const languages = options.languages();
+    const detection: EngineWork = {
+      requestId: x.id,
+      text: [text.slice(0, DETECTION_UNITS_MAX).toWellFormed()],
+      // Any target will do.
+      options: { ...NOTHING_CHOSEN, targetLang: languages.targets[0]!.code },
+      traceparent: traceparentForward(x.head.headers['traceparent']),
+      detectionOnly: true,
+    };
+    return engineWork(x, detection, options, ([found]) => ({
+      kind: 'detected',
+      language: languages.base(found?.detectedSourceLanguage),
+    }));
+  };
+}
+
 function translated<Told>(x: Exchange, order: TranslationOrder, options: TranslateOptions, tell: Tell<Told>): Worked<Told> {
   const { glossaryId } = order;
   if (glossaryId === undefined) return work(x, order, undefined, options, tell);
@@ -92,8 +117,12 @@ function work<Told>(
   options: TranslateOptions,
   tell: Tell<Told>,
 ): Worked<Told> {
+  return engineWork(x, workOf(x, order, glossary), options, tell);
+}
+
+function engineWork<Told>(x: Exchange, asked: EngineWork, options: TranslateOptions, tell: Tell<Told>): Worked<Told> {
   const startedAtMs = options.now();
-  const result = options.engine.translate(engineWork(x, order, glossary), x);
+  const result = options.engine.translate(asked, x);
   if (!(result instanceof Promise)) return conclude(x, result, startedAtMs, options, tell);
   return result.then((answer) => conclude(x, answer, startedAtMs, options, tell));
 }
@@ -103,7 +132,7 @@ function refuseUnreachable(error: unknown): Refusal {
   throw error;
 }
 
-function engineWork(x: Exchange, { text, options, attemptMs }: TranslationOrder, glossary: EngineGlossary | undefined): EngineWork {
+function workOf(x: Exchange, { text, options, attemptMs }: TranslationOrder, glossary: EngineGlossary | undefined): EngineWork {
   return {
     requestId: x.id,
     text,

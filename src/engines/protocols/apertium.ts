@@ -13,6 +13,7 @@ const IDENTIFY_UNITS_MAX = 1000;
 export const apertiumProtocol: EngineProtocol = {
   can: { textsMax: 1, formality: false, context: false, glossaries: false },
   attempt(work, wire) {
+    if (work.detectionOnly === true) return eachText(work.text, (text) => detect(text, work, wire));
     const target = alpha3Of(work.options.targetLang);
     if (target === undefined) return Promise.resolve(unusable('unsupported_pair'));
     return eachText(work.text, (text) => translateText(text, work.options.sourceLang, target, work, wire));
@@ -42,6 +43,15 @@ async function translateText(
     translated.push(result.text);
   }
   return { text: joinText(translated, around), detectedSourceLanguage: detected?.base };
+}
+
+async function detect(text: string, work: EngineWork, wire: EngineWire): Promise<Translation | AttemptFailure> {
+  const [piece] = cutText(text).pieces;
+  if (piece === undefined) return { text, detectedSourceLanguage: undefined };
+  const detected = await identify(piece, work, wire);
+  if ('base' in detected) return { text, detectedSourceLanguage: detected.base };
+  // None of its guesses is a language of ours: it has answered, and cannot tell.
+  return detected.failure === 'unsupported_pair' ? { text, detectedSourceLanguage: undefined } : detected.failure;
 }
 
 async function identify(

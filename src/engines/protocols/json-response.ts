@@ -8,14 +8,19 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Any status but 200, redirects included, makes an answer unusable whatever its body says. */
 export function jsonObjectOf(response: EngineResponse): JsonObject | AttemptFailure {
+  const read = jsonValueOf(response);
+  if (typeof read === 'string') return read;
+  return isJsonObject(read.value) ? read.value : 'wrong_shape';
+}
+
+/** The same for an answer that need not be an object. */
+export function jsonValueOf(response: EngineResponse): { readonly value: unknown } | AttemptFailure {
   if (response.status !== 200) return 'status';
-  let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(response.body));
+    return { value: JSON.parse(utf8.decode(response.body)) as unknown };
   } catch {
     return 'not_json';
   }
-  return isJsonObject(value) ? value : 'wrong_shape';
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

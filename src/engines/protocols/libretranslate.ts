@@ -4,7 +4,7 @@ import { secret } from '../../domain/option-schema.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';
-import { isJsonObject, jsonObjectOf, stringsOf, unusable } from './json-response.ts';
+import { isJsonObject, jsonObjectOf, jsonValueOf, stringsOf, unusable } from './json-response.ts';
 import { codeOfLibreTranslate, libreTranslateCode } from './libretranslate-codes.ts';
 
 const Options = Type.Object({
@@ -24,6 +24,7 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
   can: { textsMax: 50, formats: ['text', 'html'], formality: false, context: false, glossaries: false },
   attempt(work, wire, settings) {
     return withoutBlanks(work.text, (text) => {
+      if (work.detectionOnly === true) return eachText(text, (entry) => detect(entry, work, wire, settings));
       if (work.options.sourceLang !== undefined) return translateTogether(text, work, wire, settings);
       // An array is taken to be in one language: texts of different ones would be translated from the wrong one.
       return eachText(text, (entry) => translateAlone(entry, work, wire, settings));
@@ -50,6 +51,23 @@ async function translateAlone(text: string, work: EngineWork, wire: EngineWire, 
     text: translated,
     detectedSourceLanguage: typeof language === 'string' ? codeOfLibreTranslate(language, settings.codes) : undefined,
   };
+}
+
+async function detect(
+  text: string,
+  work: EngineWork,
+  wire: EngineWire,
+  { api_key, codes }: Settings,
+): Promise<Translation | AttemptFailure> {
+  const response = await postJson(wire, work, '/detect', { q: text, api_key });
+  const read = typeof response === 'string' ? response : jsonValueOf(response);
+  if (typeof read === 'string') return read;
+  // Best first; none where it cannot tell.
+  if (!Array.isArray(read.value)) return 'wrong_shape';
+  const [best] = read.value as unknown[];
+  if (best === undefined) return { text, detectedSourceLanguage: undefined };
+  const language = isJsonObject(best) ? best['language'] : undefined;
+  return typeof language === 'string' ? { text, detectedSourceLanguage: codeOfLibreTranslate(language, codes) } : 'wrong_shape';
 }
 
 function send(q: string | readonly string[], work: EngineWork, wire: EngineWire, { api_key, codes }: Settings) {

@@ -23,6 +23,7 @@ export const mtranServerProtocol: EngineProtocol<typeof Options> = {
   attempt(work, wire, settings) {
     const { sourceLang } = work.options;
     return withoutBlanks(work.text, (text) => {
+      if (work.detectionOnly === true) return eachText(text, (entry) => detect(entry, work, wire, settings));
       if (sourceLang === undefined) return eachText(text, (entry) => detectAndTranslate(entry, work, wire, settings));
       if (text.length > 1) return translateTogether(text, sourceLang, work, wire, settings);
       return eachText(text, (entry) => translateOne(entry, mtranServerCode(sourceLang), work, wire, settings));
@@ -51,14 +52,32 @@ async function detectAndTranslate(
   wire: EngineWire,
   settings: Settings,
 ): Promise<Translation | AttemptFailure> {
-  const answer = await post('/detect', { text: text.slice(0, DETECT_UNITS_MAX).toWellFormed() }, work, wire, settings);
-  if (typeof answer === 'string') return answer;
-  const language = answer['language'];
-  if (typeof language !== 'string') return 'wrong_shape';
+  const language = await languageOf(text, work, wire, settings);
+  if ('failure' in language) return language.failure;
   // No language, no pair to ask for.
-  if (UNDETERMINED.test(language)) return 'unsupported_pair';
-  const translation = await translateOne(text, language, work, wire, settings);
-  return typeof translation === 'string' ? translation : { ...translation, detectedSourceLanguage: codeOfMtranServer(language) };
+  if (language.code === undefined) return 'unsupported_pair';
+  const translation = await translateOne(text, language.code, work, wire, settings);
+  return typeof translation === 'string' ? translation : { ...translation, detectedSourceLanguage: codeOfMtranServer(language.code) };
+}
+
+async function detect(text: string, work: EngineWork, wire: EngineWire, settings: Settings): Promise<Translation | AttemptFailure> {
+  const language = await languageOf(text, work, wire, settings);
+  if ('failure' in language) return language.failure;
+  return { text, detectedSourceLanguage: language.code === undefined ? undefined : codeOfMtranServer(language.code) };
+}
+
+/** The server's own code; `undefined` where it cannot tell. */
+async function languageOf(
+  text: string,
+  work: EngineWork,
+  wire: EngineWire,
+  settings: Settings,
+): Promise<{ readonly code: string | undefined } | { readonly failure: AttemptFailure }> {
+  const answer = await post('/detect', { text: text.slice(0, DETECT_UNITS_MAX).toWellFormed() }, work, wire, settings);
+  if (typeof answer === 'string') return { failure: answer };
+  const language = answer['language'];
+  if (typeof language !== 'string') return { failure: 'wrong_shape' };
+  return { code: UNDETERMINED.test(language) ? undefined : language };
 }
 
 async function translateOne(

@@ -1,6 +1,6 @@
-// The parameters of a request, whether they came as a form or as JSON.
-import { isFormType, readFormBody, readJsonBody, refuse } from 'lingate';
-import type { Body, Refusal } from 'lingate';
+// The parameters of a request, whether they came as a form, in parts or not, or as JSON.
+import { isFormType, isMultipartType, readFormBody, readJsonBody, readMultipartBody, refuse } from 'lingate';
+import type { Body, FormBody, Refusal } from 'lingate';
 
 /** Names and values as they came; nothing is known of them. It has no members but the caller's. */
 export type Members = ReadonlyMap<string, unknown>;
@@ -14,16 +14,18 @@ const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or
 /** A field that a form has more than once is a list of its values; no body has no members. */
 export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): ReadMembers {
   if (body === 'none' || body.length === 0) return { kind: 'members', members: new Map() };
-  if (isFormType(headers)) {
-    const form = readFormBody(headers, body, bytesMax);
-    return form.kind === 'fields' ? { kind: 'members', members: grouped(form.fields) } : form.refusal;
-  }
+  if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax));
+  if (isMultipartType(headers)) return fromForm(readMultipartBody(headers, body, bytesMax));
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return NEITHER;
   const json = readJsonBody(headers, body, bytesMax);
   if (json.kind === 'refused') return json.refusal;
   const { value } = json;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
   return { kind: 'members', members: new Map(Object.entries(value)) };
+}
+
+function fromForm(form: FormBody): ReadMembers {
+  return form.kind === 'fields' ? { kind: 'members', members: grouped(form.fields) } : form.refusal;
 }
 
 function grouped(fields: readonly (readonly [name: string, value: string])[]): Members {
