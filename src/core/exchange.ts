@@ -68,6 +68,9 @@ export class Exchange implements Cancellation {
   readonly sink: Sink;
   /** Milliseconds of a monotonic clock. */
   readonly startedAtMs: number;
+  /** Neighbours among those in flight; `InFlight`'s. */
+  earlier: Exchange | undefined = undefined;
+  later: Exchange | undefined = undefined;
   route: Route;
   /** The one variable path segment of the route, if it has one. */
   pathParameter = '';

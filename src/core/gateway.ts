@@ -1,6 +1,7 @@
 // What listeners talk to: opens an exchange per request, keeps the deadline, and knows what is in flight.
 import { Exchange } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
+import { InFlight } from './in-flight.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
 import type { Refusal, StreamReply } from './outcome.ts';
 import { Pipeline } from './pipeline.ts';
@@ -35,8 +36,7 @@ export class Gateway {
   readonly #now: () => number;
   readonly #requestMs: number;
   readonly #refused: Route;
-  /** In order of arrival, so that the oldest is looked at first. */
-  readonly #open = new Set<Exchange>();
+  readonly #open = new InFlight();
   readonly #ticker: NodeJS.Timeout;
   readonly #onIdle: (() => void)[] = [];
 
@@ -136,16 +136,13 @@ export class Gateway {
   }
 
   #done(x: Exchange): void {
-    this.#open.delete(x);
+    this.#open.remove(x);
     if (this.#open.size === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   #expire(): void {
     const oldest = this.#now() - this.#requestMs;
-    for (const x of this.#open) {
-      if (x.startedAtMs > oldest) return;
-      if (!x.answered && !x.ownDeadline) this.#giveUp(x);
-    }
+    for (const x of this.#open.startedBy(oldest)) if (!x.answered && !x.ownDeadline) this.#giveUp(x);
   }
 
   #giveUp(x: Exchange): void {
