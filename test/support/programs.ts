@@ -15,7 +15,18 @@ export interface Need {
 export type ProgramName = keyof typeof PROGRAMS;
 
 /** They run on this machine and need what they start installed. */
-const EVERY = ['test', 'test:evidence', 'test:load', 'test:power', 'scorecard', 'soak', 'bench', 'bench:curves', 'bench:ledger'] as const;
+const EVERY = [
+  'test',
+  'test:evidence',
+  'test:load',
+  'test:power',
+  'scorecard',
+  'soak',
+  'bench',
+  'bench:curves',
+  'bench:ledger',
+  'bench:teams',
+] as const;
 /** They make root file systems and run things in these. */
 const ROOTS = ['test:bare', 'test:image'] as const;
 export const COMMANDS = [...EVERY, ...ROOTS] as const;

@@ -45,8 +45,8 @@ export function entriesKey(teamId: string, glossaryId: string): string {
 /** All teams in order of creation. */
 export const TEAMS_KEY = 'lingate:teams';
 
-/** Their names in lower case, for searching; in the slot of the list itself. */
-export const TEAM_NAMES_KEY = 'lingate:{lingate:teams}:names';
+/** Their names, for searching (lua/searched.lua); in the slot of the list itself. `teams` tells how many are in it. */
+export const SEARCHED_KEY = 'lingate:{lingate:teams}:searched';
 
 /** The version of how all of this lies (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';

@@ -28,8 +28,8 @@ const SCRIPTS = {
   revoke_key: { files: [...SHARED, 'keys'] },
   create_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   remove_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
-  index_team: { files: ['shared', 'index-team'] },
-  find_teams: { files: ['shared', 'find-teams'] },
+  index_team: { files: ['shared', 'searched', 'index-team'] },
+  find_teams: { files: ['shared', 'searched', 'find-teams'] },
 } as const satisfies Record<string, ScriptFiles>;
 
 export type ScriptName = keyof typeof SCRIPTS;

@@ -1,17 +1,33 @@
--- Which of a stretch of the list of all teams hold a text in their names or ids.
--- KEYS: teams, names. ARGV: how many teams stand before the stretch, how many it has, the text in lower case.
+-- Which teams hold a text in their names or ids.
+-- KEYS: searched. ARGV: the first place that counts, how many teams are looked at from there on at least, the text in lower case,
+-- how many are wanted.
 
 local function find_teams()
-  local first, count, text = number_at(1), number_at(2), text_at(3)
-  local ids = call('ZRANGE', key_at(1), first, first + count - 1)
+  local first, count, text, wanted = number_at(1), number_at(2), text_at(3), number_at(4)
+  local from, fields, of_id = floor(first / STRETCH), {}, string.upper(text)
+  local last = floor((first + count - 1) / STRETCH)
+  for stretch = from, last do
+    insert(fields, digits(stretch))
+  end
   local found = {}
-  if #ids > 0 then
-    local names = call('HMGET', key_at(2), unpack(ids))
-    for i, id in ipairs(ids) do
-      if string.find(names[i] or '', text, 1, true) or string.find(string.lower(id), text, 1, true) then
-        insert(found, id)
+  for i, lines in ipairs(call('HMGET', key_at(1), unpack(fields))) do
+    local hits = {}
+    if lines and (string.find(lines, text, 1, true) or string.find(lines, of_id, 1, true)) then
+      for place, id, name in string.gmatch(lines, '(%d+) (%S+) ([^\n]*)\n') do
+        if tonumber(place) >= first and (string.find(name, text, 1, true) or string.find(id, of_id, 1, true)) then
+          insert(hits, { place = tonumber(place), id = id })
+        end
       end
     end
+    -- A team that was named late stands behind its place.
+    table.sort(hits, function(a, b) return a.place < b.place end)
+    for _, hit in ipairs(hits) do
+      insert(found, hit.id)
+    end
+    if #found >= wanted then
+      last = from + i - 1
+      break
+    end
   end
-  return { 0, 'found', #ids, found }
+  return { 0, 'found', (last + 1) * STRETCH, found }
 end

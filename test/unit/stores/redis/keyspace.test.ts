@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { TEAM_NAMES_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
+import { SEARCHED_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, stillClock } from './fixture.ts';
@@ -40,8 +40,16 @@ describe('the keys in Redis', () => {
     expect(kinds).toEqual([':entries:G1', ':glossaries', ':ids', ':keys', ':late', ':pairs', ':places', ':team']);
     const slots = await slotsOf(names);
     expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
-    // The list of all teams and their names are searched by one script.
-    expect(new Set(await slotsOf([TEAMS_KEY, TEAM_NAMES_KEY])).size).toBe(1);
+    // The list of all teams and their names are written by one script.
+    expect(new Set(await slotsOf([TEAMS_KEY, SEARCHED_KEY])).size).toBe(1);
+  });
+
+  test('teams that nobody has named for the search yet are named by the first one', async () => {
+    await furnish(store);
+    await client.del(SEARCHED_KEY);
+    const found = await store.teams.pageTeams({ after: undefined, limit: 1, search: TEAM.slice(1) });
+    expect(found.map(({ teamId }) => teamId)).toEqual([TEAM]);
+    expect(await client.hget(SEARCHED_KEY, 'teams')).toBe('1');
   });
 
   test('leave nothing behind of an idle team but its record and its keys, its settled counts among them', async () => {

@@ -1,0 +1,137 @@
+// npm run bench:teams: what operators wait for with 100,000 teams: a page, a search, all of them by the command line; on both stores.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { ulidSource } from '../src/domain/ulid.ts';
+import type { Store } from '../src/ports/store.ts';
+import { openStore } from '../src/stores/open.ts';
+import { freshKey, GENEROUS_QUOTA } from '../src/testing/store/team-under-test.ts';
+import { startGatewayProcess } from '../test/support/gateway-process.ts';
+import { lingate } from '../test/support/lingate-command.ts';
+import { startRedis } from '../test/support/redis.ts';
+import { describeMachine, machineLine } from './machine/description.ts';
+import { memoryKib } from './machine/process-tree.ts';
+import { spread } from './run/median.ts';
+import { textTable } from './run/text-table.ts';
+
+const { values: flags } = parseArgs({
+  options: { teams: { type: 'string', default: '100000' }, times: { type: 'string', default: '15' } },
+});
+const TEAMS = Number(flags.teams);
+const TIMES = Number(flags.times);
+const TOKEN = randomBytes(24).toString('hex');
+const AT_ONCE = 256;
+/** Whoever waits longer for a page wonders whether it works. */
+const AIM_MS = 100;
+/** Pages that are turned while the memory is watched, and as many before it: so long a process grows into its heap. */
+const PAGES = 100;
+const KIB_PER_MIB = 1024;
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+interface Figure {
+  readonly what: string;
+  readonly times: readonly number[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'lingate-bench-teams-'));
+const redis = await startRedis();
+const failures: string[] = [];
+try {
+  console.log(`${machineLine(await describeMachine())}, ${TEAMS} teams with a key each, ${TIMES} times each\n`);
+  await measure('SQLite', `sqlite:${folder}/lingate.db`);
+  await measure('Redis', redis.url);
+} finally {
+  await redis.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+for (const failure of failures) console.log(`OVER ${AIM_MS} ms: ${failure}`);
+
+async function measure(name: string, url: string): Promise<void> {
+  const ids = await makeTeams(url);
+  const config = join(folder, `${name}.yaml`);
+  // No engine is asked for anything here.
+  writeFileSync(config, JSON.stringify({ listen: '127.0.0.1:0', ops: '127.0.0.1:0', store: url, admin: { token: TOKEN } }));
+  const gateway = await startGatewayProcess({ args: ['serve', '--config', config] });
+  const page = (query: string, found?: number): Promise<string | null> => listed(gateway.opsUrl, query, found);
+  const pid = gateway.process.pid!;
+  try {
+    const figures: Figure[] = [
+      await timed('first page of 50', () => page('')),
+      await timed('first page of 200', () => page('limit=200', 200)),
+      await timed('a page of 200 in the middle', () => page(`limit=200&cursor=${ids[TEAMS / 2]!}`, 200)),
+      await timed('a search with hits everywhere', () => page('q=company%201', 50)),
+      await timed('a search for the last team', () => page(`q=company%20${TEAMS - 1}%20`, 1)),
+      await timed('a search in vain', () => page('q=nobody', 0)),
+      await timed('a search by a part of an id', () => page(`q=${ids.at(-1)!.slice(6)}`, 1)),
+    ];
+    for (const { what, times } of figures) if (spread(times).median > AIM_MS) failures.push(`${name}, ${what}`);
+    const command = ['team', 'list', '--json', '--config', config];
+    const all = await timed('lingate team list --json, all of them', () => lingate(command), 3);
+    const one = await timed('lingate team show --json, one', () => lingate(['team', 'show', ids[7]!, '--json', '--config', config]), 3);
+    console.log(`${table(name, [...figures, one, all])}\n${await memoryLine(pid, page)}\n`);
+  } finally {
+    await gateway.end('SIGTERM');
+  }
+}
+
+async function makeTeams(url: string): Promise<string[]> {
+  const store = await openStore(url, {
+    log: SILENT,
+    clock: { nowMs: () => Date.now() },
+    sqliteDurability: 'normal',
+    commandTimeoutMs: 10_000,
+  });
+  const newId = ulidSource(() => Date.now());
+  const ids = Array.from({ length: TEAMS }, newId);
+  for (let done = 0; done < TEAMS; done += AT_ONCE) {
+    await Promise.all(ids.slice(done, done + AT_ONCE).map((teamId, index) => makeTeam(store, teamId, done + index)));
+  }
+  await store.close();
+  return ids;
+}
+
+async function makeTeam({ teams }: Store, teamId: string, number: number): Promise<void> {
+  await teams.createTeam({ teamId, name: `Company ${number} Ltd`, plan: 'pro', limits: GENEROUS_QUOTA, balanceMicro: 0 });
+  await teams.createKey(freshKey(teamId));
+}
+
+/** The cursor of the next page. Fails when another number of teams came. */
+async function listed(opsUrl: string, query: string, found = 50): Promise<string | null> {
+  const response = await fetch(`${opsUrl}/admin/v1/teams?${query}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  const { teams, next } = (await response.json()) as { teams: unknown[]; next: string | null };
+  if (teams.length !== found) throw new Error(`?${query}: ${teams.length} teams, and not ${found}`);
+  return next;
+}
+
+async function timed(what: string, act: () => Promise<unknown>, count = TIMES): Promise<Figure> {
+  const times: number[] = [];
+  // The first time is code that is compiled and pages that are read.
+  for (let i = 0; i <= count; i++) {
+    const startMs = performance.now();
+    await act();
+    if (i > 0) times.push(performance.now() - startMs);
+  }
+  return { what, times };
+}
+
+async function memoryLine(pid: number, page: (query: string, found: number) => Promise<string | null>): Promise<string> {
+  const turn = async (): Promise<number> => {
+    let cursor: string | null = '';
+    for (let i = 0; i < PAGES && cursor !== null; i++) cursor = await page(`limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`, 200);
+    return memoryKib(pid, 'VmRSS') / KIB_PER_MIB;
+  };
+  const [warm, after] = [await turn(), await turn()];
+  return `memory of the gateway: ${warm.toFixed(1)} MiB after ${PAGES} pages of 200, ${after.toFixed(1)} MiB after ${PAGES} more`;
+}
+
+function table(name: string, figures: readonly Figure[]): string {
+  const rows = figures.map(({ what, times }) => {
+    const { median, most } = spread(times);
+    return [what, median.toFixed(1), most.toFixed(1)];
+  });
+  return textTable([name, 'median ms', 'longest ms'], rows);
+}
+process.exitCode = failures.length > 0 ? 1 : 0;

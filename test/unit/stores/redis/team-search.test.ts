@@ -1,0 +1,72 @@
+// Teams are found by a part of their names, in the order of their creation, however many stretches they fill.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Redis } from 'ioredis';
+import type { Store } from '../../../../src/ports/store.ts';
+import { SEARCHED_KEY } from '../../../../src/stores/redis/redis-keys.ts';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { newId } from '../../../../src/testing/store/team-under-test.ts';
+import { memoryLog, plainClient, QUOTA, redisServer } from './fixture.ts';
+
+const TEAMS = 1200;
+let store: Store;
+let client: Redis;
+const ids: string[] = Array.from({ length: TEAMS }, newId);
+
+beforeAll(async () => {
+  const server = await redisServer();
+  client = plainClient(server.port);
+  await client.flushall();
+  store = await openRedisStore({ url: server.url, log: memoryLog(), commandTimeoutMs: 5000 });
+  for (const [number, teamId] of ids.entries()) {
+    // Some lines long, so that a name is found at any place of a stretch.
+    await store.teams.createTeam({
+      teamId,
+      name: `Team ${number} of ${'m'.repeat(number % 70)}Many`,
+      plan: 'p',
+      limits: QUOTA,
+      balanceMicro: 0,
+    });
+  }
+});
+
+afterAll(async () => {
+  await store.close();
+  client.disconnect();
+});
+
+const found = async (search: string, after?: string, limit = TEAMS): Promise<string[]> =>
+  (await store.teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);
+
+describe('a search over many teams', () => {
+  test('finds all of them in order, page by page', async () => {
+    const seen: string[] = [];
+    for (let after: string | undefined; ; after = seen.at(-1)) {
+      const page = await found('MANY', after, 7 * 31);
+      seen.push(...page);
+      if (page.length === 0) break;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  test('finds one by its name, its id or a part of them, and nothing across two lines', async () => {
+    for (const number of [0, 249, 250, 777, TEAMS - 1]) {
+      expect(await found(`team ${number} OF`)).toEqual([ids[number]]);
+      expect(await found(ids[number]!.toLowerCase())).toEqual([ids[number]]);
+    }
+    for (const search of ['nobody', `any\n1`, `0 ${ids[0]}`, `${ids[0]} team`]) expect(await found(search)).toEqual([]);
+  });
+
+  test('finds it by its new name alone when it was given another', async () => {
+    await store.teams.updateTeam(ids[300]!, { name: 'Renamed\nin two lines' });
+    expect(await found('renamed')).toEqual([ids[300]]);
+    expect(await found('team 300 of')).toEqual([]);
+    await store.teams.updateTeam(ids[300]!, { name: 'Team 300 of Many' });
+    expect(await found('team 300 of')).toEqual([ids[300]]);
+    expect(await client.hget(SEARCHED_KEY, 'teams')).toBe(String(TEAMS));
+  });
+
+  test('names again what was lost, each at its place', async () => {
+    await client.del(SEARCHED_KEY);
+    expect(await found('team 7')).toEqual(ids.filter((_, number) => String(number).startsWith('7')));
+  });
+});
