@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs';
 import { open } from './route.ts';
 import type { ConsoleRoute } from './route.ts';
 
-const ASSETS = { 'console.css': asset('console.css', 'text/css; charset=utf-8') } as const;
+const ASSETS = {
+  'console.css': asset('console.css', 'text/css; charset=utf-8'),
+  'copy.js': asset('copy.js', 'text/javascript; charset=utf-8'),
+} as const;
 
 export type AssetName = keyof typeof ASSETS;
 

@@ -16,12 +16,14 @@ export interface PostForm {
   /** What the button says. */
   readonly submit: string;
   readonly danger?: boolean;
+  /** Stands beside the button: the way back. */
+  readonly beside?: Html;
 }
 
-export function postForm({ action, formToken, fields, submit, danger = false }: PostForm): Html {
+export function postForm({ action, formToken, fields, submit, danger = false, beside }: PostForm): Html {
   return html`<form method="post" action="${CONSOLE_PREFIX}${action}">
     ${tokenField(formToken)}<input type="hidden" name="${ONCE_FIELD}" value="${randomBytes(16).toString('base64url')}" />${fields}
-    <p class="buttons"><button class="${danger ? 'danger' : 'primary'}">${submit}</button></p>
+    <p class="buttons"><button class="${danger ? 'danger' : 'primary'}">${submit}</button> ${beside}</p>
   </form>`;
 }
 
@@ -29,37 +31,25 @@ export function tokenField(formToken: string): Html {
   return html`<input type="hidden" name="${TOKEN_FIELD}" value="${formToken}" />`;
 }
 
-export interface TextField {
+interface FieldBase {
   readonly name: string;
   readonly label: string;
-  readonly value?: string;
   readonly hint?: string;
   /** What was wrong with what was sent. */
   readonly fault?: string | undefined;
-  readonly type?: 'text' | 'password' | 'search';
+}
+
+export interface TextField extends FieldBase {
+  readonly value?: string;
+  readonly type?: 'text' | 'password';
   readonly required?: boolean;
   /** As HTML writes them: `autocomplete`, `maxlength`, `inputmode`, …; names are ours. */
   readonly more?: Readonly<Record<string, string | number>>;
 }
 
-/** A field with its label, its hint and its fault, which the field names as what describes it. */
-export function textField({ name, label, value = '', hint, fault, type = 'text', required = false, more = {} }: TextField): Html {
-  const id = `field-${name}`;
-  const described = [...(fault === undefined ? [] : [`${id}-fault`]), ...(hint === undefined ? [] : [`${id}-hint`])].join(' ');
-  return html`<div class="field">
-    <label for="${id}">${label}</label>
-    <input
-      id="${id}"
-      name="${name}"
-      type="${type}"
-      value="${value}"
-      ${Object.entries(more).map(([attribute, text]) => html` ${attribute}="${text}"`)}${required ? html` required` : undefined}${
-        described === '' ? undefined : html` aria-describedby="${described}"`
-      }${fault === undefined ? undefined : html` aria-invalid="true"`}
-    />
-    ${fault === undefined ? undefined : html`<p class="fault" id="${id}-fault">${fault}</p>`}
-    ${hint === undefined ? undefined : html`<p class="hint" id="${id}-hint">${hint}</p>`}
-  </div>`;
+export function textField({ value = '', type = 'text', required = false, more = {}, ...field }: TextField): Html {
+  const attributes = Object.entries({ type, value, ...more }).map(([name, text]) => html` ${name}="${text}"`);
+  return labelled(field, (named) => html`<input ${named}${attributes}${required ? html` required` : undefined} />`);
 }
 
 export interface Choice {
@@ -67,14 +57,39 @@ export interface Choice {
   readonly label: string;
 }
 
-export function selectField(name: string, label: string, choices: readonly Choice[], chosen: string): Html {
+export interface SelectField extends FieldBase {
+  readonly choices: readonly Choice[];
+  readonly chosen: string;
+}
+
+export function selectField({ choices, chosen, ...field }: SelectField): Html {
+  const options = choices.map(({ value, label }) => {
+    const mark = value === chosen ? html` selected` : undefined;
+    return html`<option value="${value}" ${mark}>${label}</option>`;
+  });
+  return labelled(
+    field,
+    (named) =>
+      html`<select ${named}>
+        ${options}
+      </select>`,
+  );
+}
+
+/** A control with its label, its fault and its hint; the control is given the attributes that name these. */
+function labelled({ name, label, hint, fault }: FieldBase, control: (named: Html) => Html): Html {
+  const id = `field-${name}`;
+  const notes = [
+    ['fault', fault],
+    ['hint', hint],
+  ].filter((note): note is [string, string] => note[1] !== undefined);
+  const described = notes.map(([kind]) => `${id}-${kind}`).join(' ');
+  const named = html` id="${id}"
+  name="${name}"${described === '' ? undefined : html` aria-describedby="${described}"`}${
+    fault === undefined ? undefined : html` aria-invalid="true"`
+  }`;
   return html`<div class="field">
-    <label for="field-${name}">${label}</label>
-    <select id="field-${name}" name="${name}">
-      ${choices.map(({ value, label: text }) => {
-        const mark = value === chosen ? html` selected` : undefined;
-        return html`<option value="${value}" ${mark}>${text}</option>`;
-      })}
-    </select>
+    <label for="${id}">${label}</label>
+    ${control(named)} ${notes.map(([kind, text]) => html`<p class="${kind}" id="${id}-${kind}">${text}</p>`)}
   </div>`;
 }

@@ -37,7 +37,10 @@ async function teamsPage({ request }: SignedInVisit, { operations }: ConsolePart
   });
   const { compare } = SORTS[asked.sort];
   const teams = compare === undefined ? found.teams : found.teams.toSorted(compare);
-  const main = html`<h1>Teams</h1>
+  const main = html`<div class="title">
+      <h1>Teams</h1>
+      <a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>
+    </div>
     ${searchForm(asked)} ${teams.length === 0 ? nobody(asked) : listed(teams)} ${pager(asked, found.next)}`;
   return pageAnswer({ title: 'Teams', section: 'teams', main });
 }

@@ -1,0 +1,45 @@
+// Revoking a key: first the question, with what is known of its use.
+import { NO_KEY } from '../../admin/admin-refusals.ts';
+import { html } from '../../docs/html.ts';
+import { audit } from '../audit.ts';
+import { postForm } from '../form.ts';
+import { lastUse } from '../keys-table.ts';
+import { CONSOLE_PREFIX } from '../prefix.ts';
+import { get, pageAnswer, post } from '../route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { findTeamKey, isQuiet } from '../team-key.ts';
+
+const PATH = '/teams/{id}/keys/{key}/revoke';
+export const REVOKE_KEY_ROUTES: readonly ConsoleRoute[] = [get(PATH, question), post(PATH, revoke)];
+
+async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const found = await findTeamKey(visit, parts);
+  if ('kind' in found) return found;
+  const { team, key } = found;
+  const back = `/teams/${team.teamId}`;
+  if (key.status === 'revoked') return { kind: 'see', to: back, notice: html`<p>Key ${key.display} is revoked already.</p>` };
+  const title = `Revoke ${key.display}?`;
+  const main = html`<h1>${title}</h1>
+    <p>Team ${team.name}${key.label === '' ? '' : `, label ${key.label}`}. Last use: ${lastUse(key, visit.nowMs)}.</p>
+    ${isQuiet(key, visit.nowMs) ? undefined : html`<p class="warning">It is in use: whoever uses it is refused from the next request on.</p>`}
+    <p>The next request with it is refused. This cannot be undone.</p>
+    ${postForm({
+      action: `${back}/keys/${key.keyId}/revoke`,
+      formToken: visit.formToken,
+      fields: html``,
+      submit: `Revoke ${key.display}`,
+      danger: true,
+      beside: html`<a href="${CONSOLE_PREFIX}${back}">Keep it</a>`,
+    })}`;
+  return pageAnswer({ title, section: 'teams', main });
+}
+
+async function revoke(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const found = await findTeamKey(visit, parts);
+  if ('kind' in found) return found;
+  const { team, key } = found;
+  const revoked = await parts.operations.revokeKey(key.keyId);
+  if (revoked.kind !== 'done') return NO_KEY;
+  audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });
+  return { kind: 'see', to: `/teams/${team.teamId}`, notice: html`<p>Key ${key.display} is revoked: its next request is refused.</p>` };
+}

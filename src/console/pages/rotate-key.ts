@@ -1,0 +1,111 @@
+// Rotating a key, step by step: make the new one, deploy it, watch the old one until it is quiet, revoke that.
+import { NO_KEY } from '../../admin/admin-refusals.ts';
+import { html } from '../../docs/html.ts';
+import type { Html } from '../../docs/html.ts';
+import { RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
+import { canonicalUlid } from '../../domain/ulid.ts';
+import type { KeyUsage } from '../../ports/team-registry.ts';
+import { assetPath } from '../assets.ts';
+import { audit } from '../audit.ts';
+import { postForm, textField } from '../form.ts';
+import { labelField } from '../form-fields.ts';
+import { lastUse } from '../keys-table.ts';
+import { newKeyNotice } from '../new-key-notice.ts';
+import { CONSOLE_PREFIX } from '../prefix.ts';
+import { get, pageAnswer, post } from '../route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { findTeamKey, isQuiet } from '../team-key.ts';
+import type { TeamKey } from '../team-key.ts';
+
+const PATH = '/teams/{id}/keys/{key}/rotate';
+export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
+  get(PATH, (visit, parts) => rotation(visit, parts, undefined)),
+  post(PATH, replace),
+];
+
+/** Which step is to be done next. */
+type Step = 'make' | 'deploy' | 'watch' | 'revoke' | 'done';
+
+async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string | undefined): Promise<ConsoleAnswer> {
+  const found = await findTeamKey(visit, parts);
+  if ('kind' in found) return found;
+  const { team, key: old } = found;
+  const next = successor(found, visit);
+  const step = stepOf(old, next, visit.nowMs);
+  const here = `/teams/${team.teamId}/keys/${old.keyId}`;
+  const title = `Rotate ${old.display}`;
+  const main = html`<h1>${title}</h1>
+    <p>Team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${old.label === '' ? '' : `, label ${old.label}`}</p>
+    <ol class="steps">
+      ${stepItem('make', step, 'Make a new key', next === undefined ? makeForm(here, old, visit, fault) : html`<p>${next.display} was made.</p>`)}
+      ${stepItem('deploy', step, 'Deploy it', deployText(next, visit.nowMs))}
+      ${stepItem('watch', step, 'Watch the old key until it is quiet', watchText(old, next, visit))}
+      ${stepItem('revoke', step, 'Revoke the old key', revokeText(here, old, step))}
+    </ol>`;
+  const scripts = [assetPath('copy.js')];
+  return pageAnswer({ title, section: 'teams', main, scripts }, fault === undefined ? 200 : 400);
+}
+
+async function replace(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const found = await findTeamKey(visit, parts);
+  if ('kind' in found) return found;
+  const { team, key: old } = found;
+  const label = labelField(visit.form('label'));
+  if ('fault' in label) return rotation(visit, parts, label.fault);
+  const made = await parts.operations.createKey({ teamId: team.teamId, mode: old.mode, label: label.value });
+  if (made.kind !== 'done') return NO_KEY;
+  audit(parts, visit, 'createKey', { team_id: team.teamId, key_id: made.value.key_id });
+  const to = `/teams/${team.teamId}/keys/${old.keyId}/rotate?to=${made.value.key_id}`;
+  return { kind: 'see', to, notice: newKeyNotice(made.value) };
+}
+
+/** The key that the address names as the new one, if it can be that. */
+function successor({ key: old, keys }: TeamKey, { request }: SignedInVisit): KeyUsage | undefined {
+  const id = canonicalUlid(request.query.get('to') ?? '');
+  return keys.find((one) => one.keyId === id && one.keyId !== old.keyId);
+}
+
+function stepOf(old: KeyUsage, next: KeyUsage | undefined, nowMs: number): Step {
+  if (old.status === 'revoked') return 'done';
+  if (next === undefined) return 'make';
+  if (next.lastUsedAtMs === undefined) return 'deploy';
+  return isQuiet(old, nowMs) ? 'revoke' : 'watch';
+}
+
+function stepItem(step: Exclude<Step, 'done'>, current: Step, title: string, body: Html): Html {
+  return html`<li ${step === current ? html` aria-current="step"` : undefined}>
+    <h2>${title}</h2>
+    ${body}
+  </li>`;
+}
+
+function makeForm(here: string, old: KeyUsage, { form, formToken }: SignedInVisit, fault: string | undefined): Html {
+  const fields = textField({
+    name: 'label',
+    label: 'Label',
+    value: fault === undefined ? old.label : form('label'),
+    hint: `Its mode is ${old.mode}, as the old one's. Both are valid together until the old one is revoked.`,
+    fault,
+    more: { maxlength: RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' },
+  });
+  return postForm({ action: `${here}/rotate`, formToken, fields, submit: 'Make the new key' });
+}
+
+function deployText(next: KeyUsage | undefined, nowMs: number): Html {
+  const told = html`<p>Put the new key wherever the old one is used. Both work meanwhile.</p>`;
+  return next === undefined
+    ? told
+    : html`${told}
+        <p>Last use of ${next.display}: ${lastUse(next, nowMs)}.</p>`;
+}
+
+function watchText(old: KeyUsage, next: KeyUsage | undefined, { request, nowMs }: SignedInVisit): Html {
+  const again = `${CONSOLE_PREFIX}${request.path.slice(CONSOLE_PREFIX.length)}${next === undefined ? '' : `?to=${next.keyId}`}`;
+  return html`<p>Last use of ${old.display}: ${lastUse(old, nowMs)}. When that no longer moves, nobody needs the key any more.</p>
+    <p><a href="${again}">Look again</a></p>`;
+}
+
+function revokeText(here: string, old: KeyUsage, step: Step): Html {
+  if (step === 'done') return html`<p>${old.display} is revoked.</p>`;
+  return html`<p><a href="${CONSOLE_PREFIX}${here}/revoke">Revoke ${old.display}</a></p>`;
+}

@@ -1,0 +1,94 @@
+// What the forms of a team's page do: a new key, credit, another plan, another name.
+import { NO_TEAM } from '../../admin/admin-refusals.ts';
+import type { AdminResult, TeamEdit } from '../../admin/operations.ts';
+import { html } from '../../docs/html.ts';
+import type { Html } from '../../docs/html.ts';
+import { minorRoundedDown } from '../../domain/money.ts';
+import { canonicalUlid } from '../../domain/ulid.ts';
+import type { Team } from '../../ports/team-registry.ts';
+import { audit } from '../audit.ts';
+import { amountField, labelField, modeField, nameField } from '../form-fields.ts';
+import { newKeyNotice } from '../new-key-notice.ts';
+import { post } from '../route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { money } from '../shown.ts';
+import { teamPage } from './team.ts';
+
+export const TEAM_CHANGE_ROUTES: readonly ConsoleRoute[] = [
+  post('/teams/{id}/keys', createKey),
+  post('/teams/{id}/credit', giveCredit),
+  post('/teams/{id}/plan', changePlan),
+  post('/teams/{id}/name', rename),
+];
+
+async function createKey(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const teamId = canonicalUlid(visit.parameters['id'] ?? '');
+  if (teamId === undefined) return NO_TEAM;
+  const mode = modeField(visit.form('mode'));
+  if ('fault' in mode) return teamPage(visit, parts, { mode: mode.fault });
+  const label = labelField(visit.form('label'));
+  if ('fault' in label) return teamPage(visit, parts, { label: label.fault });
+  const made = await parts.operations.createKey({ teamId, mode: mode.value, label: label.value });
+  if (made.kind !== 'done') return NO_TEAM;
+  audit(parts, visit, 'createKey', { team_id: teamId, key_id: made.value.key_id });
+  return { kind: 'see', to: `/teams/${teamId}`, notice: newKeyNotice(made.value) };
+}
+
+async function giveCredit(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const teamId = canonicalUlid(visit.parameters['id'] ?? '');
+  const before = teamId === undefined ? undefined : await parts.operations.showTeam(teamId);
+  if (before?.kind !== 'done') return NO_TEAM;
+  const { currency } = before.value.limits;
+  const amount = amountField(visit.form('amount'), currency);
+  if ('fault' in amount) return teamPage(visit, parts, { amount: amount.fault });
+  return change(visit, parts, { addCreditMinor: amount.value }, 'amount', ({ balanceMicro }) => {
+    const balance = money(minorRoundedDown(balanceMicro), currency);
+    return html`${money(amount.value, currency)} were given. The credit is now ${balance}.`;
+  });
+}
+
+function changePlan(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  return change(
+    visit,
+    parts,
+    { plan: visit.form('plan') },
+    'plan',
+    ({ plan }) => html`The team is on plan ${plan} from its next request on.`,
+  );
+}
+
+async function rename(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const name = nameField(visit.form('name'));
+  if ('fault' in name) return teamPage(visit, parts, { name: name.fault });
+  return change(visit, parts, { name: name.value }, 'name', (team) => html`The team is called ${team.name} now.`);
+}
+
+/** `field` is where it is told what cannot be done. */
+async function change(
+  visit: SignedInVisit,
+  parts: ConsoleParts,
+  edit: TeamEdit,
+  field: string,
+  done: (team: Team) => Html,
+): Promise<ConsoleAnswer> {
+  const teamId = canonicalUlid(visit.parameters['id'] ?? '');
+  if (teamId === undefined) return NO_TEAM;
+  const result = await parts.operations.updateTeam(teamId, edit);
+  if (result.kind !== 'done') return faultOf(result) === undefined ? NO_TEAM : teamPage(visit, parts, { [field]: faultOf(result)! });
+  audit(parts, visit, 'updateTeam', { team_id: teamId });
+  return { kind: 'see', to: `/teams/${teamId}`, notice: html`<p>${done(result.value)}</p>` };
+}
+
+function faultOf(result: Exclude<AdminResult<Team>, { kind: 'done' }>): string | undefined {
+  switch (result.kind) {
+    case 'no_such_team':
+    case 'no_such_key':
+      return undefined;
+    case 'no_such_plan':
+      return `There is no such plan; there are ${result.plans.join(', ')}.`;
+    case 'plan_takes_no_credit':
+      return `The plan ${result.plan} takes no credit.`;
+    case 'balance_too_large':
+      return 'This is more than a team can have.';
+  }
+}
