@@ -6,7 +6,7 @@ import { limitsOf } from '../domain/plan.ts';
 import type { Plan, TeamLimits } from '../domain/plan.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
-import type { KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, Usage } from '../ports/team-registry.ts';
+import type { KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 import { planReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 
@@ -49,12 +49,6 @@ export interface KeyDraft {
   readonly label: string;
 }
 
-/** A team, and the characters that were settled in its current period. */
-export interface TeamUse {
-  readonly team: Team;
-  readonly characters: number;
-}
-
 export interface PlanApplied {
   readonly plan: string;
   /** Teams on the plan. */
@@ -81,17 +75,14 @@ export class AdminOperations {
 
   /** `next` is where the next page begins, if there is one. */
   async listTeams(page: TeamPage): Promise<{ readonly teams: readonly Team[]; readonly next: string | undefined }> {
-    // One more than is shown tells whether there is more.
-    const found = await this.#options.teams.pageTeams({ ...page, limit: page.limit + 1 });
-    const teams = found.slice(0, page.limit);
-    return { teams, next: found.length > teams.length ? teams.at(-1)?.teamId : undefined };
+    const { shown, hasMore } = cut(await this.#options.teams.pageTeams(oneMore(page)), page);
+    return { teams: shown, next: hasMore ? shown.at(-1)?.teamId : undefined };
   }
 
-  /** As `listTeams`, with what each has used: one more question to the store for each team of the page, asked at once. */
-  async listTeamsWithUse(page: TeamPage): Promise<{ readonly teams: readonly TeamUse[]; readonly next: string | undefined }> {
-    const { teams, next } = await this.listTeams(page);
-    const found = await Promise.all(teams.map(({ teamId }) => this.#options.teams.usage(teamId)));
-    return { teams: found.filter((usage) => usage !== undefined), next };
+  /** The same page with what its teams have used, however many they are in as many questions to the store. */
+  async listSummaries(page: TeamPage): Promise<{ readonly teams: readonly TeamSummary[]; readonly next: string | undefined }> {
+    const { shown, hasMore } = cut(await this.#options.teams.pageSummaries(oneMore(page)), page);
+    return { teams: shown, next: hasMore ? shown.at(-1)?.team.teamId : undefined };
   }
 
   async showTeam(teamId: string): Promise<AdminResult<Team>> {
@@ -173,6 +164,15 @@ export class AdminOperations {
 
 function done<T>(value: T): { readonly kind: 'done'; readonly value: T } {
   return { kind: 'done', value };
+}
+
+/** One more than is shown tells whether there is more. */
+function oneMore(page: TeamPage): TeamPage {
+  return { ...page, limit: page.limit + 1 };
+}
+
+function cut<T>(found: readonly T[], { limit }: TeamPage): { readonly shown: readonly T[]; readonly hasMore: boolean } {
+  return { shown: found.slice(0, limit), hasMore: found.length > limit };
 }
 
 /** Whether a team is held to just these numbers. */

@@ -24,7 +24,8 @@ export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
 ];
 
 /** Which step is to be done next. */
-type Step = 'make' | 'deploy' | 'watch' | 'revoke' | 'done';
+const STEPS = ['make', 'deploy', 'watch', 'revoke', 'done'] as const;
+type Step = (typeof STEPS)[number];
 
 async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string | undefined): Promise<ConsoleAnswer> {
   const found = await findTeamKey(visit, parts);
@@ -39,7 +40,7 @@ async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string
     <ol class="steps">
       ${stepItem('make', step, 'Make a new key', next === undefined ? makeForm(here, old, visit, fault) : html`<p>${next.display} was made.</p>`)}
       ${stepItem('deploy', step, 'Deploy it', deployText(next, visit.nowMs))}
-      ${stepItem('watch', step, 'Watch the old key until it is quiet', watchText(old, next, visit))}
+      ${stepItem('watch', step, 'Watch the old key until it is quiet', watchText(here, old, next, visit.nowMs))}
       ${stepItem('revoke', step, 'Revoke the old key', revokeText(here, old, step))}
     </ol>`;
   const scripts = [assetPath('copy.js')];
@@ -73,8 +74,9 @@ function stepOf(old: KeyUsage, next: KeyUsage | undefined, nowMs: number): Step 
 }
 
 function stepItem(step: Exclude<Step, 'done'>, current: Step, title: string, body: Html): Html {
+  const isDone = STEPS.indexOf(step) < STEPS.indexOf(current);
   return html`<li ${step === current ? html` aria-current="step"` : undefined}>
-    <h2>${title}</h2>
+    <h2 ${isDone ? html` class="done"` : undefined}>${title}${isDone ? html`<span class="unseen"> (done)</span>` : undefined}</h2>
     ${body}
   </li>`;
 }
@@ -99,8 +101,8 @@ function deployText(next: KeyUsage | undefined, nowMs: number): Html {
         <p>Last use of ${next.display}: ${lastUse(next, nowMs)}.</p>`;
 }
 
-function watchText(old: KeyUsage, next: KeyUsage | undefined, { request, nowMs }: SignedInVisit): Html {
-  const again = `${CONSOLE_PREFIX}${request.path.slice(CONSOLE_PREFIX.length)}${next === undefined ? '' : `?to=${next.keyId}`}`;
+function watchText(here: string, old: KeyUsage, next: KeyUsage | undefined, nowMs: number): Html {
+  const again = `${CONSOLE_PREFIX}${here}/rotate${next === undefined ? '' : `?to=${next.keyId}`}`;
   return html`<p>Last use of ${old.display}: ${lastUse(old, nowMs)}. When that no longer moves, nobody needs the key any more.</p>
     <p><a href="${again}">Look again</a></p>`;
 }

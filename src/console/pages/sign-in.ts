@@ -49,6 +49,8 @@ function signInForm(formToken: string, fault: string | undefined) {
     hint: 'The admin.token of the configuration. The session lasts an hour.',
     more: { autocomplete: 'current-password', maxlength: 1024 },
   });
+  // Those who keep passwords for people keep them by a name, and browsers complain where there is none.
+  const name = html`<input name="username" autocomplete="username" value="operator" hidden />`;
   return html`<h1>Sign in</h1>
-    ${postForm({ action: '/sign-in', formToken, fields: token, submit: 'Sign in' })}`;
+    ${postForm({ action: '/sign-in', formToken, fields: html`${name}${token}`, submit: 'Sign in' })}`;
 }

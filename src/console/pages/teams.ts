@@ -1,9 +1,10 @@
 // The teams, a page at a time: search, order, what each has used of its limits.
-import type { TeamUse } from '../../admin/operations.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
+import type { TeamSummary } from '../../ports/team-registry.ts';
+import { lastUse } from '../keys-table.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
 import { get, pageAnswer } from '../route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
@@ -15,10 +16,13 @@ export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 const PAGE_TEAMS = 25;
 const SEARCH_MAX = 100;
 
+/** Within the page: all teams stand in order of creation, a page at a time. */
 const SORTS = {
   created: { label: 'Created', compare: undefined },
-  name: { label: 'Name', compare: (a: TeamUse, b: TeamUse) => a.team.name.localeCompare(b.team.name, 'en') },
-  used: { label: 'Most used', compare: (a: TeamUse, b: TeamUse) => shareOf(b) - shareOf(a) },
+  name: { label: 'Name', compare: (a: TeamSummary, b: TeamSummary) => a.team.name.localeCompare(b.team.name, 'en') },
+  used: { label: 'Most used first', compare: (a: TeamSummary, b: TeamSummary) => shareOf(b) - shareOf(a) },
+  credit: { label: 'Least credit first', compare: (a: TeamSummary, b: TeamSummary) => creditOf(a) - creditOf(b) },
+  active: { label: 'Used last first', compare: (a: TeamSummary, b: TeamSummary) => (b.lastUsedAtMs ?? 0) - (a.lastUsedAtMs ?? 0) },
 } as const;
 type Sort = keyof typeof SORTS;
 
@@ -28,9 +32,9 @@ interface Asked {
   readonly cursor: string | undefined;
 }
 
-async function teamsPage({ request }: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function teamsPage({ request, nowMs }: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
   const asked = askedOf(request.query);
-  const found = await operations.listTeamsWithUse({
+  const found = await operations.listSummaries({
     after: asked.cursor,
     limit: PAGE_TEAMS,
     search: asked.search === '' ? undefined : asked.search,
@@ -41,7 +45,7 @@ async function teamsPage({ request }: SignedInVisit, { operations }: ConsolePart
       <h1>Teams</h1>
       <a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>
     </div>
-    ${searchForm(asked)} ${teams.length === 0 ? nobody(asked) : listed(teams)} ${pager(asked, found.next)}`;
+    ${searchForm(asked)} ${teams.length === 0 ? nobody(asked) : listed(teams, nowMs)} ${pager(asked, found.next)}`;
   return pageAnswer({ title: 'Teams', section: 'teams', main });
 }
 
@@ -62,7 +66,7 @@ function searchForm({ search, sort }: Asked): Html {
   return html`<form class="search" role="search" action="${CONSOLE_PREFIX}/teams">
     <label for="search">Name or id</label>
     <input id="search" type="search" name="q" value="${search}" maxlength="${SEARCH_MAX}" />
-    <label for="sort">Order</label>
+    <label for="sort">Order of each page</label>
     <select id="sort" name="sort">
       ${options}
     </select>
@@ -70,29 +74,37 @@ function searchForm({ search, sort }: Asked): Html {
   </form>`;
 }
 
-function listed(teams: readonly TeamUse[]): Html {
+function listed(teams: readonly TeamSummary[], nowMs: number): Html {
   const columns = [
     { label: 'Team' },
     { label: 'Plan' },
     { label: 'Used this period' },
     { label: 'Credit', figures: true },
+    { label: 'Keys', figures: true },
+    { label: 'Last use' },
     { label: 'Created' },
   ];
-  const rows = teams.map((use) => {
-    const { team } = use;
+  const rows = teams.map((summary) => {
+    const { team, activeKeys } = summary;
+    const name = html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`;
     const credit = team.limits.billing === 'credit' ? money(minorRoundedDown(team.balanceMicro), team.limits.currency) : '–';
-    return [html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`, team.plan, used(use), credit, day(team.createdAtMs)];
+    return [name, team.plan, used(summary), credit, count(activeKeys), lastUse(summary, nowMs), day(team.createdAtMs)];
   });
   return table({ caption: 'Teams', columns, rows });
 }
 
-function used({ team, characters }: TeamUse): Html {
+function used({ team, characters }: TeamSummary): Html {
   if (team.limits.billing === 'credit') return html`${count(characters)} characters`;
   return usageBar(`Characters of ${team.name}`, characters, team.limits.characterLimit);
 }
 
-function shareOf({ team, characters }: TeamUse): number {
+function shareOf({ team, characters }: TeamSummary): number {
   return team.limits.billing === 'credit' ? characters / Number.MAX_SAFE_INTEGER : characters / Math.max(team.limits.characterLimit, 1);
+}
+
+/** Those without credit billing come last. */
+function creditOf({ team }: TeamSummary): number {
+  return team.limits.billing === 'credit' ? team.balanceMicro : Number.MAX_SAFE_INTEGER;
 }
 
 function nobody({ search }: Asked): Html {
