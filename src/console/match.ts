@@ -21,7 +21,7 @@ export function match(routes: readonly ConsoleRoute[], method: string, path: str
     allowed.push(...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
   }
   if (allowed.length === 0) return NO_PAGE;
-  const Allow = allowed.join(', ');
+  const Allow = [...new Set(allowed)].join(', ');
   return refuse('method_not_allowed', `This page takes ${Allow}.`, undefined, [['Allow', Allow]]);
 }
 
