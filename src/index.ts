@@ -59,7 +59,17 @@ export { NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';
 export { usageReport } from './domain/usage-report.ts';
 export type { UsageReport } from './domain/usage-report.ts';
-export type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryStore, NewGlossary } from './ports/glossary-store.ts';
+export type {
+  DictionaryRecord,
+  GlossaryChange,
+  GlossaryChanged,
+  GlossaryCreation,
+  GlossaryEntries,
+  GlossaryRecord,
+  GlossaryStore,
+  NewDictionary,
+  NewGlossary,
+} from './ports/glossary-store.ts';
 export type { KeyDirectory, StoreUnavailable } from './ports/key-directory.ts';
 export type * from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';

@@ -174,8 +174,8 @@ export interface GatewayServices {
 }
 
 /**
- * `glossaryId` names one whose entries never change under that id: they are cached. A step that has the entries itself
- * leaves it out and puts them into `options.glossary`.
+ * `glossaryId` names the glossary of the charge: the dictionary that the admission found in it is used, and cached. A step
+ * that has the entries itself leaves it out and puts them into `options.glossary`.
  */
 export interface TranslationOrder extends Pick<TranslateRequest, 'text' | 'options' | 'glossaryId'> {
   /** For each of the two attempts, where that is less than `engine.timeout_ms`. */

@@ -8,7 +8,7 @@ import type { BodyStep } from '../core/step.ts';
 import type { KeyOwner } from '../domain/api-key.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
-import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
+import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
 import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
@@ -90,6 +90,7 @@ function conclude(
     x.set(reservationSlot, admission.reservation);
     x.need(requestStatsSlot).characters = admission.reservation.characters;
   }
+  if (admission.dictionaryId !== undefined) x.set(dictionaryIdSlot, admission.dictionaryId);
   return charge?.refusal;
 }
 
