@@ -53,7 +53,7 @@ export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody } from './domain/json-body.ts';
 export { Languages } from './domain/languages.ts';
 export type { LanguageTable, SourceLanguage, TargetLanguage } from './domain/languages.ts';
-export { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';
+export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';
 export { StoreError } from './domain/store-error.ts';
 export { NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';
