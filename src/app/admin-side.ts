@@ -1,4 +1,4 @@
-// Puts the admin API on the ops listener: what it is made of, and the sum of the processes' live windows.
+// Puts the admin API and the console on the ops listener: what they are made of.
 import { performance } from 'node:perf_hooks';
 import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
 import { ADMIN_PREFIX } from '../admin/admin-routes.ts';
@@ -8,6 +8,7 @@ import { AdminOperations } from '../admin/operations.ts';
 import { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { Config } from '../config/config.ts';
 import { Console, CONSOLE_BODY_BYTES_MAX } from '../console/console.ts';
+import type { Overview } from '../console/overview.ts';
 import { CONSOLE_PREFIX } from '../console/prefix.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
@@ -15,10 +16,9 @@ import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import type { ProcessStates } from './process-state.ts';
 import { openStore } from '../stores/open.ts';
-import { addUp, quantileMs, STEP_MS } from '../runtime/live-window.ts';
-import type { LiveStep } from '../runtime/live-window.ts';
+import { overviewOf } from './overview.ts';
+import type { ProcessStates } from './process-state.ts';
 
 /** What the operators' fronts work on; there only where the configuration turns them on. */
 export interface AdminParts {
@@ -40,12 +40,13 @@ export function adminApps({ token, teams, processes, config, docsUrl, log }: Adm
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId });
   const attempts = new SignInAttempts({ token, now });
-  const live = async (): Promise<LiveReport> => reportOf((await processes()).states.map(({ steps }) => steps));
+  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), Date.now());
+  const live = async (): Promise<LiveReport> => reportOf(await overview());
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const api = new AdminApi({ operations, attempts, live, problems, log, newId, now });
   const serviceName = (): string => config().service.name;
-  const pages = new Console({ operations, attempts, live, problems, serviceName, log, newId, now, nowMs: Date.now });
+  const pages = new Console({ operations, attempts, overview, problems, serviceName, log, newId, now, nowMs: Date.now });
   return [
     {
       prefix: CONSOLE_PREFIX,
@@ -57,9 +58,8 @@ export function adminApps({ token, teams, processes, config, docsUrl, log }: Adm
   ];
 }
 
-function reportOf(windows: readonly (readonly LiveStep[])[]): LiveReport {
-  const steps = addUp(windows, Date.now()).map((step) => ({ ...step, p50Ms: quantileMs(step, 0.5), p99Ms: quantileMs(step, 0.99) }));
-  return liveReport(STEP_MS / 1000, steps);
+function reportOf({ stepMs, steps }: Overview): LiveReport {
+  return liveReport(stepMs / 1000, steps);
 }
 
 /** For a process that serves no callers itself. Rejects with a `StoreError`. */

@@ -1,11 +1,11 @@
 // From the words on the command line to a command, and from how it ended to an exit status.
-import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import { nearest } from '../config/nearest.ts';
 import { readArguments } from './arguments.ts';
 import type { Command, Io, LateCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { versionOf } from '../app/version.ts';
 import { contextOf } from './context.ts';
 import { UsageError } from './failure.ts';
 import { helpOf, helpOfAll, helpOfGroup } from './help.ts';
@@ -106,9 +106,4 @@ async function libraries(): Promise<string> {
   // Imported only now: the other commands need none of it.
   const { describeUwsBuild } = await import('../app/http-library.ts');
   return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
-}
-
-function versionOf(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -1,28 +1,38 @@
-// The console's own files for the browser: read at start, under paths that change whenever they do, so that browsers may keep them.
+// The console's files for the browser: read at start, in a folder whose name changes when any of them does, so that browsers may keep them.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { open } from './route.ts';
 import type { ConsoleRoute } from './route.ts';
 
+const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
+
+/** By the names under which they import each other. */
 const ASSETS = {
-  'console.css': asset('console.css', 'text/css; charset=utf-8'),
-  'copy.js': asset('copy.js', 'text/javascript; charset=utf-8'),
+  'console.css': here('console.css'),
+  'copy.js': here('browser/copy.js'),
+  'overview.js': here('browser/overview.js'),
+  'charts.js': here('browser/charts.js'),
+  'uPlot.css': readFileSync(join(CHARTS, 'uPlot.min.css'), 'utf8'),
+  'uPlot.js': readFileSync(join(CHARTS, 'uPlot.esm.js'), 'utf8'),
 } as const;
 
 export type AssetName = keyof typeof ASSETS;
 
+const FOLDER = `/assets/${hash('sha256', Object.values(ASSETS).join('\0'), 'hex').slice(0, 16)}`;
+
 /** Below `/console`. */
 export function assetPath(name: AssetName): string {
-  return ASSETS[name].path;
+  return `${FOLDER}/${name}`;
 }
 
 /** There is nothing of anybody's in them: the sign-in page needs its style too. */
-export const ASSET_ROUTES: readonly ConsoleRoute[] = Object.values(ASSETS).map(({ path, contentType, body }) =>
-  open('GET', path, () => ({ kind: 'file', contentType, body })),
-);
+export const ASSET_ROUTES: readonly ConsoleRoute[] = Object.entries(ASSETS).map(([name, body]) => {
+  const contentType = `${name.endsWith('.css') ? 'text/css' : 'text/javascript'}; charset=utf-8`;
+  return open('GET', assetPath(name as AssetName), () => ({ kind: 'file', contentType, body }));
+});
 
-function asset(name: string, contentType: string, from: URL = new URL(name, import.meta.url)) {
-  const body = readFileSync(from, 'utf8');
-  const [stem, ending] = name.split('.') as [string, string];
-  return { path: `/assets/${stem}-${hash('sha256', body, 'hex').slice(0, 16)}.${ending}`, contentType, body };
+function here(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8');
 }

@@ -2,12 +2,16 @@
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { assetPath } from './assets.ts';
+import type { AssetName } from './assets.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import type { PageContent } from './route.ts';
 import { tokenField } from './form.ts';
 
 /** The sections of the console, in the order of the navigation. */
-const SECTIONS = [{ id: 'teams', href: '/teams', label: 'Teams' }] as const;
+const SECTIONS = [
+  { id: 'overview', href: '', label: 'Overview' },
+  { id: 'teams', href: '/teams', label: 'Teams' },
+] as const;
 
 export type Section = (typeof SECTIONS)[number]['id'];
 
@@ -30,7 +34,7 @@ export const CONSOLE_SECURITY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function page({ title, main, section, scripts = [] }: PageContent, { serviceName, formToken, notice }: Frame): string {
+export function page({ title, main, section, assets = [] }: PageContent, { serviceName, formToken, notice }: Frame): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -38,8 +42,7 @@ export function page({ title, main, section, scripts = [] }: PageContent, { serv
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · ${serviceName} console</title>
         <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="${CONSOLE_PREFIX}${assetPath('console.css')}" />
-        ${scripts.map((path) => html`<script type="module" src="${CONSOLE_PREFIX}${path}"></script>`)}
+        ${(['console.css', ...assets] as const).map(loaded)}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
@@ -52,6 +55,11 @@ export function page({ title, main, section, scripts = [] }: PageContent, { serv
         </main>
       </body>
     </html> `.text;
+}
+
+function loaded(name: AssetName): Html {
+  const path = CONSOLE_PREFIX + assetPath(name);
+  return name.endsWith('.css') ? html`<link rel="stylesheet" href="${path}" />` : html`<script type="module" src="${path}"></script>`;
 }
 
 function navigation(current: Section | undefined, formToken: string): Html {

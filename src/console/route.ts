@@ -1,13 +1,14 @@
 // What a page of the console is: a row of the table of routes, what its handler is given, and what it may answer.
 import type { AdminOperations } from '../admin/operations.ts';
-import type { LiveReport } from '../admin/live-report.ts';
 import type { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
+import type { AssetName } from './assets.ts';
 import type { Form } from './form-body.ts';
 import type { Section } from './layout.ts';
+import type { Overview } from './overview.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
@@ -16,7 +17,8 @@ export interface ConsoleParts {
   /** Shared with the admin API: wrong tokens of an address count together. */
   readonly attempts: SignInAttempts;
   readonly sessions: Sessions;
-  readonly live: () => Promise<LiveReport>;
+  /** How the gateway does at the moment. */
+  readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;
   readonly log: Log;
 }
@@ -46,8 +48,8 @@ export interface PageContent {
   readonly main: Html;
   /** The section that the navigation marks. */
   readonly section?: Section;
-  /** Paths of scripts of ours, below `/console`. */
-  readonly scripts?: readonly string[];
+  /** Scripts of ours, and styles besides the console's own. */
+  readonly assets?: readonly AssetName[];
 }
 
 export type ConsoleAnswer =

@@ -4,6 +4,9 @@ import type { Html } from '../docs/html.ts';
 import { rfc3339 } from '../domain/period.ts';
 
 const counts = new Intl.NumberFormat('en');
+const decimals = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const shorts = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const shares = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -11,6 +14,37 @@ const DAY_MS = 24 * HOUR_MS;
 
 export function count(value: number): string {
   return counts.format(value);
+}
+
+/** A rate or the like: one digit behind the point at most. */
+export function decimal(value: number): string {
+  return decimals.format(value);
+}
+
+/** Short, for what changes all the time anyway: `12.4`, `8,420`, `194K`. */
+export function compact(value: number): string {
+  return value < 100_000 ? decimals.format(value) : shorts.format(value);
+}
+
+/** A share as a percentage; only all of it is 100 %, and only none of it 0 %. */
+export function percentage(part: number, whole: number): string {
+  const share = (part / whole) * 100;
+  if (part > 0 && share < 0.1) return '< 0.1 %';
+  return part < whole && part > 0 ? `${shares.format(Math.min(share, 99.9))} %` : `${part === 0 ? 0 : 100} %`;
+}
+
+/** What something took: `0.4 ms`, `41 ms`, `1.3 s`. */
+export function duration(ms: number): string {
+  if (ms >= SECOND_MS) return `${decimal(ms / SECOND_MS)} s`;
+  return `${ms < 10 ? decimal(ms) : count(Math.round(ms))} ms`;
+}
+
+/** How long something has lasted, in its two largest units: `3 d 4 h`, `12 min`. */
+export function span(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
+  return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
 }
 
 /** `1,250.00 EUR`: minor units are of the currency's own number of digits. */
@@ -35,6 +69,11 @@ function agoText(ms: number): string {
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
   if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
   return `${Math.floor(ms / DAY_MS)} days ago`;
+}
+
+/** `14:03` or `14:03:27`, in UTC. */
+export function clock(atMs: number, to: 'minutes' | 'seconds'): Html {
+  return html`<time datetime="${rfc3339(atMs)}">${rfc3339(atMs).slice(11, to === 'minutes' ? 16 : 19)}</time>`;
 }
 
 /** `2026-11-22`, in UTC. */

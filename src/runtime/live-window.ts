@@ -74,7 +74,7 @@ export class LiveWindow {
     const index = (atMs / STEP_MS) % STEPS;
     let step = this.#steps[index];
     if (step === undefined || step.atMs !== atMs) {
-      step = { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 };
+      step = emptyStep(atMs);
       this.#steps[index] = step;
     }
     // A peak lies just before a request ends.
@@ -89,18 +89,31 @@ export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number):
   const sums = new Map<number, Step>();
   for (let back = STEPS - 1; back >= 0; back--) {
     const atMs = newestMs - back * STEP_MS;
-    sums.set(atMs, { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 });
+    sums.set(atMs, emptyStep(atMs));
   }
   for (const step of windows.flat()) {
     const sum = sums.get(step.atMs);
     if (sum === undefined) continue;
-    for (const [code, count] of Object.entries(step.requests)) sum.requests[code] = (sum.requests[code] ?? 0) + count;
-    for (const [index, count] of step.durations.entries()) sum.durations[index]! += count;
-    sum.characters += step.characters;
-    sum.engineFailures += step.engineFailures;
+    add(sum, step);
     sum.inFlight += step.inFlight;
   }
   return [...sums.values()];
+}
+
+/** Steps that begin within the same span of the wall clock as one, which bears the span's beginning; the highest `inFlight` of them. */
+export function grouped(steps: readonly LiveStep[], spanMs: number): readonly LiveStep[] {
+  const spans = Map.groupBy(steps, ({ atMs }) => Math.floor(atMs / spanMs) * spanMs);
+  return [...spans].map(([atMs, members]) => ({ ...sumOf(members), atMs }));
+}
+
+/** At least one step, added up; the highest `inFlight` of them. */
+export function sumOf(steps: readonly LiveStep[]): LiveStep {
+  const sum = emptyStep(steps[0]!.atMs);
+  for (const step of steps) {
+    add(sum, step);
+    sum.inFlight = Math.max(sum.inFlight, step.inFlight);
+  }
+  return sum;
 }
 
 /** The duration that a share of a step's requests did not pass, in ms, a quarter too long at most; `null` without requests. */
@@ -113,6 +126,18 @@ export function quantileMs({ durations }: LiveStep, share: number): number | nul
     if (seen >= all * share) return Math.round(BOUNDS[index]! * 100) / 100;
   }
   return BOUNDS.at(-1)!;
+}
+
+function emptyStep(atMs: number): Step {
+  return { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 };
+}
+
+/** All but what is under way: of processes that is a sum, of moments it is not. */
+function add(sum: Step, step: LiveStep): void {
+  for (const [code, count] of Object.entries(step.requests)) sum.requests[code] = (sum.requests[code] ?? 0) + count;
+  for (const [index, count] of step.durations.entries()) sum.durations[index]! += count;
+  sum.characters += step.characters;
+  sum.engineFailures += step.engineFailures;
 }
 
 function boundOf(durationMs: number): number {

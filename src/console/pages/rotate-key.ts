@@ -5,7 +5,6 @@ import type { Html } from '../../docs/html.ts';
 import { RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
-import { assetPath } from '../assets.ts';
 import { audit } from '../audit.ts';
 import { postForm, textField } from '../form.ts';
 import { labelField } from '../form-fields.ts';
@@ -43,8 +42,8 @@ async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string
       ${stepItem('watch', step, 'Watch the old key until it is quiet', watchText(here, old, next, visit.nowMs))}
       ${stepItem('revoke', step, 'Revoke the old key', revokeText(here, old, step))}
     </ol>`;
-  const scripts = [assetPath('copy.js')];
-  return pageAnswer({ title, section: 'teams', main, scripts }, fault === undefined ? 200 : 400);
+  const assets = ['copy.js'] as const;
+  return pageAnswer({ title, section: 'teams', main, assets }, fault === undefined ? 200 : 400);
 }
 
 async function replace(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {

@@ -5,7 +5,6 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
-import { assetPath } from '../assets.ts';
 import type { Faults } from '../form-fields.ts';
 import { get, pageAnswer } from '../route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
@@ -27,8 +26,8 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     ${usageSection(figures, report)}
     <h2 id="keys">Keys</h2>
     ${keysTable(figures, visit.nowMs)} ${teamForms(team, parts.operations.listPlans(), visit, faults)}`;
-  const scripts = [assetPath('copy.js')];
-  return pageAnswer({ title: team.name, section: 'teams', main, scripts }, Object.keys(faults).length === 0 ? 200 : 400);
+  const assets = ['copy.js'] as const;
+  return pageAnswer({ title: team.name, section: 'teams', main, assets }, Object.keys(faults).length === 0 ? 200 : 400);
 }
 
 function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: UsageReport): Html {

@@ -16,14 +16,8 @@ const DOC: RouteDoc = {
   summary: 'List languages',
   description: 'The languages that texts may be in, or be translated to.',
   authenticated: true,
-  tag: 'Languages',
   query: [
-    {
-      name: 'type',
-      description: '`source`, the default, or `target`. It may stand in a form or JSON body, too.',
-      schema: Type.String(),
-      example: 'target',
-    },
+    { name: 'type', description: '`source`, the default, or `target`. It may stand in a form or JSON body, too.', schema: Type.String() },
   ],
   answer: {
     status: 200,
@@ -37,6 +31,7 @@ const DOC: RouteDoc = {
     ),
     example: [{ language: 'DE', name: 'German', supports_formality: true }],
   },
+  failures: { 400: '`type` is something else.', 403: 'The key is missing, unknown or revoked.', 429: 'Too many requests.' },
 };
 
 export function languages({ host }: Scene): Part {

@@ -1,0 +1,56 @@
+// What the console's overview shows, made of what every process tells of itself.
+import process from 'node:process';
+import type { StepFigures } from '../admin/live-report.ts';
+import type { Config } from '../config/config.ts';
+import type { Overview } from '../console/overview.ts';
+import { withoutCredentials } from '../domain/store-url.ts';
+import { addUp, grouped, quantileMs, STEP_MS, sumOf } from '../runtime/live-window.ts';
+import type { LiveStep } from '../runtime/live-window.ts';
+import { mergeReplicas } from './process-state.ts';
+import type { ProcessStates } from './process-state.ts';
+import { versionOf } from './version.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Twelve steps that are over, and the present one. */
+const LATELY_STEPS = MINUTE_MS / STEP_MS + 1;
+
+const version = versionOf();
+
+/** `nowMs` is the wall clock. */
+export function overviewOf({ expected, states }: ProcessStates, config: Config, nowMs: number): Overview {
+  const steps = addUp(
+    states.map((state) => state.steps),
+    nowMs,
+  );
+  const tookMs = states.map((state) => state.storeTookMs).filter((ms) => ms !== undefined);
+  return {
+    nowMs,
+    stepMs: STEP_MS,
+    steps: steps.map(figuresOf),
+    minutes: grouped(steps, MINUTE_MS).map(figuresOf),
+    lately: figuresOf(sumOf(steps.slice(-LATELY_STEPS))),
+    whole: figuresOf(sumOf(steps)),
+    inFlight: sumBy(states, (state) => state.inFlight),
+    processes: { expected, answering: states.length },
+    draining: states.some((state) => state.draining),
+    store: {
+      url: withoutCredentials(config.store),
+      answers: states.length > 0 && states.every((state) => state.storeAnswers),
+      tookMs: tookMs.length === 0 ? undefined : Math.max(...tookMs),
+      openSettlements: sumBy(states, (state) => state.openSettlements),
+    },
+    engine: { protocol: config.engine.protocol, replicas: mergeReplicas(states) },
+    version,
+    startedAtMs: nowMs - process.uptime() * 1000,
+  };
+}
+
+/** A step as it is told: by quantiles. */
+export function figuresOf(step: LiveStep): StepFigures {
+  return { ...step, p50Ms: quantileMs(step, 0.5), p99Ms: quantileMs(step, 0.99) };
+}
+
+function sumBy<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + of(item), 0);
+}

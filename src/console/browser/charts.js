@@ -1,0 +1,139 @@
+// Runs in the browser: draws the overview's charts with uPlot, in the page's own colours, and reads them out under the pointer.
+import uPlot from './uPlot.js';
+
+const HEIGHT = 180;
+/** Pointing at a moment in one chart points at it in all. */
+const SYNC = uPlot.sync('live');
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const figures = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+export class Charts {
+  #section;
+  #charts = new Map();
+
+  constructor(section) {
+    this.#section = section;
+    dark.addEventListener('change', () => this.#each((chart) => chart.redraw()));
+    new ResizeObserver(() => this.#each((chart) => chart.fit())).observe(section);
+  }
+
+  /** `columns` as the gateway tells them: charts, each with its series, all over the same moments. */
+  show({ from, step, charts }) {
+    this.#section.hidden = false;
+    for (const content of charts) {
+      const figure = this.#section.querySelector(`[data-chart="${content.id}"]`);
+      const times = content.series[0].values.map((_, index) => from + index * step);
+      if (!this.#charts.has(content.id)) this.#charts.set(content.id, new Chart(figure, content));
+      this.#charts.get(content.id).show(times, content);
+    }
+  }
+
+  #each(action) {
+    for (const chart of this.#charts.values()) action(chart);
+  }
+}
+
+class Chart {
+  #figure;
+  #place;
+  #plot;
+  #form;
+  #durations;
+  /** As they are, not on top of each other. */
+  #values = [];
+
+  constructor(figure, { form, shown, series }) {
+    this.#figure = figure;
+    this.#place = figure.querySelector('.plot');
+    this.#form = form;
+    this.#durations = shown === 'durations';
+    const lines = series.map(({ id }) => this.#line(id));
+    const options = {
+      width: this.#place.clientWidth,
+      height: HEIGHT,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false }, y: false, sync: { key: SYNC.key }, points: { size: 6 } },
+      scales: { x: { time: true }, y: { range: (_, _min, most) => [0, most > 0 ? most * 1.08 : 1] } },
+      axes: [this.#timeAxis(), this.#valueAxis()],
+      series: [{}, ...this.#inOrder(lines)],
+      hooks: { setCursor: [(plot) => this.#tell(plot.cursor.idx)] },
+    };
+    this.#plot = new uPlot(options, [[], ...series.map(() => [])], this.#place);
+  }
+
+  show(times, { series, words }) {
+    this.#values = series.map(({ values }) => values);
+    this.#plot.setData([times, ...this.#inOrder(this.#form === 'stacked' ? onTop(this.#values) : this.#values)]);
+    this.#figure.querySelector(`#${this.#figure.dataset.chart}-words`).textContent = words;
+    this.#tell(this.#plot.cursor.idx);
+  }
+
+  fit() {
+    const width = this.#place.clientWidth;
+    if (width > 0 && width !== this.#plot.width) this.#plot.setSize({ width, height: HEIGHT });
+  }
+
+  redraw() {
+    this.#plot.redraw(false, true);
+  }
+
+  /** What is drawn later covers what was drawn before: of areas that stand on each other the highest comes first. */
+  #inOrder(series) {
+    return this.#form === 'stacked' ? series.toReversed() : series;
+  }
+
+  /** Beside each series' name: its value under the pointer, or the latest one. */
+  #tell(index) {
+    for (const [number, place] of [...this.#figure.querySelectorAll('li b')].entries()) {
+      const value = this.#values[number]?.at(index ?? -1);
+      place.textContent = value === null || value === undefined ? '–' : this.#shown(value, figures);
+    }
+  }
+
+  #shown(value, format) {
+    if (!this.#durations) return format.format(value);
+    return value >= 1000 ? `${format.format(value / 1000)} s` : `${format.format(value)} ms`;
+  }
+
+  #line(id) {
+    const stroke = () => this.#colour(`--chart-${id}`);
+    switch (this.#form) {
+      case 'lines':
+        return { stroke, width: 1.5, points: { show: false } };
+      case 'bars':
+        return { stroke, fill: stroke, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.8, 100] }) };
+      default:
+        return { stroke, fill: stroke, width: 0.5, points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) };
+    }
+  }
+
+  #timeAxis() {
+    const values = (_, splits) => splits.map((seconds) => new Date(seconds * 1000).toISOString().slice(11, 16));
+    return { ...this.#axis(), size: 28, space: 60, incrs: [60, 120, 180, 300], values, grid: { show: false } };
+  }
+
+  #valueAxis() {
+    const whole = this.#form === 'bars';
+    const values = (_, splits) => splits.map((value) => (whole && value % 1 !== 0 ? '' : this.#shown(value, short)));
+    return { ...this.#axis(), size: 54, space: 34, values };
+  }
+
+  #axis() {
+    const font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    const grid = { stroke: () => this.#colour('--line'), width: 1 };
+    return { font, stroke: () => this.#colour('--soft'), grid, ticks: { show: false } };
+  }
+
+  #colour(name) {
+    return getComputedStyle(this.#figure).getPropertyValue(name).trim();
+  }
+}
+
+/** Each row plus those before it: areas that stand on each other, the last one highest. */
+function onTop(rows) {
+  const sums = [];
+  for (const row of rows) sums.push(row.map((value, index) => (value ?? 0) + (sums.at(-1)?.[index] ?? 0)));
+  return sums;
+}

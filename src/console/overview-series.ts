@@ -1,0 +1,105 @@
+// The overview's charts as columns of numbers, one a series: what the script in the page draws, and in words what it shows.
+import type { StepFigures } from '../admin/live-report.ts';
+import { byOutcome, OUTCOMES, OUTCOME_LABELS } from './overview.ts';
+import type { Overview } from './overview.ts';
+import { decimal, duration } from './shown.ts';
+
+export interface Chart {
+  /** Names it within the page. */
+  readonly id: string;
+  readonly title: string;
+  readonly unit: string;
+  /** How the values are shown: durations are in ms. */
+  readonly shown: 'numbers' | 'durations';
+  /** Areas on top of each other, bars, or lines. */
+  readonly form: 'stacked' | 'bars' | 'lines';
+  readonly series: readonly Series[];
+  /** The chart in a sentence, for whoever does not see it. */
+  readonly words: string;
+}
+
+export interface Series {
+  readonly id: string;
+  readonly label: string;
+  /** One for each moment of `Columns`; `null` where there is nothing to tell. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface Columns {
+  /** Of the first values: seconds since 1970. */
+  readonly from: number;
+  /** Seconds. */
+  readonly step: number;
+  readonly charts: readonly Chart[];
+}
+
+/** Without the step that is not over yet: it would look like a fall. */
+export function columnsOf({ steps, stepMs }: Overview): Columns {
+  const over = steps.slice(0, -1);
+  const perSecond = (value: number): number => value / (stepMs / 1000);
+  const series = (id: string, label: string, of: (step: StepFigures) => number | null): Series => ({ id, label, values: over.map(of) });
+  const outcomes = over.map(byOutcome);
+  const charts: readonly Omit<Chart, 'words'>[] = [
+    {
+      id: 'requests',
+      title: 'Requests',
+      unit: 'per second',
+      shown: 'numbers',
+      form: 'stacked',
+      series: OUTCOMES.map((outcome) => ({
+        id: outcome,
+        label: OUTCOME_LABELS[outcome],
+        values: outcomes.map((sums) => perSecond(sums[outcome])),
+      })),
+    },
+    {
+      id: 'latency',
+      title: 'Latency',
+      unit: 'of requests',
+      shown: 'durations',
+      form: 'lines',
+      series: [series('p50', 'p50', ({ p50Ms }) => p50Ms), series('p99', 'p99', ({ p99Ms }) => p99Ms)],
+    },
+    {
+      id: 'characters',
+      title: 'Characters',
+      unit: 'per second',
+      shown: 'numbers',
+      form: 'stacked',
+      series: [series('characters', 'Characters', ({ characters }) => perSecond(characters))],
+    },
+    {
+      id: 'engine-failures',
+      title: 'Engine failures',
+      unit: 'attempts in 5 s',
+      shown: 'numbers',
+      form: 'bars',
+      series: [series('engine-failures', 'Failed attempts', ({ engineFailures }) => engineFailures)],
+    },
+    {
+      id: 'in-flight',
+      title: 'In flight',
+      unit: 'at most at once',
+      shown: 'numbers',
+      form: 'lines',
+      series: [series('in-flight', 'Requests', ({ inFlight }) => inFlight)],
+    },
+  ];
+  return {
+    from: (over[0]?.atMs ?? 0) / 1000,
+    step: stepMs / 1000,
+    charts: charts.map((chart) => ({ ...chart, words: wordsOf(chart) })),
+  };
+}
+
+function wordsOf({ title, unit, shown: kind, series }: Omit<Chart, 'words'>): string {
+  const shown = (value: number | null | undefined): string => {
+    if (value === null || value === undefined) return 'nothing';
+    return kind === 'durations' ? duration(value) : decimal(value);
+  };
+  const parts = series.map(({ label, values }) => {
+    const most = values.reduce<number | null>((max, value) => (value === null || (max !== null && max >= value) ? max : value), null);
+    return `${label}: ${shown(values.at(-1))} at last, ${shown(most)} at most`;
+  });
+  return `${title} ${unit}, the last 15 minutes. ${parts.join('. ')}.`;
+}

@@ -1,0 +1,69 @@
+// What the overview is drawn from: the live window, engine, store and processes, as they are at one moment.
+import type { StepFigures } from '../admin/live-report.ts';
+import { problems } from '../core/problem.ts';
+import type { ReplicaHealth } from '../ports/engine.ts';
+
+export interface Overview {
+  /** The wall clock when it was made. */
+  readonly nowMs: number;
+  readonly stepMs: number;
+  /** Of 15 minutes, oldest first; the newest one is not over yet. */
+  readonly steps: readonly StepFigures[];
+  /** The same by minutes of the wall clock. */
+  readonly minutes: readonly StepFigures[];
+  /** The last minute up to now as one; it begins at `atMs`. */
+  readonly lately: StepFigures;
+  /** All of the steps as one. */
+  readonly whole: StepFigures;
+  /** Requests under way. */
+  readonly inFlight: number;
+  readonly processes: { readonly expected: number; readonly answering: number };
+  readonly draining: boolean;
+  readonly store: StoreState;
+  readonly engine: { readonly protocol: string; readonly replicas: readonly ReplicaHealth[] };
+  readonly version: string;
+  /** Since when the gateway runs, by the wall clock. */
+  readonly startedAtMs: number;
+}
+
+export interface StoreState {
+  /** Without credentials. */
+  readonly url: string;
+  readonly answers: boolean;
+  /** What the latest good answer took; `undefined` before the first. */
+  readonly tookMs: number | undefined;
+  /** Verdicts on reservations that it has not acknowledged yet. */
+  readonly openSettlements: number;
+}
+
+/** What became of a request, as far as colours tell it apart. */
+export type Outcome = 'answered' | 'refused' | 'failed' | 'left';
+
+/** In the order in which they are shown. */
+export const OUTCOMES: readonly Outcome[] = ['answered', 'refused', 'failed', 'left'];
+
+export const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {
+  answered: 'Answered',
+  refused: 'Refused (4xx)',
+  failed: 'Failed (5xx)',
+  left: 'Caller left',
+};
+
+/** `code` as the access log has it: a problem's, `ok` or `client_closed`. */
+export function outcomeOf(code: string): Outcome {
+  if (code === 'ok') return 'answered';
+  if (code === 'client_closed') return 'left';
+  const { status } = (problems as Readonly<Record<string, { readonly status: number }>>)[code] ?? { status: 500 };
+  return status < 500 ? 'refused' : 'failed';
+}
+
+/** Requests by outcome; a step without any has zeros. */
+export function byOutcome({ requests }: StepFigures): Readonly<Record<Outcome, number>> {
+  const sums = { answered: 0, refused: 0, failed: 0, left: 0 };
+  for (const [code, count] of Object.entries(requests)) sums[outcomeOf(code)] += count;
+  return sums;
+}
+
+export function requestsOf({ requests }: StepFigures): number {
+  return Object.values(requests).reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,70 @@
+// What goes on: state, figures and charts of the last 15 minutes. Without scripts everything is there but the charts.
+import { html } from '../../docs/html.ts';
+import type { Html } from '../../docs/html.ts';
+import type { Overview } from '../overview.ts';
+import { partsOf } from '../overview-parts.ts';
+import type { PartName } from '../overview-parts.ts';
+import { columnsOf } from '../overview-series.ts';
+import type { Chart } from '../overview-series.ts';
+import { CONSOLE_PREFIX } from '../prefix.ts';
+import { get, pageAnswer } from '../route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+
+/** What the script asks for again and again. */
+const NEWS_PATH = '/overview.json';
+
+export const OVERVIEW_ROUTES: readonly ConsoleRoute[] = [get('', overviewPage), get(NEWS_PATH, overviewNews)];
+
+async function overviewPage(_visit: SignedInVisit, { overview }: ConsoleParts): Promise<ConsoleAnswer> {
+  return pageAnswer({ title: 'Overview', section: 'overview', main: mainOf(await overview()), assets: ['uPlot.css', 'overview.js'] });
+}
+
+async function overviewNews(_visit: SignedInVisit, { overview }: ConsoleParts): Promise<ConsoleAnswer> {
+  const now = await overview();
+  const parts = Object.fromEntries(Object.entries(partsOf(now)).map(([name, part]) => [name, part.text]));
+  return { kind: 'json', value: { parts, columns: columnsOf(now), next_ms: now.stepMs - (now.nowMs % now.stepMs) } };
+}
+
+function mainOf(overview: Overview): Html {
+  const parts = partsOf(overview);
+  const part = (name: PartName): Html => html`<div data-part="${name}">${parts[name]}</div>`;
+  return html`<div class="title">
+      <h1>Overview</h1>
+      <p class="soft" data-part="at">${parts.at}</p>
+    </div>
+    <p class="notice problem" role="status" id="trouble" hidden></p>
+    <div id="live" data-news="${CONSOLE_PREFIX}${NEWS_PATH}" data-sign-in="${CONSOLE_PREFIX}/sign-in">
+      ${part('state')} ${part('figures')}
+      <section class="charts" id="charts" aria-label="Charts of the last 15 minutes" hidden>
+        ${columnsOf(overview).charts.map(figure)}
+      </section>
+      <div class="halves">
+        <section>
+          <h2>Engine</h2>
+          ${part('engines')}
+        </section>
+        <section>
+          <h2>Outcomes</h2>
+          ${part('outcomes')}
+        </section>
+      </div>
+      <details open id="minutes">
+        <summary><h2>Minute by minute</h2></summary>
+        ${part('minutes')}
+      </details>
+    </div>`;
+}
+
+/** A place for a chart: its title, its legend, the sentence that stands for it. The script draws it. */
+function figure({ id, title, unit, series, words }: Chart): Html {
+  return html`<figure data-chart="${id}">
+    <figcaption>
+      <span class="name" id="${id}-name">${title} <span class="soft">${unit}</span></span>
+      <ul aria-hidden="true">
+        ${series.map(({ id: line, label }) => html`<li class="${line}"><span class="key"></span>${label} <b></b></li>`)}
+      </ul>
+    </figcaption>
+    <div class="plot" role="img" aria-labelledby="${id}-name" aria-describedby="${id}-words"></div>
+    <p class="unseen" id="${id}-words">${words}</p>
+  </figure>`;
+}

@@ -1,0 +1,123 @@
+// The console's overview in a browser: a translation is seen in it without reloading, with scripts and without, and so is what goes wrong.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startBrowser } from '../support/browser.ts';
+import type { Browser } from '../support/browser.ts';
+import { signedInTab } from '../support/console-tab.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import type { Tab } from '../support/tab.ts';
+import { openSite, translate } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
+import { status } from '../../src/testing/scripted-behaviours.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+/** The page asks anew every five seconds. */
+const SEEN = { timeout: 20_000 };
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+const text = (tab: Tab, selector: string): Promise<string> =>
+  tab.read<string>(`document.querySelector(${JSON.stringify(selector)})?.innerText.replaceAll(/\\s+/g, ' ').trim() ?? ''`);
+/** A tile's words, by its name. */
+const tile = (tab: Tab, name: string): Promise<string> =>
+  tab.read<string>(
+    `[...document.querySelectorAll('.tiles > div')].map((one) => one.innerText.replaceAll(/\\s+/g, ' ')).find((one) => one.startsWith('${name}')) ?? ''`,
+  );
+const drawn = (tab: Tab): Promise<string[]> =>
+  tab.read<string[]>(`[...document.querySelectorAll('[data-chart]:has(canvas)')].map((figure) => figure.dataset.chart)`);
+const CHARTS = ['requests', 'latency', 'characters', 'engine-failures', 'in-flight'];
+
+vi.setConfig({ testTimeout: 60_000 });
+
+onEveryGateway({ listeners: ['uws'], config: { admin: { token: TOKEN } } }, (setting) => {
+  const opsUrl = (): string => `http://127.0.0.1:${setting.gateway.opsPort}`;
+  const signedIn = (look = {}): Promise<Tab> => signedInTab(browser, opsUrl(), TOKEN, look);
+  const translated = async (): Promise<void> => {
+    const { key } = await setting.gateway.team();
+    const answer = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['0123456789'], target_lang: 'DE' } });
+    expect(answer.status).toBe(200);
+  };
+
+  test('a translation is in figures and charts of a page that is open, and nothing is complained about', async () => {
+    const tab = await signedIn();
+    await expect.poll(() => drawn(tab)).toEqual(CHARTS);
+    const words = (id: string): Promise<string> => tab.read<string>(`document.querySelector('#${id}-words').textContent`);
+    const before = await tile(tab, 'Characters');
+    await translated();
+    await expect.poll(() => tile(tab, 'Characters'), SEEN).not.toBe(before);
+    await expect.poll(() => words('requests'), SEEN).not.toContain('Answered: 0 at last, 0 at most');
+    expect(await words('characters')).toMatch(/Characters: [\d.]+ at last, [\d.]+ at most/);
+    expect(await text(tab, '[data-part="state"]')).toMatch(/^Gateway serving up \d+ .*Store answers.*Engine answers native · one replica$/);
+    expect([tab.complaints, tab.requestsBeyond(opsUrl())]).toEqual([[], []]);
+    await tab.close();
+  });
+
+  test('without scripts the same figures stand in tables, as they were when the page was asked for', async () => {
+    await translated();
+    const tab = await signedIn({ scripts: false });
+    expect(await drawn(tab)).toEqual([]);
+    expect(await tab.read('document.querySelector("#charts").checkVisibility()')).toBe(false);
+    const cells = `[...document.querySelectorAll('[data-part="minutes"] tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText))`;
+    const rows = await tab.read<string[][]>(cells);
+    expect(rows.length).toBeGreaterThanOrEqual(15);
+    expect(rows.some((row) => Number(row[1]) >= 1 && Number(row[7]) >= 10 && / (?:ms|s)$/.test(row[5]!))).toBe(true);
+    expect(await text(tab, '[data-part="outcomes"]')).toContain('Answered');
+    expect(tab.complaints).toEqual([]);
+    await tab.close();
+  });
+
+  test('a session that ends while the page is open is said, with the way back in, and nothing is asked any more', async () => {
+    const tab = await signedIn();
+    await expect.poll(() => drawn(tab)).toEqual(CHARTS);
+    await tab.page.browserContext().deleteCookie(...(await tab.page.browserContext().cookies()));
+    await expect.poll(() => text(tab, '#trouble'), SEEN).toBe('Your session has ended: the figures are those of then. Sign in again');
+    const asked = tab.requests.length;
+    await tab.follow('#trouble a');
+    expect(await text(tab, 'h1')).toBe('Sign in');
+    expect(tab.requests.slice(asked).filter((url) => url.endsWith('.json'))).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+    await tab.close();
+  });
+});
+
+describe('with two workers', () => {
+  let site: Site;
+
+  beforeAll(async () => {
+    site = await openSite();
+    await site.configure({ engine: { urls: [site.engine.url] }, admin: { token: TOKEN } });
+  });
+
+  afterAll(() => site.close());
+
+  test('the page shows the sum of both, what the engine does, and says when the gateway is gone, in few words', async () => {
+    const gateway = await site.serve('--workers', '2');
+    try {
+      const tab = await signedInTab(browser, gateway.opsUrl, TOKEN);
+      expect(await text(tab, '[data-part="state"]')).toContain('2 of 2 workers answer');
+      // Each connection is taken by one of them or the other.
+      for (let i = 0; i < 8; i++) expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+      await expect.poll(() => tile(tab, 'Characters'), SEEN).toContain('80 in 15 min');
+      expect(await text(tab, '[data-part="engines"] tbody')).toMatch(/answers – 8 0$/);
+      site.engine.always(status(500));
+      expect((await translate(gateway.port, site.team.key)).status).toBe(503);
+      await expect.poll(() => text(tab, '[data-part="engines"] tbody'), SEEN).toMatch(/fails error status, \d+ s ago 8 2$/);
+      expect(await tile(tab, 'Engine failures')).toContain('2 in 15 min');
+      expect(tab.complaints).toEqual([]);
+      await gateway.end('SIGTERM');
+      await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('The gateway does not answer');
+      await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('10 seconds');
+      // The browser's own lines, one a try.
+      expect(tab.complaints.length).toBeLessThanOrEqual(3);
+      await tab.close();
+    } finally {
+      await gateway.end('SIGKILL');
+    }
+  });
+});

@@ -1,0 +1,97 @@
+// What the overview makes of figures: outcomes, the state of store and engine in words, columns for the charts.
+import { describe, expect, test } from 'vitest';
+import { byOutcome, outcomeOf } from '../../../src/console/overview.ts';
+import type { Overview } from '../../../src/console/overview.ts';
+import { partsOf } from '../../../src/console/overview-parts.ts';
+import { columnsOf } from '../../../src/console/overview-series.ts';
+import { overviewOf } from '../../../src/app/overview.ts';
+import type { ProcessState } from '../../../src/app/process-state.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { problems } from '../../../src/core/problem.ts';
+import type { ReplicaHealth } from '../../../src/ports/engine.ts';
+import { LiveWindow, STEP_MS } from '../../../src/runtime/live-window.ts';
+import type { AccessEntry } from '../../../src/ports/access-log.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 22, 12, 0, 2);
+const UNUSED: ReplicaHealth = { url: 'http://engine/', usable: 0, failed: 0, usableAgoMs: undefined, lastFailure: undefined };
+const QUIET: ProcessState = {
+  steps: [],
+  inFlight: 0,
+  openSettlements: 0,
+  replicas: [UNUSED],
+  storeAnswers: true,
+  storeTookMs: 0.4,
+  draining: false,
+};
+
+function overview(states: readonly ProcessState[], expected = states.length, store = 'sqlite:a.db'): Overview {
+  return overviewOf({ expected, states }, { ...loadConfig({ env: {} }), store }, NOW_MS);
+}
+
+const wordsOf = (text: string): string =>
+  text
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+const state = (...of: Parameters<typeof overview>): string => wordsOf(partsOf(overview(...of)).state.text);
+
+test.each(Object.entries(problems))('%s counts as refused or failed, by its status', (code, { status }) => {
+  expect(outcomeOf(code)).toBe(status < 500 ? 'refused' : 'failed');
+});
+
+test('an answer, a caller who left, and a code that nobody knows', () => {
+  expect(['ok', 'client_closed', 'news'].map(outcomeOf)).toEqual(['answered', 'left', 'failed']);
+});
+
+describe('the state', () => {
+  test.each<[words: string, replica: ReplicaHealth]>([
+    ['not asked yet', UNUSED],
+    ['answers', { ...UNUSED, usable: 1, usableAgoMs: 5 }],
+    ['fails', { ...UNUSED, failed: 1, lastFailure: { failure: 'connect', agoMs: 5 } }],
+    ['fails', { ...UNUSED, usableAgoMs: 6, lastFailure: { failure: 'connect', agoMs: 5 } }],
+    ['answers, not always', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 5 } }],
+    ['answers', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 61_000 } }],
+  ])('of an engine is told: %s', (words, replica) => {
+    expect(state([{ ...QUIET, replicas: [replica] }])).toContain(`Engine ${words} native`);
+  });
+
+  test('of an engine of several is bad only when none answers; how many fail is said', () => {
+    const [bad, good] = [
+      { ...UNUSED, lastFailure: { failure: 'reset', agoMs: 5 } as const },
+      { ...UNUSED, url: 'http://other/', usableAgoMs: 5 },
+    ];
+    expect(state([{ ...QUIET, replicas: [bad, good] }])).toContain('Engine answers, not always native · 2 replicas, 1 of them failing');
+    expect(state([{ ...QUIET, replicas: [bad] }])).toContain('Engine fails native · one replica');
+  });
+
+  test('of the store is bad when any process says so, and its credentials are not shown', () => {
+    const away = state([QUIET, { ...QUIET, storeAnswers: false, openSettlements: 3 }], 2, 'redis://me:secret@cache:6379');
+    expect(away).toContain('Store does not answer redis://***@cache:6379 · 3 settlements open');
+    expect(away).not.toContain('secret');
+    expect(state([QUIET])).toContain('Store answers in 0.4 ms sqlite:a.db');
+  });
+
+  test('of the gateway counts the workers that answer', () => {
+    expect(state([QUIET])).toMatch(/^Gateway serving up \d/);
+    expect(state([QUIET], 2)).toContain('Gateway short of workers 1 of 2 workers answer');
+    expect(state([], 2)).toContain('Gateway no worker answers');
+    expect(state([{ ...QUIET, draining: true }])).toContain('Gateway draining');
+  });
+});
+
+test('a chart leaves the step out that is not over, and is told in words', () => {
+  let nowMs = NOW_MS - STEP_MS;
+  const window = new LiveWindow(() => nowMs);
+  for (const code of ['ok', 'ok', 'rate_limited']) window.record({ code, durationMs: 10, characters: 20 } as AccessEntry);
+  nowMs = NOW_MS;
+  window.record({ code: 'ok', durationMs: 10, characters: 1 } as AccessEntry);
+  const now = overview([{ ...QUIET, steps: window.snapshot() }]);
+  const { from, step, charts } = columnsOf(now);
+  const last = charts.flatMap(({ series }) => series.map(({ id, values }) => [id, values.at(-1)] as const));
+  expect(from + step * charts[0]!.series[0]!.values.length).toBe(Math.floor(NOW_MS / STEP_MS) * (STEP_MS / 1000));
+  expect(Object.fromEntries(last)).toMatchObject({ answered: 0.4, refused: 0.2, failed: 0, left: 0, characters: 12, 'engine-failures': 0 });
+  expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: 0.4 at last, 0.4 at most.');
+  // The figures beside it have it all the same.
+  expect(byOutcome(now.whole)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
+  expect(wordsOf(partsOf(now).figures.text)).toContain('Characters 61 a minute');
+});
