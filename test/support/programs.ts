@@ -29,7 +29,7 @@ const EVERY = [
 ] as const;
 /** They make root file systems and run things in these. */
 const ROOTS = ['test:bare', 'test:image'] as const;
-export const COMMANDS = [...EVERY, ...ROOTS] as const;
+export const COMMANDS = [...EVERY, ...ROOTS, 'pictures'] as const;
 
 const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'scorecard'] as const;
@@ -41,7 +41,7 @@ const FRONTS = [...EVIDENCE, ...BENCH] as const;
 export const PROGRAMS = {
   'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
-  chromium: { package: 'chromium', file: '/usr/bin/chromium', for: TEST, why: 'pages are looked at in a real browser' },
+  chromium: { package: 'chromium', file: '/usr/bin/chromium', for: [...TEST, 'pictures'], why: 'pages are looked at in a real browser' },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...TEST, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },

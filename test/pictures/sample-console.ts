@@ -1,0 +1,47 @@
+// The console on made-up teams and traffic: real pages on a real listener and store, nothing that serves callers behind them.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { adminApps } from '../../src/app/admin-side.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { startOpsListener } from '../../src/ops/ops-listener.ts';
+import { openStore } from '../../src/stores/open.ts';
+import { SILENT } from '../support/gateway.ts';
+import { sampleStates } from './sample-states.ts';
+import { sampleTeams } from './sample-teams.ts';
+
+export interface SampleConsole {
+  readonly url: string;
+  readonly token: string;
+  /** Of a team with several keys. */
+  readonly teamId: string;
+  close(): Promise<void>;
+}
+
+const TOKEN = 'a token for pictures, 32 characters or more';
+
+export async function openSampleConsole(): Promise<SampleConsole> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-pictures-'));
+  const config = loadConfig({ file: undefined, env: {}, flags: { store: `sqlite:${folder}/lingate.db` } });
+  const store = await openStore(config.store, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const teamId = await sampleTeams(store, config.plans);
+  const apps = adminApps({
+    token: TOKEN,
+    teams: store.teams,
+    processes: () => Promise.resolve(sampleStates(Date.now())),
+    config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
+    docsUrl: () => config.service.docsUrl,
+    log: SILENT,
+  });
+  const listener = await startOpsListener({ host: '127.0.0.1', port: 0, pages: {}, names: [], apps });
+  return {
+    url: `http://127.0.0.1:${listener.address.port}/console`,
+    token: TOKEN,
+    teamId,
+    async close() {
+      await listener.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

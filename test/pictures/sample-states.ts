@@ -1,0 +1,67 @@
+// Fifteen minutes of a gateway's life, made up: traffic that comes and goes, an engine that stumbles once. The same every time.
+import type { ProcessStates } from '../../src/app/process-state.ts';
+import { LiveWindow, STEP_MS, STEPS } from '../../src/runtime/live-window.ts';
+import type { LiveStep } from '../../src/runtime/live-window.ts';
+
+/** `nowMs` is the wall clock. */
+export function sampleStates(nowMs: number): ProcessStates {
+  const replicas = [
+    { url: 'http://10.0.4.21:7001/', usable: 1_284_220, failed: 37, usableAgoMs: 40, lastFailure: { failure: 'timeout', agoMs: 251_000 } },
+    { url: 'http://10.0.4.22:7001/', usable: 1_279_903, failed: 412, usableAgoMs: 55, lastFailure: { failure: 'reset', agoMs: 24_000 } },
+  ] as const;
+  const rest = { openSettlements: 0, replicas, storeAnswers: true, storeTookMs: 0.42, draining: false };
+  return {
+    expected: 2,
+    states: [
+      { ...rest, steps: sampleSteps(nowMs), inFlight: 7 },
+      { ...rest, steps: [], inFlight: 5 },
+    ],
+  };
+}
+
+function sampleSteps(nowMs: number): readonly LiveStep[] {
+  let atMs = nowMs - (STEPS - 1) * STEP_MS;
+  let inFlight = 0;
+  const window = new LiveWindow(() => atMs);
+  window.watch(() => inFlight);
+  const random = dice(7);
+  for (let step = 0; step < STEPS; step++, atMs += STEP_MS) {
+    const troubled = step > 118 && step < 130;
+    const wave = 26 + 9 * Math.sin(step / 17) + 5 * Math.sin(step / 5) + 4 * random();
+    const requests = Math.round(wave * (step === STEPS - 1 ? 2 : 5));
+    inFlight = Math.round(wave / (troubled ? 1.2 : 3));
+    for (let i = 0; i < requests; i++) {
+      const slow = random() < 0.02 ? 6 : 1;
+      const durationMs = (18 + 40 * random() ** 3) * slow * (troubled ? 3 : 1);
+      const [code, characters] = outcome(random(), troubled, Math.round(20 + 400 * random() ** 2));
+      window.record({ ...ENTRY, code, characters, durationMs });
+    }
+    if (troubled) window.engineFailures(Math.round(6 * random()));
+  }
+  atMs = nowMs;
+  return window.snapshot();
+}
+
+type Entry = Parameters<LiveWindow['record']>[0];
+
+const ENTRY = {} as Entry;
+
+function outcome(chance: number, troubled: boolean, characters: number): [code: string, characters: number] {
+  if (troubled && chance < 0.06) return ['engine_unavailable', 0];
+  if (chance < 0.075) return ['rate_limited', 0];
+  if (chance < 0.085) return ['validation_error', 0];
+  if (chance < 0.09) return ['quota_exceeded', 0];
+  if (chance < 0.092) return ['unauthorized', 0];
+  return chance < 0.096 ? ['client_closed', 0] : ['ok', characters];
+}
+
+/** Between 0 and 1, the same row of numbers every time (mulberry32). */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
