@@ -13,6 +13,7 @@ import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 import { openServing } from './serving.ts';
+import { openTeamWatch } from './team-metrics.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
 export { describeApi } from './operator-side.ts';
@@ -65,6 +66,11 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
     log,
   });
   down.add('ops listener', () => operator.close());
+  const watch = openTeamWatch(config, serving.teams, log);
+  if (watch !== undefined) {
+    serving.metrics.teams(watch);
+    down.add('team watch', () => watch.close());
+  }
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = (operator.serverUrl = publicUrl(config, listen));
   log.info(`lingate is ready on ${listenUrl}, ops on ${operator.url}`, { listener: listen.library });

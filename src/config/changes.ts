@@ -53,6 +53,11 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'limits.shed_loop_delay_ms': (c) => c.limits.shedLoopDelayMs,
   'limits.unknown_keys_per_minute': (c) => c.limits.unknownKeysPerMinute,
   'limits.rate_limit_headers': (c) => c.limits.rateLimitHeaders,
+  'team_metrics.every_seconds': (c) => c.teamMetrics?.everyMs,
+  'team_metrics.teams_max': (c) => c.teamMetrics?.teamsMax,
+  'team_metrics.quota_used_percent': (c) => c.teamMetrics?.quotaUsedRatio,
+  'team_metrics.credit_characters': (c) => c.teamMetrics?.creditCharacters,
+  'team_metrics.key_unused_days': (c) => c.teamMetrics?.keyUnusedMs,
   forward: (c) => c.forward,
   plugins: (c) => c.plugins,
 };

@@ -33,6 +33,8 @@ export interface Config {
   readonly engine: EngineConfig;
   readonly limits: LimitsConfig;
   readonly plans: ReadonlyMap<string, Plan>;
+  /** `undefined`: no team is a label of any metric. */
+  readonly teamMetrics: TeamMetricsConfig | undefined;
   /** Absolute path; for reading the list anew. */
   readonly languagesFile: string;
   readonly languages: LanguageTable;
@@ -67,6 +69,17 @@ export interface BatchConfig {
   readonly waitMs: number;
 }
 
+/** Which teams are told of in the metrics, and how often they are looked at. */
+export interface TeamMetricsConfig {
+  readonly everyMs: number;
+  /** Of each kind. */
+  readonly teamsMax: number;
+  /** 0 to 1. */
+  readonly quotaUsedRatio: number;
+  readonly creditCharacters: number;
+  readonly keyUnusedMs: number;
+}
+
 export interface LimitsConfig {
   readonly bodyBytes: number;
   /** How long a reservation is held before it is released by itself. */
@@ -94,6 +107,7 @@ export interface LimitsConfig {
 /** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
+const DAY_MS = 86_400_000;
 /** What one code point may take in JSON: a control character is written as six bytes, all others take at most four. */
 const JSON_BYTES_MAX = 6;
 
@@ -138,10 +152,21 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
       rateLimitHeaders: limits.rate_limit_headers,
     },
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
+    teamMetrics: raw.team_metrics && toTeamMetrics(raw.team_metrics),
     languagesFile,
     languages,
     forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, engine.timeout_ms)),
     plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), from: file, options })),
+  };
+}
+
+function toTeamMetrics(raw: NonNullable<ConfigFile['team_metrics']>): TeamMetricsConfig {
+  return {
+    everyMs: raw.every_seconds * SECOND_MS,
+    teamsMax: raw.teams_max,
+    quotaUsedRatio: raw.quota_used_percent / 100,
+    creditCharacters: raw.credit_characters,
+    keyUnusedMs: raw.key_unused_days * DAY_MS,
   };
 }
 

@@ -154,6 +154,18 @@ export const ConfigFile = Type.Object(
       section,
     ),
     plans: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1, maxProperties: 100, default: DEFAULT_PLANS }),
+    team_metrics: Type.Optional(
+      Type.Object(
+        {
+          every_seconds: whole(1, 86_400, 300),
+          teams_max: whole(1, 1000, 50),
+          quota_used_percent: whole(1, 100, 80),
+          credit_characters: whole(0, CHARACTERS_MAX, 1_000_000),
+          key_unused_days: whole(1, 3650, 90),
+        },
+        closed,
+      ),
+    ),
     languages: Type.Optional(matching(FILE, /^[^\0]+$/)),
     forward: ForwardEntries,
     plugins: Type.Array(

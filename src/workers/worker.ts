@@ -8,7 +8,9 @@ import { publicUrl, startOperatorSide } from '../app/operator-side.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
+import { openTeamMetrics } from '../ops/metrics/team-gauges.ts';
 import { openAdminStore } from '../app/admin-side.ts';
+import { openTeamWatch } from '../app/team-metrics.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessState, ProcessStates } from '../app/process-state.ts';
 import process from 'node:process';
@@ -104,18 +106,20 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
     contentType: merged.contentType,
     async render() {
       for (const [worker, snapshot] of await workers.snapshots()) merged.take(worker, snapshot);
+      const own = await onStore.teamMetrics?.();
+      if (own !== undefined) merged.take(process.pid, own);
       return merged.render();
     },
   };
   const pluginApis = await apisOfPlugins(config.plugins);
-  const { admin, closeStore } = await openAdmin(config, workers, log);
+  const onStore = await openOnStore(config, workers, log);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => workers.ready(),
     metrics,
     docsOnOps: false,
     pluginApis,
-    admin,
+    admin: onStore.admin,
     log,
   });
   return {
@@ -137,20 +141,33 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
     forget: (worker) => merged.retire(worker),
     async close() {
       await operator.close();
-      await closeStore();
+      await onStore.close();
       output.flush();
     },
   };
 }
 
-/** The primary serves no caller, and has a store of its own only where operators work on it. */
-async function openAdmin(
-  config: Config,
-  workers: WorkerSource,
-  log: Log,
-): Promise<{ readonly admin: AdminParts | undefined; readonly closeStore: () => Promise<void> }> {
+/** What the primary does with a store, for the operator: it serves no caller. */
+interface OnStore {
+  readonly admin: AdminParts | undefined;
+  readonly teamMetrics: (() => Promise<MetricsSnapshot>) | undefined;
+  close(): Promise<void>;
+}
+
+/** A store of its own is opened only where there is something to do with it. */
+async function openOnStore(config: Config, workers: WorkerSource, log: Log): Promise<OnStore> {
   const token = adminToken(config, process.env);
-  if (token === undefined) return { admin: undefined, closeStore: () => Promise.resolve() };
+  if (token === undefined && config.teamMetrics === undefined) {
+    return { admin: undefined, teamMetrics: undefined, close: () => Promise.resolve() };
+  }
   const store = await openAdminStore(config, log);
-  return { admin: { token, teams: store.teams, processes: () => workers.processes() }, closeStore: () => store.close() };
+  const watch = openTeamWatch(config, store.teams, log);
+  return {
+    admin: token === undefined ? undefined : { token, teams: store.teams, processes: () => workers.processes() },
+    teamMetrics: watch === undefined ? undefined : openTeamMetrics(watch),
+    async close() {
+      watch?.close();
+      await store.close();
+    },
+  };
 }

@@ -189,6 +189,7 @@ describe('workers that cannot start', () => {
 });
 
 test('the ops listener of several workers has every page of one process', async () => {
+  await site.configure({ engine: { urls: [site.engine.url] }, team_metrics: { every_seconds: 1 } });
   const [one, two] = await Promise.all([site.serve(), site.serve('--workers', '2')]);
   for (const path of ['/livez', '/readyz', '/docs', '/docs/errors', '/openapi.json', '/nowhere']) {
     const [expected, found] = await Promise.all([opsPage(one, path), opsPage(two, path)]);
@@ -199,5 +200,7 @@ test('the ops listener of several workers has every page of one process', async 
   expect(found.filter((name) => !expected.includes(name))).toEqual([]);
   // The start of several processes is no one moment.
   expect(expected.filter((name) => !found.includes(name))).toEqual(['lingate_process_start_time_seconds gauge']);
+  // However many they are, one of them looks at the teams.
+  await expect.poll(() => Promise.all([one, two].map((gateway) => counterOf(gateway, 'lingate_teams{condition="all"}')))).toEqual([1, 1]);
   expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0]);
 });

@@ -1,4 +1,4 @@
-// Prometheus metrics: what there is to know of a running gateway, with labels from fixed sets only.
+// Prometheus metrics: what there is to know of a running gateway, with labels from fixed sets, and of few teams.
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { AccessEntry } from '../../ports/access-log.ts';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
@@ -17,6 +17,8 @@ import {
 } from './counters.ts';
 import type { KeyLookup, SettlementResult } from './counters.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
+import { registerTeamGauges } from './team-gauges.ts';
+import type { TeamGaugesOptions } from './team-gauges.ts';
 import { RequestSeries } from './request-series.ts';
 
 /** What is read when someone scrapes, rather than counted as it happens; how the values of several processes become one. */
@@ -40,6 +42,8 @@ export interface Metrics {
   engineAttempts(failures: readonly AttemptFailure[], usable: boolean): void;
   /** Registers where a gauge is read, when its source exists; to be called once for each. */
   gauge(which: keyof typeof GAUGES, read: () => number): void;
+  /** Registers what a watch over all teams finds; to be called once. */
+  teams(options: TeamGaugesOptions): void;
   engineTokens(tokens: EngineTokens): void;
   /** A call to the engine that several requests shared. */
   engineBatch(members: number): void;
@@ -67,6 +71,7 @@ export function openMetrics(): Metrics {
   return {
     contentType: registry.contentType,
     gauge: (which, read) => registerGauge(registry, GAUGES[which], read),
+    teams: (options) => registerTeamGauges(registry, options),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
     request: (entry) => requests.record(entry),

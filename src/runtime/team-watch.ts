@@ -1,0 +1,142 @@
+// Looks at all teams in the background, a page at a time, and remembers those that come near an end: of quota, credit, or a key's use.
+import type { Log } from '../ports/log.ts';
+import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
+import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
+import { Worst } from './worst.ts';
+
+export interface TeamWatchSettings {
+  /** From the start of one pass to that of the next, unless it takes longer. */
+  readonly everyMs: number;
+  /** How many teams are remembered of each kind. */
+  readonly teamsMax: number;
+  /** From which share of its quota on a team is one of them: 0 to 1. */
+  readonly quotaUsedRatio: number;
+  /** Under how many characters that its credit still buys. */
+  readonly creditCharacters: number;
+  /** After how long without use a key. */
+  readonly keyUnusedMs: number;
+}
+
+export interface TeamWatchOptions {
+  readonly teams: Pick<TeamRegistry, 'pageSummaries'>;
+  readonly settings: TeamWatchSettings;
+  readonly log: Log;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** The wall clock, which keys' last uses are told by. */
+  readonly wallMs: () => number;
+}
+
+/** A page costs either store a millisecond or two: 500 teams a second are one or two hundredths of it. */
+const PAGE = 50;
+const PAUSE_MS = 100;
+const SECOND_MS = 1000;
+const NOTHING: TeamsNearLimits = {
+  passedAtMs: undefined,
+  counts: { all: 0, quota_nearly_used: 0, credit_low: 0, key_unused: 0 },
+  quota: [],
+  credit: [],
+  keys: [],
+};
+
+export class TeamWatch {
+  readonly #options: TeamWatchOptions;
+  #latest = NOTHING;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #failing = false;
+
+  /** Begins with the first pass at once. */
+  constructor(options: TeamWatchOptions) {
+    this.#options = options;
+    this.#begin();
+  }
+
+  /** As the last whole pass found them. */
+  get latest(): TeamsNearLimits {
+    return this.#latest;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #begin(): void {
+    void this.#page(new Pass(this.#options), undefined, this.#options.now());
+  }
+
+  /** Never rejects: a store that is away is tried again with the next pass. */
+  async #page(pass: Pass, after: string | undefined, startedAtMs: number): Promise<void> {
+    const { teams, settings, log, now } = this.#options;
+    let page: readonly TeamSummary[];
+    try {
+      page = await teams.pageSummaries({ after, limit: PAGE, search: undefined });
+      if (this.#failing) log.info('the teams can be looked at again');
+      this.#failing = false;
+    } catch {
+      if (!this.#failing && !this.#closed) log.warn('the teams could not be looked at: their metrics stay as they were');
+      this.#failing = true;
+      return this.#wait(settings.everyMs, () => this.#begin());
+    }
+    for (const summary of page) pass.look(summary);
+    const last = page.at(-1);
+    if (page.length === PAGE && last !== undefined) {
+      return this.#wait(PAUSE_MS, () => void this.#page(pass, last.team.teamId, startedAtMs));
+    }
+    this.#latest = pass.result(now());
+    this.#wait(Math.max(PAUSE_MS, startedAtMs + settings.everyMs - now()), () => this.#begin());
+  }
+
+  #wait(ms: number, then: () => void): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(then, ms);
+    this.#timer.unref();
+  }
+}
+
+/** One way through all teams. */
+class Pass {
+  readonly #settings: TeamWatchSettings;
+  readonly #wallMs: () => number;
+  readonly #quota: Worst<QuotaNearlyUsed>;
+  readonly #credit: Worst<CreditLow>;
+  readonly #keys: Worst<KeyUnused>;
+  #all = 0;
+
+  constructor({ settings, wallMs }: TeamWatchOptions) {
+    this.#settings = settings;
+    this.#wallMs = wallMs;
+    this.#quota = new Worst(settings.teamsMax, ({ usedRatio }) => usedRatio);
+    this.#credit = new Worst(settings.teamsMax, ({ characters }) => -characters);
+    this.#keys = new Worst(settings.teamsMax, ({ unusedSeconds }) => unusedSeconds);
+  }
+
+  look({ team, characters, idlestKey }: TeamSummary): void {
+    this.#all++;
+    // Nobody waits for what a team without a key cannot use.
+    if (idlestKey === undefined) return;
+    const { teamId, limits } = team;
+    const { quotaUsedRatio, creditCharacters, keyUnusedMs } = this.#settings;
+    if (limits.billing === 'credit') {
+      const left = limits.minorPerMillion === 0 ? Infinity : Math.floor(team.balanceMicro / limits.minorPerMillion);
+      if (left < creditCharacters) this.#credit.add({ teamId, characters: left });
+    } else {
+      const allowed = limits.characterLimit + limits.overageCharacters;
+      const usedRatio = allowed === 0 ? 1 : characters / allowed;
+      if (usedRatio >= quotaUsedRatio) this.#quota.add({ teamId, usedRatio });
+    }
+    const unusedMs = this.#wallMs() - idlestKey.sinceMs;
+    if (unusedMs >= keyUnusedMs) this.#keys.add({ teamId, keyId: idlestKey.keyId, unusedSeconds: Math.floor(unusedMs / SECOND_MS) });
+  }
+
+  result(passedAtMs: number): TeamsNearLimits {
+    const counts = {
+      all: this.#all,
+      quota_nearly_used: this.#quota.count,
+      credit_low: this.#credit.count,
+      key_unused: this.#keys.count,
+    };
+    return { passedAtMs, counts, quota: this.#quota.kept, credit: this.#credit.kept, keys: this.#keys.kept };
+  }
+}

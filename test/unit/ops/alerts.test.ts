@@ -1,0 +1,260 @@
+// Every alert fires when its fault is there and not when it is not: faults on running gateways, their metrics, Prometheus's own judgement.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ulid } from 'ulid';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import { freshKey } from '../../../src/testing/store/team-under-test.ts';
+import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { CREDIT_PLAN, QUOTA_PLAN, SILENT, startGateway } from '../../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { startRedis } from '../../support/redis.ts';
+import { judgeAlerts, Timeline } from '../../support/rule-series.ts';
+import type { Moment } from '../../support/rule-series.ts';
+import { runProgram } from '../../support/start-program.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const RULES_FILE = fileURLToPath(new URL('../../../config/alerts.yaml', import.meta.url));
+/** Longer than any alert waits (the key's hour aside), and than any looks back. */
+const MINUTES = 17;
+const KEY_MINUTES = 62;
+const DAY_MS = 86_400_000;
+const TEAM_METRICS = { every_seconds: 1, quota_used_percent: 50, credit_characters: 1000, key_unused_days: 30 };
+
+let rules: string;
+let folder: string;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  rules = await readFile(RULES_FILE, 'utf8');
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-alerts-'));
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A gateway, an engine and the timeline of its metrics. */
+class Scene {
+  readonly timeline = new Timeline();
+  readonly engine: ScriptedEngine;
+  readonly gateway: TestGateway;
+  readonly #moments: Moment[] = [];
+
+  constructor(engine: ScriptedEngine, gateway: TestGateway) {
+    this.engine = engine;
+    this.gateway = gateway;
+  }
+
+  static async open(
+    config: Readonly<Record<string, unknown>> = {},
+    store = `sqlite:${folder}/lingate.db`,
+    engineOptions: ScriptedEngineOptions = {},
+  ) {
+    const engine = await startScriptedEngine(engineOptions);
+    closing.push(() => engine.close());
+    const gateway = await startGateway({ listener: 'node', store, engineUrls: [engine.url], config });
+    closing.push(() => gateway.stop());
+    return new Scene(engine, gateway);
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.gateway.opsPort}/metrics`)).text();
+  }
+
+  /** Waits until the metrics say so. */
+  async until(said: RegExp | ((metrics: string) => boolean)): Promise<void> {
+    const holds = typeof said === 'function' ? said : (metrics: string) => said.test(metrics);
+    await expect.poll(async () => holds(await this.metrics()), { timeout: 20_000 }).toBe(true);
+  }
+
+  async translate({ key }: TestTeam, characters = 4): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${this.gateway.port}/v1/translate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ text: ['a'.repeat(characters)], target_lang: 'DE' }),
+    });
+    return response.status;
+  }
+
+  /** Minutes that pass, something done in each; at the end of them exactly these alerts fire. */
+  async pass(minutes: number, firing: Moment['firing'], each: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
+    for (let i = 0; i < minutes; i++) {
+      await each();
+      this.timeline.add(await this.metrics());
+    }
+    this.expect(firing);
+  }
+
+  expect(firing: Moment['firing']): void {
+    this.#moments.push({ minute: this.timeline.minute - 1, firing });
+  }
+
+  judge(): Promise<string> {
+    return judgeAlerts(RULES_FILE, rules, this.timeline, this.#moments);
+  }
+}
+
+const alert = (alertname: string, more: Readonly<Record<string, string>> = {}) => [{ alertname, ...more }];
+
+describe('the alerts', () => {
+  test('are sound rules, each with a severity and words for whoever is woken', async () => {
+    expect(await runProgram('promtool', ['check', 'rules', RULES_FILE])).toMatchObject({ status: 0 });
+    const { groups } = parse(rules) as { groups: { rules: Rule[] }[] };
+    for (const { alert: name, expr, labels, annotations } of groups.flatMap((group) => group.rules)) {
+      expect([name, labels['severity']]).toEqual([name, expect.stringMatching(/^(?:critical|warning|info)$/)]);
+      expect([name, Object.keys(annotations).toSorted()]).toEqual([name, ['description', 'runbook', 'summary']]);
+      const grouped = /by \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? [];
+      const named = [
+        ...Object.values(annotations)
+          .join(' ')
+          .matchAll(/\$labels\.(\w+)/g),
+      ].map((match) => match[1]);
+      expect([name, named.filter((label) => !grouped.includes(label!))]).toEqual([name, []]);
+    }
+  });
+
+  test('an engine that fails, and one that is well again', async () => {
+    const scene = await Scene.open();
+    const team = await scene.gateway.team();
+    await scene.pass(MINUTES, [], () => scene.translate(team));
+    scene.engine.always(status(500));
+    await scene.pass(MINUTES, alert('LingateEngineFailing'), async () => expect(await scene.translate(team)).toBe(503));
+    scene.engine.always('ok');
+    await scene.pass(MINUTES, [], () => scene.translate(team));
+    expect(await scene.judge()).toBe('');
+  });
+
+  test("the operator's own quota at the engine", async () => {
+    const right = { right: () => JSON.stringify({ translations: [{ detected_source_language: 'EN', text: 'vier' }] }) };
+    const engine = { protocol: 'deepl', options: { api_key: 'operator' } };
+    const scene = await Scene.open({ engine }, undefined, right);
+    const team = await scene.gateway.team();
+    await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
+    scene.engine.always(status(456));
+    const both = [...alert('LingateEngineFailing'), ...alert('LingateEngineQuotaExhausted')];
+    await scene.pass(MINUTES, both, () => scene.translate(team));
+    scene.engine.always('ok');
+    await scene.pass(MINUTES, [], () => scene.translate(team));
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a store that is away, and comes back', async () => {
+    const redis = await startRedis();
+    const scene = await Scene.open({}, redis.url);
+    const team = await scene.gateway.team();
+    await scene.pass(MINUTES, [], () => scene.translate(team));
+    await redis.stop();
+    await scene.until(/^lingate_store_up 0$/m);
+    await scene.pass(MINUTES, alert('LingateStoreAway'), async () => expect(await scene.translate(team)).toBe(503));
+    const again = await startRedis(['--port', String(redis.port)]);
+    closing.push(() => again.stop());
+    await scene.until(/^lingate_store_up 1$/m);
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a charge that the store did not take in time', async () => {
+    const redis = await startRedis();
+    closing.push(() => redis.stop());
+    const scene = await Scene.open({ limits: { reservation_seconds: 2 }, store_options: { command_timeout_ms: 200 } }, redis.url);
+    const team = await scene.gateway.team();
+    await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
+    scene.engine.behave((_request, response) => {
+      redis.process.kill('SIGSTOP');
+      response.end('{"translations":[{"text":"vier"}]}');
+    });
+    expect(await scene.translate(team)).toBe(200);
+    await scene.until(/^lingate_settlements_total\{verdict="commit",result="abandoned"\} 1$/m);
+    redis.process.kill('SIGCONT');
+    await scene.until(/^lingate_store_up 1$/m);
+    await scene.pass(MINUTES - 7, alert('LingateSettlementsAbandoned'), async () => expect(await scene.translate(team)).toBe(200));
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a team whose quota is nearly used, among others, until it is given more', async () => {
+    const scene = await Scene.open({ team_metrics: TEAM_METRICS });
+    const [full, half] = [
+      await scene.gateway.team({ ...QUOTA_PLAN, characters: 100 }),
+      await scene.gateway.team({ ...QUOTA_PLAN, characters: 100 }),
+    ];
+    await scene.translate(half, 60);
+    await scene.until(new RegExp(`^lingate_team_quota_used_ratio\\{team_id="${half.teamId}"\\} 0.6$`, 'm'));
+    await scene.pass(MINUTES, []);
+    await scene.translate(full, 95);
+    await scene.until(new RegExp(`^lingate_team_quota_used_ratio\\{team_id="${full.teamId}"\\} 0.95$`, 'm'));
+    await scene.pass(MINUTES, alert('LingateQuotaNearlyUsed', { team_id: full.teamId }));
+    await scene.gateway.store.teams.updateTeam(full.teamId, { plan: { name: 'more', limits: limitsOf(QUOTA_PLAN) } });
+    await scene.until((metrics) => !metrics.includes(full.teamId));
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a team whose credit ends, until it is given more', async () => {
+    const scene = await Scene.open({ team_metrics: TEAM_METRICS });
+    const team = await scene.gateway.team(CREDIT_PLAN, 3);
+    await scene.until(/^lingate_teams\{condition="all"\} 1$/m);
+    await scene.pass(MINUTES, [], () => scene.translate(team));
+    expect(await scene.translate(team, 900)).toBe(200);
+    await scene.until(/^lingate_team_credit_characters\{team_id="\w+"\} 232$/m);
+    await scene.pass(MINUTES, alert('LingateCreditLow', { team_id: team.teamId }));
+    await scene.gateway.store.teams.updateTeam(team.teamId, { addMicro: 100_000_000 });
+    await scene.until(/^lingate_teams\{condition="credit_low"\} 0$/m);
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a key that nobody uses, until it is used', async () => {
+    const url = `sqlite:${folder}/lingate.db`;
+    const longAgo = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() - 40 * DAY_MS } });
+    const teamId = ulid();
+    await longAgo.teams.createTeam({ teamId, name: 'Old', plan: 'test', limits: limitsOf(QUOTA_PLAN), balanceMicro: 0 });
+    const old = freshKey(teamId);
+    await longAgo.teams.createKey(old);
+    await longAgo.close();
+    const scene = await Scene.open({ team_metrics: TEAM_METRICS }, url);
+    await scene.gateway.team();
+    await scene.until(new RegExp(`^lingate_team_key_unused_seconds\\{team_id="${teamId}",key_id="${old.keyId}"\\} 34\\d{5}$`, 'm'));
+    await scene.pass(5, []);
+    await scene.pass(KEY_MINUTES, alert('LingateKeyUnused', { team_id: teamId, key_id: old.keyId }));
+    await scene.gateway.store.ledger.admit({
+      requestId: ulid(),
+      teamId,
+      keyId: old.keyId,
+      characters: 0,
+      reserve: false,
+      leaseMs: 1000,
+      glossary: undefined,
+    });
+    await scene.until(/^lingate_teams\{condition="key_unused"\} 0$/m);
+    await scene.pass(5, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a gateway that nobody can look at', async () => {
+    const scene = await Scene.open();
+    await scene.pass(MINUTES, []);
+    for (let i = 0; i < MINUTES; i++) scene.timeline.add(undefined);
+    scene.expect(alert('LingateNotScraped'));
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+});
