@@ -53,13 +53,23 @@ export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody } from './domain/json-body.ts';
 export { Languages } from './domain/languages.ts';
 export type { LanguageTable, SourceLanguage, TargetLanguage } from './domain/languages.ts';
-export { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';
+export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';
 export { StoreError } from './domain/store-error.ts';
 export { NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';
 export { usageReport } from './domain/usage-report.ts';
 export type { UsageReport } from './domain/usage-report.ts';
-export type { GlossaryCreation, GlossaryEntries, GlossaryRecord, GlossaryStore, NewGlossary } from './ports/glossary-store.ts';
+export type {
+  DictionaryRecord,
+  GlossaryChange,
+  GlossaryChanged,
+  GlossaryCreation,
+  GlossaryEntries,
+  GlossaryRecord,
+  GlossaryStore,
+  NewDictionary,
+  NewGlossary,
+} from './ports/glossary-store.ts';
 export type { KeyDirectory, StoreUnavailable } from './ports/key-directory.ts';
 export type * from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';

@@ -11,7 +11,7 @@ const KEYS_MAX = 200;
 
 const COLUMNS = [
   { label: 'Key' },
-  { label: 'Label' },
+  { label: 'Label', text: true },
   { label: 'Mode' },
   { label: 'Status' },
   { label: 'Last use' },

@@ -4,8 +4,10 @@ import type { Html } from '../docs/html.ts';
 
 export interface Column {
   readonly label: string;
-  /** Figures stand at the right. */
+  /** They stand at the right. */
   readonly figures?: boolean;
+  /** What people have written, of any length: may be broken anywhere. */
+  readonly text?: boolean;
 }
 
 export interface Table {
@@ -17,7 +19,8 @@ export interface Table {
 }
 
 export function table({ caption, columns, rows }: Table): Html {
-  const kindOf = ({ figures = false }: Column): Html | undefined => (figures ? html` class="figures"` : undefined);
+  const kindOf = ({ figures = false, text = false }: Column): Html | undefined =>
+    figures ? html` class="figures"` : text ? html` class="text"` : undefined;
   const heads = columns.map((column) => html`<th role="columnheader" scope="col" ${kindOf(column)}>${column.label}</th>`);
   const cells = (row: readonly (Html | string)[]): Html[] =>
     columns.map((column, index) => {

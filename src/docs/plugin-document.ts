@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemDocument } from '../core/problem.ts';
-import type { ApiDocument, DocExamples, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
+import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
 import { reachable, securityOf, securitySchemesOf } from './openapi.ts';
 import type { Json, OpenApiOptions } from './openapi.ts';
 import { headers, headersOfEveryAnswer } from './openapi-headers.ts';
@@ -75,12 +75,14 @@ class Writer {
   readonly #options: OpenApiOptions;
   readonly #everywhere: readonly string[];
   readonly #used = new Set<string>();
+  /** Fields that the plugin has declared. */
+  readonly #own: Json = {};
 
   constructor(plugin: string, api: ApiDocument, options: OpenApiOptions) {
     this.#plugin = plugin;
     this.#api = api;
     this.#options = options;
-    this.#everywhere = [...headersOfEveryAnswer(options), ...Object.keys(api.headers ?? {})];
+    this.#everywhere = [...headersOfEveryAnswer(options), ...this.#declared(api.headers)];
   }
 
   operation(route: LoadedRoute): Json {
@@ -98,7 +100,7 @@ class Writer {
       responses: {
         [answer.status]: {
           description: answer.description,
-          headers: this.#headers([]),
+          headers: this.#headers(this.#declared(answer.headers)),
           ...(answer.schema === undefined
             ? {}
             : { content: { [answer.contentType ?? 'application/json']: media(answer.schema, answer, answer.description) } }),
@@ -110,13 +112,16 @@ class Writer {
   }
 
   usedHeaders(): Json {
-    const known = headers(this.#options);
-    const own = Object.entries(this.#api.headers ?? {}).map(([name, { description, example }]) => [
-      name,
-      { description, required: true, schema: { type: 'string' }, example },
-    ]);
-    const all = { ...known, ...(Object.fromEntries(own) as Json) };
+    const all = { ...headers(this.#options), ...this.#own };
     return Object.fromEntries(Object.entries(all).filter(([name]) => this.#used.has(name)));
+  }
+
+  /** Keeps what they are; their names. */
+  #declared(fields: DocHeaders = {}): readonly string[] {
+    for (const [name, { description, example }] of Object.entries(fields)) {
+      this.#own[name] = { description, required: true, schema: { type: 'string' }, example };
+    }
+    return Object.keys(fields);
   }
 
   #failures(route: LoadedRoute, doc: RouteDoc): Json {

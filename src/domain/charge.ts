@@ -2,11 +2,13 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 
-/** A glossary that the admission checks for existence and pair. Codes are canonical. */
+/** A glossary that the admission checks for existence and for a dictionary of the pair. Codes are canonical. */
 export interface GlossaryReference {
   readonly glossaryId: string;
   readonly sourceLang: string;
   readonly targetLang: string;
+  /** Where there is none of exactly this pair, one whose codes have the same bases will do: `PT` or `PT-BR` for `PT-PT`. */
+  readonly byBase?: boolean;
 }
 
 /** A route without a charge takes a place in the team's request rate and nothing else. */

@@ -1,4 +1,5 @@
-// The glossary endpoints: create, list, show, entries, delete. Another team's glossary looks like none at all.
+// The glossary endpoints: create, list, show, entries, delete. Another team's glossary looks like none at all, and so does one
+// that holds several dictionaries or none: here a glossary is one list of terms for one pair of languages.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -15,10 +16,13 @@ import { rfc3339 } from '../domain/period.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
+import type { DictionaryRecord, GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
 
 const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary of this id.');
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
+
+/** A glossary that is changed again each time between two looks at it is not waited for any longer. */
+const LOOKS_MAX = 10;
 
 const draftSlot = reserveSlot<GlossaryDraft>('glossary draft');
 
@@ -41,7 +45,9 @@ export function readGlossary(languages: () => Languages, bodyBytesMax: number): 
 
 export function createGlossary(glossaries: GlossaryStore, newId: () => string): BodyStep {
   return endpoint('create-glossary', async (x, teamId) => {
-    const creation = await glossaries.create({ glossaryId: newId(), teamId, ...x.need(draftSlot) });
+    const { name, ...dictionary } = x.need(draftSlot);
+    const glossaryId = newId();
+    const creation = await glossaries.create({ glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] });
     // The admission knew the team a moment ago; now the store has lost it, and with it the key.
     if (creation.kind === 'team_unknown') return UNKNOWN_KEY;
     if (creation.kind === 'limit_reached') {
@@ -49,33 +55,51 @@ export function createGlossary(glossaries: GlossaryStore, newId: () => string): 
       return refuse('glossary_limit_reached', detail, { max_glossaries: creation.maxGlossaries });
     }
     const { glossary } = creation;
-    return json(JSON.stringify(shown(glossary)), 201, [['Location', `/v1/glossaries/${glossary.glossaryId}`]]);
+    return json(JSON.stringify(shown(glossary)[0]), 201, [['Location', `/v1/glossaries/${glossary.glossaryId}`]]);
   });
 }
 
 export function listGlossaries(glossaries: GlossaryStore): BodyStep {
   return endpoint('list-glossaries', async (_x, teamId) => {
     const list = await glossaries.list(teamId);
-    return json(JSON.stringify({ glossaries: list.map((glossary) => shown(glossary)) }));
+    return json(JSON.stringify({ glossaries: list.flatMap(shown) }));
   });
 }
 
 export function showGlossary(glossaries: GlossaryStore): BodyStep {
   return glossaryEndpoint('show-glossary', async (teamId, id) => {
     const glossary = await glossaries.find(teamId, id);
-    return glossary === undefined ? NOT_FOUND : json(JSON.stringify(shown(glossary)));
+    const [body] = glossary === undefined ? [] : shown(glossary);
+    return body === undefined ? NOT_FOUND : json(JSON.stringify(body));
   });
 }
 
 export function showGlossaryEntries(glossaries: GlossaryStore): BodyStep {
-  return glossaryEndpoint('show-glossary-entries', async (teamId, id) => {
-    const entries = await glossaries.entries(teamId, id);
-    return entries === undefined ? NOT_FOUND : json(JSON.stringify({ entries }));
-  });
+  return glossaryEndpoint('show-glossary-entries', (teamId, id) => shownEntries(glossaries, teamId, id));
 }
 
 export function deleteGlossary(glossaries: GlossaryStore): BodyStep {
-  return glossaryEndpoint('delete-glossary', async (teamId, id) => ((await glossaries.remove(teamId, id)) ? DELETED : NOT_FOUND));
+  return glossaryEndpoint('delete-glossary', async (teamId, id) => {
+    const glossary = await glossaries.find(teamId, id);
+    if (glossary === undefined || onlyDictionary(glossary) === undefined) return NOT_FOUND;
+    return (await glossaries.remove(teamId, id)) ? DELETED : NOT_FOUND;
+  });
+}
+
+async function shownEntries(glossaries: GlossaryStore, teamId: string, glossaryId: string): Promise<Outcome> {
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const glossary = await glossaries.find(teamId, glossaryId);
+    const dictionary = glossary && onlyDictionary(glossary);
+    if (dictionary === undefined) return NOT_FOUND;
+    const entries = await glossaries.entries(teamId, dictionary.dictionaryId);
+    // Otherwise another has taken its place since it was found.
+    if (entries !== undefined) return json(JSON.stringify({ entries }));
+  }
+  return STORE_UNAVAILABLE;
+}
+
+function onlyDictionary({ dictionaries }: GlossaryRecord): DictionaryRecord | undefined {
+  return dictionaries.length === 1 ? dictionaries[0] : undefined;
 }
 
 function glossaryEndpoint(name: string, answer: (teamId: string, glossaryId: string) => Promise<Outcome>): BodyStep {
@@ -100,13 +124,19 @@ function endpoint(name: string, answer: (x: Exchange, teamId: string) => Promise
   };
 }
 
-function shown(glossary: GlossaryRecord): Record<string, string | number> {
-  return {
-    glossary_id: glossary.glossaryId,
-    name: glossary.name,
-    source_lang: glossary.sourceLang,
-    target_lang: glossary.targetLang,
-    entry_count: glossary.entryCount,
-    created_at: rfc3339(glossary.createdAtMs),
-  };
+/** None for a glossary that cannot be shown as one list of terms. */
+function shown(glossary: GlossaryRecord): readonly Readonly<Record<string, string | number>>[] {
+  const dictionary = onlyDictionary(glossary);
+  if (dictionary === undefined) return [];
+  const { sourceLang, targetLang, entryCount } = dictionary;
+  return [
+    {
+      glossary_id: glossary.glossaryId,
+      name: glossary.name,
+      source_lang: sourceLang,
+      target_lang: targetLang,
+      entry_count: entryCount,
+      created_at: rfc3339(glossary.createdAtMs),
+    },
+  ];
 }

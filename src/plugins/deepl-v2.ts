@@ -1,5 +1,6 @@
 // The plugin `lingate/plugins/deepl-v2`: DeepL's API over the same keys, limits and books, for the clients that people already have.
 import { definePlugin } from 'lingate';
+import { DOCUMENT } from './deepl-v2/document.ts';
 import { Options } from './deepl-v2/options.ts';
 import { languages } from './deepl-v2/languages.ts';
 import type { Part, Scene } from './deepl-v2/part.ts';
@@ -16,6 +17,7 @@ export default definePlugin({
     const parts = PARTS.map((part) => part({ options, host }));
     return {
       routes: parts.flatMap(({ routes }) => routes),
+      document: DOCUMENT,
       routeSteps: (services) => parts.flatMap(({ steps }) => steps(services)),
     };
   },

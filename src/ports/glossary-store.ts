@@ -1,28 +1,59 @@
-// Glossaries of teams: never changed once created, invisible to every other team.
+// Glossaries of teams, invisible to every other team: names for dictionaries, whose entries never change once they are written.
+import type { GlossaryReference } from '../domain/charge.ts';
+import type { EngineGlossary } from '../domain/translation-options.ts';
+
 export type GlossaryEntries = Readonly<Record<string, string>>;
+
+/** Of one pair of languages. What changes a dictionary puts another one, with an id of its own, in its place. */
+export interface DictionaryRecord {
+  /** ULID; the glossary's own where it is the only one that it was created with. */
+  readonly dictionaryId: string;
+  /** Canonical codes; a glossary holds each pair once. */
+  readonly sourceLang: string;
+  readonly targetLang: string;
+  readonly entryCount: number;
+}
+
+export interface NewDictionary extends Omit<DictionaryRecord, 'entryCount'> {
+  readonly entries: GlossaryEntries;
+}
 
 export interface NewGlossary {
   /** ULID. */
   readonly glossaryId: string;
   readonly teamId: string;
   readonly name: string;
-  /** Canonical codes. */
-  readonly sourceLang: string;
-  readonly targetLang: string;
-  readonly entries: GlossaryEntries;
+  /** In the order in which they are told. */
+  readonly dictionaries: readonly NewDictionary[];
 }
 
-export interface GlossaryRecord extends Omit<NewGlossary, 'entries' | 'teamId'> {
-  readonly entryCount: number;
+export interface GlossaryRecord extends Pick<NewGlossary, 'glossaryId' | 'name'> {
+  /** 1 when it is created, and one more with every change. */
+  readonly revision: number;
+  readonly dictionaries: readonly DictionaryRecord[];
   /** By the store's clock. */
   readonly createdAtMs: number;
 }
 
 export type GlossaryCreation =
   | { readonly kind: 'created'; readonly glossary: GlossaryRecord }
-  /** The team has as many as its record allows; exact under concurrent creation. */
+  /** The team has as many as its record allows, whatever they hold; exact under concurrent creation. */
   | { readonly kind: 'limit_reached'; readonly maxGlossaries: number }
   | { readonly kind: 'team_unknown' };
+
+/** What a glossary is to be, made from what it was: whoever read it, changed that and writes it back loses nobody's change. */
+export interface GlossaryChange extends Pick<NewGlossary, 'glossaryId' | 'teamId' | 'name'> {
+  /** Of the record that was read. */
+  readonly revision: number;
+  /** All that it holds from now on: dictionaries of that record as they are, and new ones with their entries. */
+  readonly dictionaries: readonly (DictionaryRecord | NewDictionary)[];
+}
+
+export type GlossaryChanged =
+  | { readonly kind: 'changed'; readonly glossary: GlossaryRecord }
+  /** It has another revision: read it again. Nothing was changed. */
+  | { readonly kind: 'outdated' }
+  | { readonly kind: 'missing' };
 
 /**
  * Where a team has no glossary of an id, `undefined` is answered, whoever else may have one. Ids are canonical ULIDs.
@@ -33,13 +64,23 @@ export interface GlossaryStore {
   /** In order of creation. */
   list(teamId: string): Promise<readonly GlossaryRecord[]>;
   find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined>;
-  entries(teamId: string, glossaryId: string): Promise<GlossaryEntries | undefined>;
+  /** Of a dictionary that one of the team's glossaries holds at this moment. */
+  entries(teamId: string, dictionaryId: string): Promise<GlossaryEntries | undefined>;
+  /** All of it or nothing; dictionaries that it no longer names are gone. */
+  change(change: GlossaryChange): Promise<GlossaryChanged>;
   /** Whether there was one to remove. */
   remove(teamId: string, glossaryId: string): Promise<boolean>;
 }
 
 /** What a translation needs of the glossaries, with a cache in front: what is cached is answered at once. */
 export interface GlossaryCache {
-  /** As the store's; for a glossary that an admission has just found. */
-  entries(teamId: string, glossaryId: string): GlossaryEntries | undefined | Promise<GlossaryEntries | undefined>;
+  /**
+   * The dictionary that serves `reference`, which an admission has just found under `dictionaryId`. If another has taken
+   * its place since, that one, whole; `undefined` if none has.
+   */
+  dictionary(
+    teamId: string,
+    reference: GlossaryReference,
+    dictionaryId: string | undefined,
+  ): EngineGlossary | undefined | Promise<EngineGlossary | undefined>;
 }

@@ -23,7 +23,7 @@ export interface AdmissionRequest {
   readonly reserve: boolean;
   /** How long a reservation is held before it is released by itself, in milliseconds. */
   readonly leaseMs: number;
-  /** Checked for existence and pair (canonical codes) before the reservation; only with `reserve`. */
+  /** Checked for existence and a dictionary of the pair before the reservation; only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
   /** Whether the answer is to say how the team's request rate stands, which costs the store a little. */
   readonly reportRate?: boolean;
@@ -96,6 +96,11 @@ export interface RateStanding {
 export interface Admitted {
   readonly kind: 'admitted';
   readonly reservation: Reservation | undefined;
+  /**
+   * The dictionary that serves the glossary's reference at this moment (`dictionaryFor`). Left out where no glossary was
+   * checked, and where an open reservation is answered again.
+   */
+  readonly dictionaryId?: string;
 }
 
 export interface QuotaExceeded {

@@ -84,8 +84,11 @@ export interface ApiDocument {
   /** What the bodies of failures look like; without it, problem documents. */
   readonly failure?: TSchema;
   /** Fields that every answer has because the plugin sets them. */
-  readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
+  readonly headers?: DocHeaders;
 }
+
+/** Response fields by their names. */
+export type DocHeaders = Readonly<Record<string, { readonly description: string; readonly example: string }>>;
 
 /** What plugins say of their routes. */
 export interface PluginApis {
@@ -131,6 +134,8 @@ export interface RouteDoc {
     /** Left out for an answer without a body. */
     readonly schema?: TSchema;
     readonly contentType?: string;
+    /** Fields beyond those of every answer; in a document of the plugin's own. */
+    readonly headers?: DocHeaders;
   };
   /** What it can fail with: the status as the route tells it, and when. */
   readonly failures?: Readonly<Record<number, string>>;
@@ -174,8 +179,8 @@ export interface GatewayServices {
 }
 
 /**
- * `glossaryId` names one whose entries never change under that id: they are cached. A step that has the entries itself
- * leaves it out and puts them into `options.glossary`.
+ * `glossaryId` names the glossary of the charge: the dictionary that the admission found in it is used, and cached. A step
+ * that has the entries itself leaves it out and puts them into `options.glossary`.
  */
 export interface TranslationOrder extends Pick<TranslateRequest, 'text' | 'options' | 'glossaryId'> {
   /** For each of the two attempts, where that is less than `engine.timeout_ms`. */

@@ -1,37 +1,61 @@
-// Remembers glossaries' entries in front of a store: they never change, and whether one still exists is the admission's to say.
+// Remembers dictionaries in front of a store: their entries never change, and which of them serves is the admission's to say.
 import { LRUCache } from 'lru-cache';
-import type { GlossaryEntries, GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
+import type { GlossaryReference } from '../domain/charge.ts';
+import { dictionaryFor } from '../domain/dictionary-choice.ts';
+import type { EngineGlossary } from '../domain/translation-options.ts';
+import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 
 export interface GlossaryCacheOptions {
-  readonly store: Pick<GlossaryStore, 'entries'>;
+  readonly store: Pick<GlossaryStore, 'entries' | 'find'>;
   /** About as many bytes of memory as all that is remembered may take. */
   readonly bytesMax: number;
 }
 
-type Found = GlossaryEntries | undefined;
+type Found = EngineGlossary | undefined;
 
 /** What an entry takes besides its characters, of two bytes each. */
 const ENTRY_BYTES = 100;
+/** A glossary that is changed again each time between two looks at it is not waited for any longer. */
+const LOOKS_MAX = 10;
 
 export class LruGlossaryCache implements GlossaryCache {
-  readonly #store: Pick<GlossaryStore, 'entries'>;
-  readonly #remembered: LRUCache<string, GlossaryEntries>;
-  /** One look-up per glossary at a time; as many as there are requests in flight at most. */
+  readonly #store: Pick<GlossaryStore, 'entries' | 'find'>;
+  readonly #remembered: LRUCache<string, EngineGlossary>;
+  /** One look-up per dictionary at a time; as many as there are requests in flight at most. */
   readonly #running = new Map<string, Promise<Found>>();
 
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
     this.#store = store;
-    // A glossary that is larger than all of the memory is not remembered.
+    // A dictionary that is larger than all of the memory is not remembered.
     this.#remembered = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
   }
 
-  entries(teamId: string, glossaryId: string): Found | Promise<Found> {
-    const key = `${teamId} ${glossaryId}`;
-    return this.#remembered.get(key) ?? this.#running.get(key) ?? this.#look(key, teamId, glossaryId);
+  dictionary(teamId: string, reference: GlossaryReference, dictionaryId: string | undefined): Found | Promise<Found> {
+    const remembered = dictionaryId === undefined ? undefined : this.#remembered.get(keyOf(teamId, dictionaryId));
+    return remembered ?? this.#current(teamId, reference, dictionaryId);
   }
 
-  async #look(key: string, teamId: string, glossaryId: string): Promise<Found> {
-    const lookup = this.#store.entries(teamId, glossaryId);
+  /** Between two look-ups another dictionary may take the place of the one that was found: then that one is looked for. */
+  async #current(teamId: string, reference: GlossaryReference, admittedId: string | undefined): Promise<Found> {
+    let dictionaryId = admittedId;
+    for (let look = 0; look < LOOKS_MAX; look++) {
+      const found = dictionaryId === undefined ? undefined : await this.#byId(teamId, dictionaryId);
+      if (found !== undefined) return found;
+      const glossary = await this.#store.find(teamId, reference.glossaryId);
+      const serving = glossary && dictionaryFor(glossary.dictionaries, reference);
+      if (serving === undefined) return undefined;
+      ({ dictionaryId } = serving);
+    }
+    return undefined;
+  }
+
+  #byId(teamId: string, dictionaryId: string): Found | Promise<Found> {
+    const key = keyOf(teamId, dictionaryId);
+    return this.#remembered.get(key) ?? this.#running.get(key) ?? this.#look(key, teamId, dictionaryId);
+  }
+
+  async #look(key: string, teamId: string, dictionaryId: string): Promise<Found> {
+    const lookup = this.#read(teamId, dictionaryId);
     this.#running.set(key, lookup);
     try {
       const found = await lookup;
@@ -41,9 +65,18 @@ export class LruGlossaryCache implements GlossaryCache {
       this.#running.delete(key);
     }
   }
+
+  async #read(teamId: string, dictionaryId: string): Promise<Found> {
+    const entries = await this.#store.entries(teamId, dictionaryId);
+    return entries && { id: dictionaryId, entries };
+  }
 }
 
-function bytesOf(entries: GlossaryEntries): number {
+function keyOf(teamId: string, dictionaryId: string): string {
+  return `${teamId} ${dictionaryId}`;
+}
+
+function bytesOf({ entries }: EngineGlossary): number {
   let bytes = ENTRY_BYTES;
   for (const term in entries) bytes += ENTRY_BYTES + 2 * (term.length + entries[term]!.length);
   return bytes;

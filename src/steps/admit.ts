@@ -8,10 +8,10 @@ import type { BodyStep } from '../core/step.ts';
 import type { KeyOwner } from '../domain/api-key.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
-import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
+import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
-import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyCache, StoreUnavailable } from '../ports/key-directory.ts';
 import type { Admission, AdmissionRequest, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
 
@@ -30,7 +30,6 @@ export interface AdmitOptions {
 
 const reservationSlot = reserveSlot<Reservation>('reservation');
 const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Create a new one in the dashboard.');
-const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
 
 export function admitStep(options: AdmitOptions): BodyStep {
   const { ledger, settlements, now } = options;
@@ -90,6 +89,7 @@ function conclude(
     x.set(reservationSlot, admission.reservation);
     x.need(requestStatsSlot).characters = admission.reservation.characters;
   }
+  if (admission.dictionaryId !== undefined) x.set(dictionaryIdSlot, admission.dictionaryId);
   return charge?.refusal;
 }
 

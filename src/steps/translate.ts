@@ -4,7 +4,9 @@ import { json } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
+import { chargeSlot } from '../domain/charge.ts';
+import type { GlossaryReference } from '../domain/charge.ts';
+import { dictionaryIdSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
 import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { StoreError } from '../domain/store-error.ts';
@@ -13,7 +15,7 @@ import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
-import type { GlossaryEntries, GlossaryCache } from '../ports/glossary-store.ts';
+import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { Detected, Translated, TranslationOrder } from '../ports/plugin.ts';
 
 export interface TranslateOptions {
@@ -90,24 +92,32 @@ function translated<Told>(x: Exchange, order: TranslationOrder, options: Transla
   const { glossaryId } = order;
   if (glossaryId === undefined) return work(x, order, undefined, options, tell);
   const startedAtMs = options.now();
-  const entries = options.glossaries.entries(x.need(keyOwnerSlot).teamId, glossaryId);
-  if (!(entries instanceof Promise)) return workWith(x, order, entries, options, tell);
-  return entries.then((found) => {
+  const reference = referenceOf(x, order, glossaryId);
+  const glossary = options.glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, x.get(dictionaryIdSlot));
+  if (!(glossary instanceof Promise)) return workWith(x, order, glossary, options, tell);
+  return glossary.then((found) => {
     x.need(requestStatsSlot).storeMs += options.now() - startedAtMs;
     return workWith(x, order, found, options, tell);
   }, refuseUnreachable);
 }
 
+/** As it was charged; the order of a route that has charged none is taken at its word. */
+function referenceOf(x: Exchange, { options }: TranslationOrder, glossaryId: string): GlossaryReference {
+  const charged = x.get(chargeSlot)?.glossary;
+  if (charged?.glossaryId === glossaryId) return charged;
+  return { glossaryId, sourceLang: options.sourceLang ?? '', targetLang: options.targetLang };
+}
+
 function workWith<Told>(
   x: Exchange,
   order: TranslationOrder,
-  entries: GlossaryEntries | undefined,
+  glossary: EngineGlossary | undefined,
   options: TranslateOptions,
   tell: Tell<Told>,
 ): Worked<Told> {
   // Deleted since the admission found it.
-  if (entries === undefined) return NO_SUCH_GLOSSARY;
-  return work(x, order, { id: order.glossaryId!, entries }, options, tell);
+  if (glossary === undefined) return NO_SUCH_GLOSSARY;
+  return work(x, order, glossary, options, tell);
 }
 
 function work<Told>(

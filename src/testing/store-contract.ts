@@ -8,6 +8,7 @@ import { admissionContract } from './store/admission-contract.ts';
 import { clockContract } from './store/clock-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
+import { dictionaryContract } from './store/dictionary-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
 import { periodContract } from './store/period-contract.ts';
@@ -44,6 +45,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'keys', part: keysContract },
   { title: 'teams', part: teamsContract },
   { title: 'glossaries', part: glossaryContract },
+  { title: 'dictionaries of glossaries', part: dictionaryContract },
   { title: 'concurrency and further instances', part: concurrencyContract },
 ];
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import type { Browser } from '../support/browser.ts';
-import { signedInTab } from '../support/console-tab.ts';
+import { ConsoleTab } from '../support/console-tab.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Tab } from '../support/tab.ts';
 import { openSite, translate } from '../support/site.ts';
@@ -37,7 +37,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 onEveryGateway({ listeners: ['uws'], config: { admin: { token: TOKEN } } }, (setting) => {
   const opsUrl = (): string => `http://127.0.0.1:${setting.gateway.opsPort}`;
-  const signedIn = (look = {}): Promise<Tab> => signedInTab(browser, opsUrl(), TOKEN, look);
+  const signedIn = (look = {}): Promise<Tab> => ConsoleTab.signedIn(browser, setting.gateway.opsPort, TOKEN, look).then(({ tab }) => tab);
   const translated = async (): Promise<void> => {
     const { key } = await setting.gateway.team();
     const answer = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['0123456789'], target_lang: 'DE' } });
@@ -99,7 +99,7 @@ describe('with two workers', () => {
   test('the page shows the sum of both, what the engine does, and says when the gateway is gone, in few words', async () => {
     const gateway = await site.serve('--workers', '2');
     try {
-      const tab = await signedInTab(browser, gateway.opsUrl, TOKEN);
+      const tab = (await ConsoleTab.signedIn(browser, Number(new URL(gateway.opsUrl).port), TOKEN)).tab;
       expect(await text(tab, '[data-part="state"]')).toContain('2 of 2 workers answer');
       // Each connection is taken by one of them or the other.
       for (let i = 0; i < 8; i++) expect((await translate(gateway.port, site.team.key)).status).toBe(200);

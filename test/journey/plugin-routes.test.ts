@@ -1,6 +1,7 @@
 // A plugin's own API beside /v1: metered, limited and logged like ours, in its own words, on both listeners and stores.
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { singleGlossary } from '../../src/testing/store/single-glossary.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
@@ -93,7 +94,7 @@ onEveryGateway({ config: { plugins: [{ module: MODULE, options: { attempt_ms: 10
   test('glossaries of the team are within its reach, and no others', async () => {
     const { teams: _teams, glossaries } = setting.gateway.store;
     const glossary = { glossaryId: '01KA6Q4T1V8E5S0H6N3B7W2XJD', teamId: team.teamId, name: 'Terms', sourceLang: 'EN', targetLang: 'DE' };
-    await glossaries.create({ ...glossary, entries: { a: 'b' } });
+    await glossaries.create(singleGlossary({ ...glossary, entries: { a: 'b' } }));
     const path = `/small/glossaries/${glossary.glossaryId}`;
     expect((await ask(setting, { path, key: team.key })).body).toBe('{"name":"Terms"}');
     const other = await setting.gateway.team();

@@ -16,8 +16,14 @@ const DOC: RouteDoc = {
   summary: 'List languages',
   description: 'The languages that texts may be in, or be translated to.',
   authenticated: true,
+  tag: 'Languages',
   query: [
-    { name: 'type', description: '`source`, the default, or `target`. It may stand in a form or JSON body, too.', schema: Type.String() },
+    {
+      name: 'type',
+      description: '`source`, the default, or `target`. It may stand in a form or JSON body, too.',
+      schema: Type.String(),
+      example: 'target',
+    },
   ],
   answer: {
     status: 200,
@@ -31,7 +37,6 @@ const DOC: RouteDoc = {
     ),
     example: [{ language: 'DE', name: 'German', supports_formality: true }],
   },
-  failures: { 400: '`type` is something else.', 403: 'The key is missing, unknown or revoked.', 429: 'Too many requests.' },
 };
 
 export function languages({ host }: Scene): Part {

@@ -4,6 +4,7 @@ import type { EngineCapabilities, Languages, Refusal, TranslationOptions } from 
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Members } from '../facades/members.ts';
+import { ulidOf } from './glossary-id.ts';
 import { chosen, flag, namesOf, oneOf, textOf } from './parameters.ts';
 import type { Judged } from './parameters.ts';
 import { formatOf } from './tag-handling.ts';
@@ -19,7 +20,7 @@ const SPLITTINGS = ['0', '1', 'nonewlines'];
 export interface TranslateOrder {
   readonly text: readonly string[];
   readonly characters: number;
-  /** But for the glossary: only its id is known yet. */
+  /** But for the glossary, which the admission looks for. */
   readonly options: TranslationOptions;
   readonly glossaryId: string | undefined;
   readonly showsBilled: boolean;
@@ -99,7 +100,10 @@ function glossaryIdOf(members: Members, sourceLang: string | undefined, can: Eng
   if ('problem' in id || id.sound === undefined) return id;
   if (!can.glossaries) return refuse('validation_error', "'glossary_id': the engine of this service takes no glossaries; leave it out.");
   if (sourceLang === undefined) return refuse('validation_error', "'source_lang' is required when 'glossary_id' is used.");
-  return id;
+  const glossaryId = ulidOf(id.sound);
+  return glossaryId === undefined
+    ? refuse('validation_error', "Value for 'glossary_id' not supported: it is a UUID.")
+    : { sound: glossaryId };
 }
 
 /** What changes nothing but the answer, and what is checked only. */

@@ -24,9 +24,9 @@ const Answer = Type.Object({
   translations: Type.Array(
     Type.Object({
       detected_source_language: Type.String({ description: '`UND` where nobody has found it out.' }),
-      text: Type.String(),
-      billed_characters: Type.Optional(Type.Integer()),
-      model_type_used: Type.Optional(Type.String()),
+      text: Type.String({ description: 'The translation.' }),
+      billed_characters: Type.Optional(Type.Integer({ description: 'With `show_billed_characters`.' })),
+      model_type_used: Type.Optional(Type.String({ description: 'With `model_type`.' })),
     }),
     { description: 'One per text, in the order of the texts.' },
   ),
@@ -36,6 +36,7 @@ export const TRANSLATE_DOC: RouteDoc = {
   summary: 'Translate texts',
   description: 'Translates up to 50 texts, all or none of them.',
   authenticated: true,
+  tag: 'Translation',
   body: {
     description: 'As a form or as JSON.',
     schema: Body,
@@ -48,13 +49,14 @@ export const TRANSLATE_DOC: RouteDoc = {
     schema: Answer,
     example: { translations: [{ detected_source_language: 'EN', text: 'Hallo' }] },
   },
-  failures: {
-    400: 'A parameter is wrong; `detail` and `message` name it.',
-    403: 'The key is missing, unknown or revoked.',
-    404: 'The team has no such glossary.',
-    413: 'Too many texts, too many characters, or too long a body.',
-    429: 'More requests in the last second than the plan allows.',
-    456: 'The quota or the credit is used up.',
-    503: 'The engine, or another service behind this one, is not there; nothing was charged.',
-  },
+  problems: [
+    'invalid_target_lang',
+    'invalid_source_lang',
+    'too_many_texts',
+    'text_too_long',
+    'quota_exceeded',
+    'credit_exhausted',
+    'glossary_not_found',
+    'engine_unavailable',
+  ],
 };

@@ -1,7 +1,6 @@
 // POST /v2/translate.
 import { chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
-import type { BodyStep, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
-import { useGlossary } from './glossary-use.ts';
+import type { BodyStep, Charge, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
 import { AUTHENTICATED } from './part.ts';
 import type { Part, Scene } from './part.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
@@ -41,9 +40,16 @@ function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, 
       return judged.refusal;
     }
     x.set(slot, judged.order);
-    x.set(chargeSlot, { characters: judged.order.characters, reserve: true, glossary: undefined, refusal: undefined });
+    x.set(chargeSlot, chargeOf(judged.order));
     return undefined;
   });
+}
+
+function chargeOf({ characters, glossaryId, options }: TranslateOrder): Charge {
+  const { sourceLang, targetLang } = options;
+  // A glossary is never used without a source language. Here its languages are compared without their regions.
+  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
+  return { characters, reserve: true, glossary, refusal: undefined };
 }
 
 function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, attemptMs: number): BodyStep {
@@ -54,15 +60,8 @@ function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, at
     run(x) {
       const order = x.need(slot);
       const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(order, told.translations) : told);
-      if (order.glossaryId === undefined) {
-        const told = services.translate(x, { text: order.text, options: order.options, glossaryId: undefined, attemptMs });
-        return told instanceof Promise ? told.then(tell) : tell(told);
-      }
-      return useGlossary(x, services, order.glossaryId, order.options).then((options) =>
-        'problem' in options
-          ? options
-          : Promise.resolve(services.translate(x, { text: order.text, options, glossaryId: undefined, attemptMs })).then(tell),
-      );
+      const told = services.translate(x, { text: order.text, options: order.options, glossaryId: order.glossaryId, attemptMs });
+      return told instanceof Promise ? told.then(tell) : tell(told);
     },
   };
 }

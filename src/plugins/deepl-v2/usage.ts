@@ -15,6 +15,7 @@ const DOC: RouteDoc = {
   summary: 'Read the usage',
   description: 'What the team has used in the current period, over all of its keys and on all routes.',
   authenticated: true,
+  tag: 'Usage',
   answer: {
     status: 200,
     description: 'Settled counts.',
@@ -24,7 +25,6 @@ const DOC: RouteDoc = {
     }),
     example: { character_count: 1200, character_limit: 500000 },
   },
-  failures: { 403: 'The key is missing, unknown or revoked.', 429: 'Too many requests.' },
 };
 
 export function usage(): Part {

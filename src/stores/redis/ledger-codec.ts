@@ -2,7 +2,7 @@
 import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { Admission, AdmissionRequest, Placed, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Offer } from './period-offer.ts';
-import { glossaryPair } from './redis-keys.ts';
+import { languagePair } from './glossary-record.ts';
 import { ID_BYTES_MAX, writeRequestId } from './request-id-bytes.ts';
 
 export interface Settlement {
@@ -24,6 +24,7 @@ const RESERVES = 4;
 const TELLS_RATE = 8;
 const HAS_GLOSSARY = 16;
 const HAS_CHARACTERS = 32;
+const BY_BASE = 64;
 
 const HEAD_BYTES = 16;
 const TEAM_BYTES = 27;
@@ -52,7 +53,7 @@ function bytesMax({ offer, operations }: TeamOperations): number {
     bytes += Buffer.byteLength(operation.keyId);
     const { glossary } = operation;
     if (glossary === undefined) continue;
-    bytes += 2 + Buffer.byteLength(glossary.glossaryId) + Buffer.byteLength(glossaryPair(glossary.sourceLang, glossary.targetLang));
+    bytes += 2 + Buffer.byteLength(glossary.glossaryId) + Buffer.byteLength(languagePair(glossary.sourceLang, glossary.targetLang));
   }
   return bytes;
 }
@@ -72,6 +73,7 @@ function writeOperation(call: Buffer, at: number, operation: AdmissionRequest | 
   if (reserve) what += RESERVES;
   if (reportRate === true) what += TELLS_RATE;
   if (glossary !== undefined) what += HAS_GLOSSARY;
+  if (glossary?.byBase === true) what += BY_BASE;
   if (characters !== undefined) what += HAS_CHARACTERS;
   next = call.writeUInt8(what, next);
   next = writeText(call, next, keyId);
@@ -79,7 +81,7 @@ function writeOperation(call: Buffer, at: number, operation: AdmissionRequest | 
   next = call.writeDoubleBE(leaseMs, next);
   if (glossary === undefined) return next;
   next = writeText(call, next, glossary.glossaryId);
-  return writeText(call, next, glossaryPair(glossary.sourceLang, glossary.targetLang));
+  return writeText(call, next, languagePair(glossary.sourceLang, glossary.targetLang));
 }
 
 function writeText(call: Buffer, at: number, text: string): number {
@@ -156,6 +158,10 @@ export class ReplyReader {
         return { kind: 'admitted', reservation: undefined };
       case 'A':
         return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: this.nowMs + leaseMs } };
+      case 'G': {
+        const reservation = { requestId, teamId, characters, leaseUntilMs: this.nowMs + leaseMs };
+        return { kind: 'admitted', reservation, dictionaryId: this.#text() };
+      }
       case 'O':
         return { kind: 'admitted', reservation: { requestId, teamId, characters: this.#number(), leaseUntilMs: this.#number() } };
       case 'x':

@@ -6,9 +6,9 @@
  * - `:team` hash: the team's record, its plan, books and keys' states
  * - `:use:<number>` hash of the settled counts of a period that was left: `characters`, `<key>:c`, `<key>:r`
  * - `:keys` hash of the keys' records
- * - `:glossaries` hash of the glossaries' records, `:entries:<glossary>` the entries of each as JSON
- * - `:pairs` hash from glossary to `<source>|<target>`, apart from the glossaries themselves so that an admission reads a
- *   few bytes whatever their size; whoever creates or deletes a glossary writes all of these in one script
+ * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
+ * - `:pairs` hash from glossary to what it holds (glossary-record.ts), apart from the records so that an admission reads a
+ *   few bytes whatever their size; whoever creates, changes or deletes a glossary writes all of these in one script
  */
 export interface TeamKeys {
   readonly team: string;
@@ -37,9 +37,9 @@ export function teamKey(teamId: string): string {
   return `lingate:{${teamId}}:team`;
 }
 
-/** A glossary's entries: a key of their own, so that listing glossaries does not read them. */
-export function entriesKey(teamId: string, glossaryId: string): string {
-  return `lingate:{${teamId}}:entries:${glossaryId}`;
+/** A dictionary's entries: a key of their own, so that listing glossaries does not read them. */
+export function entriesKey(teamId: string, dictionaryId: string): string {
+  return `lingate:{${teamId}}:entries:${dictionaryId}`;
 }
 
 /** All teams in order of creation. */
@@ -59,11 +59,6 @@ export function digestKey(digest: string): string {
 /** The team of a key id. */
 export function ownerKey(keyId: string): string {
   return `lingate:key:${keyId}`;
-}
-
-/** A glossary's value in `:pairs`. */
-export function glossaryPair(sourceLang: string, targetLang: string): string {
-  return `${sourceLang}|${targetLang}`;
 }
 
 const SLOTS = 16_384;

@@ -27,6 +27,7 @@ const SCRIPTS = {
   create_key: { files: [...SHARED, 'keys'] },
   revoke_key: { files: [...SHARED, 'keys'] },
   create_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
+  change_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   remove_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   index_team: { files: ['shared', 'searched', 'index-team'] },
   find_teams: { files: ['shared', 'searched', 'find-teams'] },

@@ -1,6 +1,8 @@
 // The admission: judged in the order of the port, and only then written.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
+import type { DictionaryRecord } from '../../ports/glossary-store.ts';
 import type { Admission, AdmissionRequest, GlossaryReference, Placed } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
@@ -12,14 +14,15 @@ export class Admissions {
   readonly #books: Books;
   readonly #expiry: Expiry;
   readonly #ids: RequestIds;
-  readonly #glossary: StatementSync;
+  readonly #dictionaries: StatementSync;
 
   constructor(database: DatabaseSync, books: Books, expiry: Expiry, ids: RequestIds) {
     this.#books = books;
     this.#expiry = expiry;
     this.#ids = ids;
-    this.#glossary = database.prepare('SELECT source_lang, target_lang FROM glossaries WHERE glossary_id = ? AND team = ?');
-    this.#glossary.setReturnArrays(true);
+    // One row with nulls for a glossary without any.
+    this.#dictionaries = database.prepare(`SELECT d.source_lang AS sourceLang, d.target_lang AS targetLang, d.dictionary_id AS dictionaryId
+      FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.glossary_id = ? AND g.team = ? ORDER BY d.place`);
   }
 
   /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
@@ -61,8 +64,12 @@ export class Admissions {
     const maxCharacters = team.limits.maxCharactersPerRequest;
     if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
-    const refusal = this.#glossaryRefusal(team.no, glossary) ?? booksRefusal(team, characters);
-    return refusal ?? { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs } };
+    const dictionary = glossary === undefined ? undefined : this.#dictionary(team.no, glossary);
+    if (typeof dictionary === 'object') return dictionary;
+    const refusal = booksRefusal(team, characters);
+    if (refusal !== undefined) return refusal;
+    const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
+    return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
   }
 
   /** Writes the id down as this answer leaves it; without `over` only if the file has none of it. */
@@ -101,11 +108,12 @@ export class Admissions {
     this.#books.touchKey(key);
   }
 
-  #glossaryRefusal(team: number, glossary: GlossaryReference | undefined): Placed | undefined {
-    if (glossary === undefined) return undefined;
-    const pair = this.#glossary.get(glossary.glossaryId, team) as unknown as [sourceLang: string, targetLang: string] | undefined;
-    if (pair === undefined) return { kind: 'glossary_missing' };
-    return pair[0] === glossary.sourceLang && pair[1] === glossary.targetLang ? undefined : { kind: 'glossary_mismatch' };
+  /** The id of the one that serves. */
+  #dictionary(team: number, glossary: GlossaryReference): string | Placed {
+    const rows = this.#dictionaries.all(glossary.glossaryId, team);
+    if (rows.length === 0) return { kind: 'glossary_missing' };
+    const held = rows.filter(({ dictionaryId }) => dictionaryId !== null) as unknown as readonly DictionaryRecord[];
+    return dictionaryFor(held, glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
   }
 }
 

@@ -1,6 +1,7 @@
 // The schema as a list of steps that only ever grows: a released step is never edited, a change is a new one behind it.
 import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
+import { DICTIONARIES } from './schema-dictionaries.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
@@ -145,4 +146,5 @@ export const MIGRATIONS: readonly Step[] = [
     packPlaces(database);
     database.exec(LEDGER_SHAPE.after);
   },
+  DICTIONARIES,
 ];

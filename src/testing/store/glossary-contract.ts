@@ -1,8 +1,11 @@
 // Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions see them.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
+import type { GlossaryReference } from '../../domain/charge.ts';
 import type { GlossaryRecord, NewGlossary } from '../../ports/glossary-store.ts';
 import type { Store } from '../../ports/store.ts';
+import { singleGlossary } from './single-glossary.ts';
+import type { SingleGlossary } from './single-glossary.ts';
 import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
@@ -12,8 +15,9 @@ const ENTRIES = JSON.parse(
   '{"gateway":"Tor","10":"zehn","2":"zwei","__proto__":"Prototyp","\u00e9t\u00e9 👍":"Sommer “x”","a\'b\\\\":"%s $1"}',
 ) as Readonly<Record<string, string>>;
 
-function glossary(teamId: string, change: Partial<NewGlossary> = {}): NewGlossary {
-  return { glossaryId: newId(), teamId, name: 'Terms', sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' }, ...change };
+function glossary(teamId: string, change: Partial<SingleGlossary> = {}): NewGlossary {
+  const terms = { sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' } };
+  return singleGlossary({ glossaryId: newId(), teamId, name: 'Terms', ...terms, ...change });
 }
 
 async function created(store: Store, wanted: NewGlossary): Promise<GlossaryRecord> {
@@ -22,8 +26,8 @@ async function created(store: Store, wanted: NewGlossary): Promise<GlossaryRecor
   return creation.glossary;
 }
 
-function used({ glossaryId, sourceLang, targetLang }: GlossaryRecord, change: Partial<GlossaryRecord> = {}) {
-  return { glossaryId, sourceLang, targetLang, ...change };
+function used({ glossaryId }: GlossaryRecord, change: Partial<GlossaryReference> = {}): GlossaryReference {
+  return { glossaryId, sourceLang: 'EN', targetLang: 'DE', ...change };
 }
 
 export function glossaryContract(it: AddCase, subject: Subject): void {
@@ -31,8 +35,9 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     const { store, again, clock } = subject;
     const { teamId } = await teamUnderTest(store);
     const wanted = glossary(teamId, { name: 'Pläne, “7” | EN', sourceLang: 'PT', targetLang: 'PT-BR', entries: ENTRIES });
-    const { glossaryId, name, sourceLang, targetLang } = wanted;
-    const record = { glossaryId, name, sourceLang, targetLang, entryCount: 6, createdAtMs: clock.nowMs() };
+    const { glossaryId, name } = wanted;
+    const dictionaries = [{ dictionaryId: glossaryId, sourceLang: 'PT', targetLang: 'PT-BR', entryCount: 6 }];
+    const record = { glossaryId, name, revision: 1, dictionaries, createdAtMs: clock.nowMs() };
     expect(await store.glossaries.create(wanted)).toEqual({ kind: 'created', glossary: record });
     clock.step(5000);
     for (const { glossaries } of [store, again]) {
@@ -45,8 +50,8 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
   it('a large glossary comes back whole', async () => {
     const { teamId } = await teamUnderTest(subject.store);
     const entries = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`term ${i} ${'x'.repeat(100)}`, `Begriff ${i}`]));
-    const { glossaryId, entryCount } = await created(subject.store, glossary(teamId, { entries }));
-    expect(entryCount).toBe(5000);
+    const { glossaryId, dictionaries } = await created(subject.store, glossary(teamId, { entries }));
+    expect(dictionaries).toMatchObject([{ entryCount: 5000 }]);
     expect(await subject.again.glossaries.entries(teamId, glossaryId)).toEqual(entries);
   });
 

@@ -38,7 +38,11 @@ export interface Ask {
   readonly body?: string | Uint8Array;
 }
 
-export async function startInputGateway(listener: (typeof LISTENERS)[number]): Promise<InputGateway> {
+/** `more` are members of the configuration. */
+export async function startInputGateway(
+  listener: (typeof LISTENERS)[number],
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<InputGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-input-'));
   const engine = await startScriptedEngine();
   const config = {
@@ -46,6 +50,7 @@ export async function startInputGateway(listener: (typeof LISTENERS)[number]): P
     engine: { timeout_ms: 5000 },
     store_options: { command_timeout_ms: 5000 },
     limits: { shed_loop_delay_ms: 0 },
+    ...more,
   };
   const gateway = await startGateway({ listener, store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
   const { key, teamId } = await gateway.team(PLAN);

@@ -29,7 +29,7 @@ export interface LedgerCall {
 }
 
 /** What a byte of an operation says. */
-const [COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS] = [1, 2, 4, 8, 16, 32];
+const [COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 2, 4, 8, 16, 32, 64];
 const OTHER_ID = 0xff;
 const ULID_BYTES = 16;
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -112,16 +112,16 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
     characters: (what & HAS_CHARACTERS) === 0 ? undefined : characters,
     reserve: (what & RESERVES) > 0,
     leaseMs,
-    glossary: (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes),
+    glossary: (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes, (what & BY_BASE) > 0),
     reportRate: (what & TELLS_RATE) > 0,
   };
   return { kind: 'admit', requestId, request };
 }
 
-function readGlossary(bytes: Bytes): AdmissionRequest['glossary'] {
+function readGlossary(bytes: Bytes, byBase: boolean): AdmissionRequest['glossary'] {
   const glossaryId = bytes.text();
   const [sourceLang = '', targetLang = ''] = bytes.text().split('|');
-  return { glossaryId, sourceLang, targetLang };
+  return { glossaryId, sourceLang, targetLang, byBase };
 }
 
 /** The store's time, and what each operation is told. */
@@ -156,8 +156,9 @@ const WORDS = {
 function partsOf(answer: Admission | Resolution): readonly Buffer[] {
   switch (answer.kind) {
     case 'admitted': {
-      const { reservation } = answer;
+      const { reservation, dictionaryId } = answer;
       if (reservation === undefined) return [Buffer.from('a')];
+      if (dictionaryId !== undefined) return [Buffer.from('G'), text(dictionaryId)];
       return [Buffer.from('O'), numbers(reservation.characters, reservation.leaseUntilMs)];
     }
     case 'rate_limited':

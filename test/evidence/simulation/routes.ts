@@ -48,7 +48,7 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
   });
   const translate = translateStep({
     engine,
-    glossaries: { entries: () => undefined },
+    glossaries: { dictionary: () => undefined },
     languages: () => LANGUAGES,
     now,
     onEngineResult: () => undefined,

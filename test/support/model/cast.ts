@@ -55,9 +55,9 @@ export class Cast {
     };
   }
 
-  #reference(team: number, { foreign, nthLast, pair }: GlossaryUse): AdmissionRequest['glossary'] {
+  #reference(team: number, { foreign, nthLast, pair, byBase }: GlossaryUse): AdmissionRequest['glossary'] {
     const [sourceLang, targetLang] = pairOf(pair);
-    return { glossaryId: this.glossaryId(foreign ? team + 1 : team, nthLast), sourceLang, targetLang };
+    return { glossaryId: this.glossaryId(foreign ? team + 1 : team, nthLast), sourceLang, targetLang, byBase };
   }
 
   /** Its number names another request from now on. */

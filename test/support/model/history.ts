@@ -17,6 +17,15 @@ export type Step =
   | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
   | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
   | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
+  /** Puts another dictionary in the place of the pair's, or takes it away; `late` from a record that is no longer true. */
+  | {
+      readonly step: 'change_glossary';
+      readonly team: number;
+      readonly nthLast: number;
+      readonly pair: number;
+      readonly put: boolean;
+      readonly late: boolean;
+    }
   | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
   /** Compares the books of both teams. */
   | { readonly step: 'look' };
@@ -44,6 +53,7 @@ export interface GlossaryUse {
   readonly foreign: boolean;
   readonly nthLast: number;
   readonly pair: number;
+  readonly byBase: boolean;
 }
 
 export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'remembrance_end';
@@ -73,7 +83,8 @@ export const KEYS = 5;
 /** Source and target of glossaries. */
 export const PAIRS = [
   ['EN', 'DE'],
-  ['EN', 'FR'],
+  ['EN', 'PT-BR'],
+  ['EN', 'PT-PT'],
 ] as const;
 
 const limits: fc.Arbitrary<TeamLimits> = fc
@@ -105,7 +116,7 @@ const mostly = (often: boolean) => fc.integer({ min: 0, max: 11 }).map((n) => (n
 
 const pair = fc.integer({ min: 0, max: PAIRS.length - 1 });
 const nthLast = fc.constantFrom(0, 0, 0, 1, 2);
-const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair });
+const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair, byBase: fc.boolean() });
 
 const admit = fc.record({
   step: fc.constant('admit' as const),
@@ -150,6 +161,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constant('change_plan' as const), team, limits }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('add_credit' as const), team, micro }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('create_glossary' as const), team, pair }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ step: fc.constant('change_glossary' as const), team, nthLast, pair, put: mostly(true), late: mostly(false) }),
+  },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('remove_glossary' as const), team, nthLast }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('look' as const) }) },
 );

@@ -2,7 +2,15 @@
 import { parseDuration, periodAt } from '../../../src/domain/period.ts';
 import type { Period } from '../../../src/domain/period.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
-import type { Admission, AdmissionRequest, Placed, Reservation, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  GlossaryReference,
+  Placed,
+  Reservation,
+  Resolution,
+  Verdict,
+} from '../../../src/ports/ledger.ts';
 import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
 import { priceMicroOf, priceRefusal } from './reference-price.ts';
 import type { ReferenceGlossary } from './reference-glossaries.ts';
@@ -148,15 +156,22 @@ export class ReferenceAccount {
       return { kind: 'text_too_long', maxCharacters: limits.maxCharactersPerRequest };
     }
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
-    if (glossary !== undefined) {
-      const found = this.glossaries.find((one) => one.glossaryId === glossary.glossaryId);
-      if (found === undefined) return { kind: 'glossary_missing' };
-      const samePair = found.sourceLang === glossary.sourceLang && found.targetLang === glossary.targetLang;
-      if (!samePair) return { kind: 'glossary_mismatch' };
-    }
+    const dictionary = glossary === undefined ? undefined : this.#dictionary(glossary);
+    if (dictionary !== undefined && 'kind' in dictionary) return dictionary;
     const refusal = priceRefusal(limits, this.#books(), this.#period, characters);
     if (refusal !== undefined) return refusal;
-    return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs } };
+    return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs }, ...dictionary };
+  }
+
+  #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {
+    const found = this.glossaries.find((one) => one.glossaryId === glossaryId);
+    if (found === undefined) return { kind: 'glossary_missing' };
+    const pair = `${sourceLang} ${targetLang}`;
+    const named = found.dictionaries.map((one) => ({ dictionaryId: one.dictionaryId, pair: `${one.sourceLang} ${one.targetLang}` }));
+    const serving =
+      named.find((one) => one.pair === pair) ??
+      (byBase === true ? named.find((one) => withoutRegions(one.pair) === withoutRegions(pair)) : undefined);
+    return serving === undefined ? { kind: 'glossary_mismatch' } : { dictionaryId: serving.dictionaryId };
   }
 
   #charge(entry: Open): void {
@@ -183,6 +198,10 @@ export class ReferenceAccount {
       openReservations: open.length,
     };
   }
+}
+
+function withoutRegions(pair: string): string {
+  return pair.replaceAll(/-\w+/g, '');
 }
 
 function sum(numbers: readonly number[]): number {

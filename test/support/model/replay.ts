@@ -2,8 +2,10 @@
 import { ulid } from 'ulid';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { singleGlossary } from '../../../src/testing/store/single-glossary.ts';
 import { GENEROUS_QUOTA, freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { Agreement } from './agreement.ts';
 import type { Contender } from './agreement.ts';
@@ -16,6 +18,9 @@ import { Moments } from './moments.ts';
 type Delivery =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest }
   | { readonly kind: 'resolve'; readonly teamId: string; readonly requestId: string; readonly verdict: Verdict };
+
+/** What a change starts from that finds no glossary. */
+const NOT_THERE: Pick<GlossaryRecord, 'name' | 'revision' | 'dictionaries'> = { name: 'gone', revision: 1, dictionaries: [] };
 
 /** `model` first answers, the others must agree. The stores share `clock`. */
 export async function replay(history: History, clock: MovableClock, model: Contender, others: readonly Contender[]): Promise<void> {
@@ -85,6 +90,8 @@ class Replay {
         return this.#update(step.team, { addMicro: step.micro });
       case 'create_glossary':
         return this.#createGlossary(step.team, step.pair);
+      case 'change_glossary':
+        return this.#changeGlossary(step);
       case 'remove_glossary': {
         const [teamId, glossaryId] = [this.#cast.teamId(step.team), this.#cast.glossaryId(step.team, step.nthLast)];
         await this.#agreement.on(`remove glossary ${glossaryId}`, (store) => store.glossaries.remove(teamId, glossaryId));
@@ -176,10 +183,23 @@ class Replay {
   async #createGlossary(team: number, pair: number): Promise<void> {
     const [glossaryId, teamId, [sourceLang, targetLang]] = [ulid(), this.#cast.teamId(team), pairOf(pair)];
     const [name, entries] = [`glossary of team ${team}`, { [glossaryId]: targetLang }];
-    const glossary = { glossaryId, teamId, name, sourceLang, targetLang, entries };
+    const glossary = singleGlossary({ glossaryId, teamId, name, sourceLang, targetLang, entries });
     const { kind } = await this.#agreement.on(`create glossary ${glossaryId}`, (store) => store.glossaries.create(glossary));
     if (kind === 'created') this.#cast.addGlossary(team, glossaryId);
     await this.#agreement.on(`entries of ${glossaryId}`, (store) => store.glossaries.entries(teamId, glossaryId));
+  }
+
+  async #changeGlossary({ team, nthLast, pair, put, late }: Extract<Step, { step: 'change_glossary' }>): Promise<void> {
+    const [teamId, glossaryId, [sourceLang, targetLang]] = [this.#cast.teamId(team), this.#cast.glossaryId(team, nthLast), pairOf(pair)];
+    const { name, revision, dictionaries } = (await this.#model.glossaries.find(teamId, glossaryId)) ?? NOT_THERE;
+    const dictionary = { dictionaryId: ulid(), sourceLang, targetLang, entries: { [glossaryId]: String(revision), pair: targetLang } };
+    const others = dictionaries.filter((one) => one.sourceLang !== sourceLang || one.targetLang !== targetLang);
+    const next = put ? [dictionary, ...others] : others;
+    const change = { teamId, glossaryId, name: `${name}!`, revision: late ? revision - 1 : revision, dictionaries: next };
+    await this.#agreement.on(`change glossary ${JSON.stringify(change)}`, (store) => store.glossaries.change(change));
+    for (const { dictionaryId } of [...dictionaries, dictionary]) {
+      await this.#agreement.on(`entries of ${dictionaryId}`, (store) => store.glossaries.entries(teamId, dictionaryId));
+    }
   }
 
   async #changePlan(team: number, limits: TeamLimits): Promise<void> {

@@ -1,78 +1,90 @@
 // The cache in front of the store: what it remembers is answered at once, and it never grows beyond its bound.
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/domain/store-error.ts';
-import type { GlossaryEntries } from '../../../src/ports/glossary-store.ts';
+import type { GlossaryEntries, GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import { LruGlossaryCache } from '../../../src/runtime/glossary-cache.ts';
 
 type Found = GlossaryEntries | undefined;
 
-/** A store whose answers wait until they are given. */
-function store() {
+/** A store whose entries wait until they are given, and whose glossaries are the `records`. */
+function store(...records: GlossaryRecord[]) {
   const asked: string[] = [];
   const open: PromiseWithResolvers<Found>[] = [];
   return {
     asked,
     open,
-    entries(teamId: string, glossaryId: string): Promise<Found> {
-      asked.push(`${teamId} ${glossaryId}`);
+    records,
+    entries(teamId: string, dictionaryId: string): Promise<Found> {
+      asked.push(`${teamId} ${dictionaryId}`);
       const answer = Promise.withResolvers<Found>();
       open.push(answer);
       return answer.promise;
+    },
+    async find(_teamId: string, glossaryId: string) {
+      asked.push(`record of ${glossaryId}`);
+      return records.find((record) => record.glossaryId === glossaryId);
     },
   };
 }
 
 const ENTRIES = { a: 'b' };
+const REFERENCE = { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE' };
 
-async function remembered(glossaries: LruGlossaryCache, source: ReturnType<typeof store>, glossaryId: string, entries: Found) {
-  const answer = glossaries.entries('T', glossaryId);
-  source.open.at(-1)!.resolve(entries);
-  expect(await answer).toEqual(entries);
+function holding(...dictionaryIds: string[]): GlossaryRecord {
+  const dictionaries = dictionaryIds.map((dictionaryId) => ({ dictionaryId, sourceLang: 'EN', targetLang: 'DE', entryCount: 1 }));
+  return { glossaryId: 'G', name: 'n', revision: 1, dictionaries, createdAtMs: 0 };
 }
 
-describe('the memory of glossaries', () => {
+async function remembered(glossaries: LruGlossaryCache, source: ReturnType<typeof store>, id: string, entries: Found) {
+  const answer = glossaries.dictionary('T', REFERENCE, id);
+  source.open.at(-1)!.resolve(entries);
+  expect(await answer).toEqual(entries && { id, entries });
+}
+
+describe('the memory of dictionaries', () => {
   test('asks the store once, then answers without a promise', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
-    await remembered(glossaries, source, 'G1', ENTRIES);
-    expect(glossaries.entries('T', 'G1')).toBe(ENTRIES);
-    expect(source.asked).toEqual(['T G1']);
+    await remembered(glossaries, source, 'D1', ENTRIES);
+    expect(glossaries.dictionary('T', REFERENCE, 'D1')).toEqual({ id: 'D1', entries: ENTRIES });
+    expect(glossaries.dictionary('T', REFERENCE, 'D1')).toBe(glossaries.dictionary('T', REFERENCE, 'D1'));
+    expect(source.asked).toEqual(['T D1']);
   });
 
   test('asks once for many who come at the same time', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
-    const answers = Promise.all(Array.from({ length: 50 }, async () => glossaries.entries('T', 'G1')));
+    const answers = Promise.all(Array.from({ length: 50 }, async () => glossaries.dictionary('T', REFERENCE, 'D1')));
     source.open[0]!.resolve(ENTRIES);
-    expect(new Set(await answers)).toEqual(new Set([ENTRIES]));
+    expect(new Set(await answers).size).toBe(1);
     expect(source.asked).toHaveLength(1);
   });
 
   test('never answers one team with what it remembers of another', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
-    await remembered(glossaries, source, 'G1', ENTRIES);
-    const other = glossaries.entries('U', 'G1');
+    await remembered(glossaries, source, 'D1', ENTRIES);
+    const other = glossaries.dictionary('U', REFERENCE, 'D1');
     source.open.at(-1)!.resolve(undefined);
     expect(await other).toBeUndefined();
-    expect(source.asked).toEqual(['T G1', 'U G1']);
+    expect(source.asked).toEqual(['T D1', 'U D1', 'record of G']);
   });
 
   test('does not remember that there was none', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
-    await remembered(glossaries, source, 'G1', undefined);
-    await remembered(glossaries, source, 'G1', ENTRIES);
-    expect(source.asked).toHaveLength(2);
+    await remembered(glossaries, source, 'D1', undefined);
+    await remembered(glossaries, source, 'D1', ENTRIES);
+    expect(source.asked).toEqual(['T D1', 'record of G', 'T D1']);
   });
 
   test('tells everyone who waited of a failure, and asks again', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
-    const answers = Promise.allSettled([1, 2, 3].map(async () => glossaries.entries('T', 'G1')));
+    const answers = Promise.allSettled([1, 2, 3].map(async () => glossaries.dictionary('T', REFERENCE, 'D1')));
     source.open[0]!.reject(new StoreError('away'));
     expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    await remembered(glossaries, source, 'G1', ENTRIES);
+    await remembered(glossaries, source, 'D1', ENTRIES);
   });
 
   test('forgets the longest unused one when all together would be over the bound', async () => {
@@ -80,21 +92,57 @@ describe('the memory of glossaries', () => {
     // Each takes a hundred bytes, a hundred for its entry, and two for each of its 150 characters: 500.
     const entries = { ['t'.repeat(50)]: 'x'.repeat(100) };
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 1500 });
-    for (const id of ['G1', 'G2', 'G3']) await remembered(glossaries, source, id, entries);
-    expect(glossaries.entries('T', 'G1')).toBe(entries);
-    await remembered(glossaries, source, 'G4', entries);
-    expect(['G1', 'G3', 'G4'].map((id) => glossaries.entries('T', id))).toEqual([entries, entries, entries]);
-    await remembered(glossaries, source, 'G2', entries);
-    expect(source.asked).toEqual(['T G1', 'T G2', 'T G3', 'T G4', 'T G2']);
+    const kept = (id: string) => expect(glossaries.dictionary('T', REFERENCE, id)).toEqual({ id, entries });
+    for (const id of ['D1', 'D2', 'D3']) await remembered(glossaries, source, id, entries);
+    kept('D1');
+    await remembered(glossaries, source, 'D4', entries);
+    for (const id of ['D1', 'D3', 'D4']) kept(id);
+    await remembered(glossaries, source, 'D2', entries);
+    expect(source.asked).toEqual(['T D1', 'T D2', 'T D3', 'T D4', 'T D2']);
   });
 
-  test('passes on a glossary that is larger than all of it, and keeps what it had', async () => {
+  test('passes on a dictionary that is larger than all of it, and keeps what it had', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 1000 });
-    await remembered(glossaries, source, 'G1', ENTRIES);
+    await remembered(glossaries, source, 'D1', ENTRIES);
     const large = { a: 'x'.repeat(1000) };
-    for (let i = 0; i < 2; i++) await remembered(glossaries, source, 'G2', large);
-    expect(glossaries.entries('T', 'G1')).toBe(ENTRIES);
-    expect(source.asked).toEqual(['T G1', 'T G2', 'T G2']);
+    for (let i = 0; i < 2; i++) await remembered(glossaries, source, 'D2', large);
+    expect(glossaries.dictionary('T', REFERENCE, 'D1')).toEqual({ id: 'D1', entries: ENTRIES });
+    expect(source.asked).toEqual(['T D1', 'T D2', 'T D2']);
+  });
+});
+
+describe('a dictionary whose place another took behind the admission', () => {
+  test('is answered by that one, whole', async () => {
+    const source = store(holding('D2'));
+    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, 'D1'));
+    source.open[0]!.resolve(undefined);
+    await expect.poll(() => source.open).toHaveLength(2);
+    source.open[1]!.resolve(ENTRIES);
+    expect(await answer).toEqual({ id: 'D2', entries: ENTRIES });
+    expect(source.asked).toEqual(['T D1', 'record of G', 'T D2']);
+  });
+
+  test('is none when the glossary holds none of the pair any more', async () => {
+    const source = store(holding());
+    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    await remembered(glossaries, source, 'D1', undefined);
+    expect(source.asked).toEqual(['T D1', 'record of G']);
+  });
+
+  test('is given up when it happens again and again', async () => {
+    const source = store(holding('D2'));
+    const glossaries = new LruGlossaryCache({ store: { ...source, entries: async () => undefined }, bytesMax: 10_000 });
+    expect(await glossaries.dictionary('T', REFERENCE, 'D1')).toBeUndefined();
+  });
+
+  test('an admission that named none, because its reservation was answered again, is looked up', async () => {
+    const source = store(holding('D2'));
+    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, undefined));
+    await expect.poll(() => source.open).toHaveLength(1);
+    source.open[0]!.resolve(ENTRIES);
+    expect(await answer).toEqual({ id: 'D2', entries: ENTRIES });
   });
 });

@@ -4,19 +4,20 @@ import { Exchange } from '../../../src/core/exchange.ts';
 import { json } from '../../../src/core/outcome.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import { keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
+import { chargeSlot } from '../../../src/domain/charge.ts';
+import { dictionaryIdSlot, keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import { StoreError } from '../../../src/domain/store-error.ts';
 import type { EngineWork } from '../../../src/ports/engine.ts';
-import type { GlossaryEntries, GlossaryCache } from '../../../src/ports/glossary-store.ts';
+import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
 
-const ENTRIES: GlossaryEntries = { gateway: 'Tor' };
+const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
 /** A chain's translate step with an engine that answers at once. */
-function translating(glossaryId: string | undefined, entries: GlossaryCache['entries']) {
+function translating(glossaryId: string | undefined, dictionary: GlossaryCache['dictionary']) {
   const works: EngineWork[] = [];
   const step = translateStep({
     engine: {
@@ -26,7 +27,7 @@ function translating(glossaryId: string | undefined, entries: GlossaryCache['ent
       },
       close: () => Promise.resolve(),
     },
-    glossaries: { entries },
+    glossaries: { dictionary },
     languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
     now: () => 0,
     onEngineResult: () => undefined,
@@ -40,6 +41,13 @@ function translating(glossaryId: string | undefined, entries: GlossaryCache['ent
   );
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
   x.set(requestStatsSlot, newRequestStats());
+  x.set(chargeSlot, {
+    characters: 5,
+    reserve: true,
+    glossary: { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE', byBase: true },
+    refusal: undefined,
+  });
+  x.set(dictionaryIdSlot, 'D');
   const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };
   x.set(translateRequestSlot, { text: ['Hello'], characters: 5, options, glossaryId });
   return { result: step.run(x), works };
@@ -54,25 +62,30 @@ function codeOf(outcome: Outcome | undefined): string | undefined {
 describe('the translate step', () => {
   test('answers without a promise when there is no glossary, and asks for none', () => {
     const asked: string[] = [];
-    const { result, works } = translating(undefined, (_team, id) => {
-      asked.push(id);
+    const { result, works } = translating(undefined, (_team, { glossaryId }) => {
+      asked.push(glossaryId);
       return undefined;
     });
     expect(result).toEqual(DELIVERED);
     expect([asked, works[0]?.options.glossary]).toEqual([[], undefined]);
   });
 
-  test('answers without a promise when the entries are remembered', () => {
-    const { result, works } = translating('G', (team, id) => (team === 'T' && id === 'G' ? ENTRIES : undefined));
+  test('answers without a promise when the dictionary that the admission found is remembered', () => {
+    const asked: unknown[] = [];
+    const { result, works } = translating('G', (...what) => {
+      asked.push(what);
+      return DICTIONARY;
+    });
+    expect(asked).toEqual([['T', { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE', byBase: true }, 'D']]);
     expect(result).toEqual(DELIVERED);
-    expect(works[0]?.options.glossary).toEqual({ id: 'G', entries: ENTRIES });
+    expect(works[0]?.options.glossary).toBe(DICTIONARY);
   });
 
   test('waits for entries that have to be fetched', async () => {
-    const { result, works } = translating('G', async () => ENTRIES);
+    const { result, works } = translating('G', async () => DICTIONARY);
     expect(result).toBeInstanceOf(Promise);
     expect(await result).toEqual(DELIVERED);
-    expect(works[0]?.options.glossary).toEqual({ id: 'G', entries: ENTRIES });
+    expect(works[0]?.options.glossary).toBe(DICTIONARY);
   });
 
   test.each([
@@ -80,8 +93,8 @@ describe('the translate step', () => {
     ['later', () => Promise.resolve(undefined)],
   ])(
     'a glossary found gone %s, after the admission had found it, is a validation_error and no work for the engine',
-    async (_when, entries) => {
-      const { result, works } = translating('G', entries);
+    async (_when, dictionary) => {
+      const { result, works } = translating('G', dictionary);
       const outcome = await result;
       expect(codeOf(outcome)).toBe('validation_error');
       expect(outcome).toMatchObject({ problem: { detail: expect.stringMatching(/^glossary_id: /) as string } });

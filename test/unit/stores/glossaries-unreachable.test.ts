@@ -9,10 +9,11 @@ import { SILENT, sqliteFile } from './sqlite/sqlite-file.ts';
 
 const TEAM = '01JTEAM0000000000000000000';
 const CALLS: readonly ((glossaries: GlossaryStore) => Promise<unknown>)[] = [
-  (glossaries) => glossaries.create({ glossaryId: 'G', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+  (glossaries) => glossaries.create({ glossaryId: 'G', teamId: TEAM, name: 'n', dictionaries: [] }),
   (glossaries) => glossaries.list(TEAM),
   (glossaries) => glossaries.find(TEAM, 'G'),
   (glossaries) => glossaries.entries(TEAM, 'G'),
+  (glossaries) => glossaries.change({ glossaryId: 'G', teamId: TEAM, name: 'n', revision: 1, dictionaries: [] }),
   (glossaries) => glossaries.remove(TEAM, 'G'),
 ];
 

@@ -17,12 +17,37 @@ local function use_key_now(account, key)
   end
 end
 
+local function bases(pair)
+  return (string.gsub(pair, '%-[^|]*', ''))
+end
+
+-- The id of the dictionary that serves, '' for the glossary's own; nothing if none does.
+local function dictionary_for(held, wanted, by_base)
+  local near
+  for pair, dictionary in string.gmatch(held, HELD) do
+    if pair == wanted then
+      return dictionary
+    end
+    if by_base and not near and bases(pair) == bases(wanted) then
+      near = dictionary
+    end
+  end
+  return near
+end
+
+-- A refusal, or what is answered for a reservation that uses the dictionary.
 local function judge_glossary(account, i)
-  local pair = call('HGET', beside(account.team.key, 'pairs'), op_glossary[i])
-  if not pair then
+  local glossary = op_glossary[i]
+  local held = call('HGET', beside(account.team.key, 'pairs'), glossary)
+  if not held then
     return 'm'
   end
-  return pair ~= op_pair[i] and 'n' or nil
+  local dictionary = dictionary_for(held, op_pair[i], has(op_what[i], BY_BASE))
+  if not dictionary then
+    return 'n'
+  end
+  dictionary = dictionary == '' and glossary or dictionary
+  return nil, RESERVED_WITH .. pack('>Bc0', #dictionary, dictionary)
 end
 
 local function again(record)
@@ -39,9 +64,13 @@ local function judge(account, i)
   if not has(what, RESERVES) or not has(what, HAS_CHARACTERS) then
     return ADMITTED
   end
-  local refusal = has(what, HAS_GLOSSARY) and judge_glossary(account, i)
-  if refusal then
-    return refusal
+  local reserved = RESERVED
+  if has(what, HAS_GLOSSARY) then
+    local refusal
+    refusal, reserved = judge_glossary(account, i)
+    if refusal then
+      return refusal
+    end
   end
   if plan.credit then
     micro = characters * plan.minorPerMillion
@@ -53,7 +82,7 @@ local function judge(account, i)
     return 'q' .. pack('>ddd', plan.characterLimit, plan.overageCapMinor, team.ends)
   end
   local lease = account.now + op_lease[i]
-  return RESERVED, { kind = IS_OPEN, characters = characters, micro = micro, number = team.number, lease = lease, key = op_key[i] }
+  return reserved, { kind = IS_OPEN, characters = characters, micro = micro, number = team.number, lease = lease, key = op_key[i] }
 end
 
 local function admit(account, i)

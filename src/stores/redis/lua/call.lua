@@ -3,10 +3,10 @@
 --   `>B` whether bounds of a period follow, `>dddBc0` their start and end, the team's creation and the period's length;
 --   `>I2` how many operations, and of each:
 --     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of the numbers below;
---     of an admission `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and its pair.
+--     of an admission `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair.
 -- Operations lie in arrays side by side, a team's one behind the other: a table for each would cost more than its work.
 
-local ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS = 2, 4, 8, 16, 32
+local ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE = 2, 4, 8, 16, 32, 64
 local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
@@ -62,7 +62,7 @@ end
 -- Answers are a letter each, and what belongs to it.
 local PLACELESS = { repeated = 'r', key_unknown = 'u', key_revoked = 'v', late = 'T' }
 local RESOLVED = { [IS_COMMITTED] = 'C', [IS_RELEASED] = 'R', [IS_EXPIRED] = 'E' }
-local ABSENT, ADMITTED, RESERVED = 'N', 'a', 'A'
+local ABSENT, ADMITTED, RESERVED, RESERVED_WITH = 'N', 'a', 'A', 'G'
 
 local function answer(i, text)
   answers[op_place[i] or i] = text

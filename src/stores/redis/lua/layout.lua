@@ -36,6 +36,10 @@ local SPARE_MS = 60000
 local WIDE_FROM = 32
 local WIDE = string.rep('-', 65)
 
+-- What a glossary holds (`:pairs`): "<source>|<target>:<dictionary>" of each dictionary, with spaces between them; without
+-- ":<dictionary>" the one that has the glossary's own id. The pattern takes one apart, with '' for an id left out.
+local HELD = '([^ :]+):?([^ ]*)'
+
 local function beside(team_key, name)
   return sub(team_key, 1, -5) .. name
 end

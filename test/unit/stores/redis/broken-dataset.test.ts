@@ -5,6 +5,7 @@ import { StoreError } from '../../../../src/domain/store-error.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { CREDIT, KEY, TEAM, asking, furnish, memoryLog, plainClient, redisServer, snapshot } from './fixture.ts';
 
@@ -42,8 +43,8 @@ describe.each(['fast', 'general', 'tossed'] as const)('a broken dataset, the %s 
     { name: 'hash of ids', key: keys.ids, operations: ['admit', 'plain', 'release', 'commit', 'standing'] },
     // Read when an id is to be looked at again, and by all that is not common.
     { name: 'late', key: keys.late, operations: ['admit', 'standing'] },
-    { name: 'pairs', key: keys.pairs, operations: ['admit', 'createGlossary', 'removeGlossary'] },
-    { name: 'glossaries', key: keys.glossaries, operations: ['createGlossary', 'removeGlossary', 'glossaries'] },
+    { name: 'pairs', key: keys.pairs, operations: ['admit', 'createGlossary', 'changeGlossary', 'removeGlossary'] },
+    { name: 'glossaries', key: keys.glossaries, operations: ['createGlossary', 'changeGlossary', 'removeGlossary', 'glossaries'] },
     // Where the counts of a period go when it is left.
     { name: 'use', key: keys.team.replace(/team$/, 'use:1'), operations: ['update'] },
     { name: 'keys', key: keys.keys, operations: ['usage', 'createKey', 'revokeKey'] },
@@ -60,7 +61,9 @@ describe.each(['fast', 'general', 'tossed'] as const)('a broken dataset, the %s 
     usage: () => store.teams.usage(TEAM),
     createKey: () => store.teams.createKey(newKey),
     revokeKey: () => store.teams.revokeKey(KEY),
-    createGlossary: () => store.glossaries.create({ ...glossary, teamId: TEAM, name: 'n', entries: { a: 'b' } }),
+    createGlossary: () =>
+      store.glossaries.create(singleGlossary({ ...glossary, glossaryId: 'G2', teamId: TEAM, name: 'n', entries: { a: 'b' } })),
+    changeGlossary: () => store.glossaries.change({ glossaryId: 'G1', teamId: TEAM, name: 'n', revision: 1, dictionaries: [] }),
     removeGlossary: () => store.glossaries.remove(TEAM, 'G1'),
     glossaries: () => store.glossaries.list(TEAM),
   };

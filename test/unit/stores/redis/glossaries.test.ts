@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-error.ts';
 import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { entriesKey } from '../../../../src/stores/redis/redis-keys.ts';
+import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { QUOTA, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
 
@@ -29,7 +30,7 @@ beforeEach(async () => {
 });
 
 function glossary(glossaryId: string): NewGlossary {
-  return { glossaryId, teamId: TEAM, name: 'Terms', sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' } };
+  return singleGlossary({ glossaryId, teamId: TEAM, name: 'Terms', sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' } });
 }
 
 test('to create and to remove is one script call each', async () => {
@@ -55,12 +56,14 @@ test('neither a list nor an admission reads entries', async () => {
   await expect(store.glossaries.entries(TEAM, 'G1')).rejects.toThrow('JSON');
 });
 
-test('a full server creates none, changes nothing, and still removes', async () => {
+test('a full server creates and changes none, and still removes', async () => {
   await store.glossaries.create(glossary('G1'));
   const before = await snapshot(client);
   await client.config('SET', 'maxmemory', '1');
   try {
     await expect(store.glossaries.create(glossary('G2'))).rejects.toThrow(StoreError);
+    const change = { glossaryId: 'G1', teamId: TEAM, name: 'Other', revision: 1, dictionaries: [] };
+    await expect(store.glossaries.change(change)).rejects.toThrow(StoreError);
     expect(await snapshot(client)).toEqual(before);
     expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
   } finally {
@@ -77,7 +80,10 @@ test('a cluster keeps them beside their team', async () => {
     const cluster = await openRedisStore({ url: `redis+cluster://127.0.0.1:${clustered.port}`, log: memoryLog() });
     try {
       await furnish(cluster, LIMITS);
-      expect(await cluster.glossaries.create(glossary('G1'))).toMatchObject({ kind: 'created', glossary: { entryCount: 1 } });
+      expect(await cluster.glossaries.create(glossary('G1'))).toMatchObject({
+        kind: 'created',
+        glossary: { dictionaries: [{ entryCount: 1 }] },
+      });
       expect(await cluster.glossaries.entries(TEAM, 'G1')).toEqual({ term: 'Begriff' });
       expect(await cluster.glossaries.list(TEAM)).toHaveLength(1);
       expect(await cluster.glossaries.remove(TEAM, 'G1')).toBe(true);
@@ -87,4 +93,32 @@ test('a cluster keeps them beside their team', async () => {
   } finally {
     node.disconnect();
   }
+});
+
+test('one that was written before glossaries could hold several dictionaries is read, used, changed and removed', async () => {
+  const json = '{"name":"Old","sourceLang":"EN","targetLang":"DE","entryCount":1}';
+  const { glossaries, pairs, team } = teamKeys(TEAM);
+  await client.hset(glossaries, 'G1', `1 1700000000000 ${json}`);
+  await client.hset(pairs, 'G1', 'EN|DE');
+  await client.set(entriesKey(TEAM, 'G1'), '{"term":"Begriff"}');
+  await client.hset(team, 'glossary_order', '1');
+  const dictionary = { dictionaryId: 'G1', sourceLang: 'EN', targetLang: 'DE', entryCount: 1 };
+  const record = { glossaryId: 'G1', name: 'Old', revision: 1, dictionaries: [dictionary], createdAtMs: 1_700_000_000_000 };
+  expect(await store.glossaries.list(TEAM)).toEqual([record]);
+  const glossaryUse = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
+  expect(await store.ledger.admit(asking('r1', { glossary: glossaryUse }))).toMatchObject({ kind: 'admitted', dictionaryId: 'G1' });
+  const added = { dictionaryId: 'D2', sourceLang: 'EN', targetLang: 'FR', entries: { a: 'b' } };
+  const change = { glossaryId: 'G1', teamId: TEAM, name: 'New', revision: 1, dictionaries: [dictionary, added] };
+  expect(await store.glossaries.change(change)).toMatchObject({ kind: 'changed', glossary: { revision: 2, name: 'New' } });
+  expect(await client.hget(pairs, 'G1')).toBe('EN|DE EN|FR:D2');
+  expect(await store.glossaries.entries(TEAM, 'G1')).toEqual({ term: 'Begriff' });
+  expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
+  expect(await client.keys('*:entries:*')).toEqual([]);
+});
+
+test('what POST /v1/glossaries makes lies as it always has', async () => {
+  await store.glossaries.create(glossary('G1'));
+  const { glossaries, pairs } = teamKeys(TEAM);
+  expect(await client.hget(pairs, 'G1')).toBe('EN|DE');
+  expect(await client.hget(glossaries, 'G1')).toMatch(/^1 \d+ \{"name":"Terms","sourceLang":"EN","targetLang":"DE","entryCount":1\}$/);
 });

@@ -5,6 +5,7 @@ import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, stillClock } from './fixture.ts';
 
@@ -31,7 +32,9 @@ beforeEach(async () => {
 describe('the keys in Redis', () => {
   test('of a team lie in one slot, which the driver computes as Redis does', async () => {
     await furnish(store);
-    await store.glossaries.create({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
+    await store.glossaries.create(
+      singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+    );
     await store.ledger.admit(asking('r1'));
     await store.ledger.resolve(TEAM, 'r1', 'commit');
     await store.ledger.admit(asking('r2', { leaseMs: 1000 }));
@@ -70,7 +73,9 @@ describe('the keys in Redis', () => {
   test('hold nothing more of a glossary that was removed', async () => {
     await furnish(store);
     const before = await client.keys('*');
-    await store.glossaries.create({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
+    await store.glossaries.create(
+      singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+    );
     expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
     expect((await client.keys('*')).toSorted()).toEqual(before.toSorted());
   });

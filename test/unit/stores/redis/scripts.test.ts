@@ -9,6 +9,7 @@ import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { scriptText } from '../../../../src/stores/redis/scripts.ts';
 import type { ScriptName } from '../../../../src/stores/redis/scripts.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
+import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
 
@@ -53,8 +54,9 @@ const CALLS: readonly Call[] = [
   single('update_team', [team], ['5', '2', 'name', 'other']),
   single('create_key', [team, keys], ['other', '{}']),
   single('revoke_key', [team, keys], [KEY]),
-  single('create_glossary', [team, glossaries, pairs, `${team}:entries`], ['G2', 'EN|DE', '{}', '{}']),
-  single('remove_glossary', [team, glossaries, pairs, `${team}:entries`], ['G1']),
+  single('create_glossary', [team, glossaries, pairs], ['G2', 'EN|DE', '{}', '1', 'G2', '{}']),
+  single('change_glossary', [team, glossaries, pairs], ['G1', '1', 'EN|DE:D1 EN|FR:D2', '{}', '2', 'D1', '{}', 'D2', '{}']),
+  single('remove_glossary', [team, glossaries, pairs], ['G1']),
 ];
 
 let server: RedisServer;
@@ -73,7 +75,9 @@ beforeEach(async () => {
   store = await openRedisStore({ url: server.url, log: memoryLog() });
   await furnish(store, { ...QUOTA, maxGlossaries: 2 });
   await store.ledger.admit(asking('r1'));
-  await store.glossaries.create({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
+  await store.glossaries.create(
+    singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+  );
   return () => store.close();
 });
 

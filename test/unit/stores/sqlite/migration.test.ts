@@ -64,6 +64,11 @@ test('books, counts, keys, glossaries, open reservations and remembered ids are 
     heldMicro: 2,
     openReservations: 1,
   });
+  const pair = { sourceLang: 'EN', targetLang: 'DE' };
+  const dictionaries = [{ dictionaryId: 'g', ...pair, entryCount: 1 }];
+  expect(await store.glossaries.list(TEAM)).toEqual([
+    { glossaryId: 'g', name: 'n', revision: 1, dictionaries, createdAtMs: clock.nowMs() - 5000 },
+  ]);
   expect(await store.glossaries.entries(TEAM, 'g')).toEqual({ a: 'b' });
   expect(await store.ledger.resolve(TEAM, DONE_ID, 'release')).toEqual({ kind: 'committed' });
   expect(await store.ledger.resolve(TEAM, OPEN_ID, 'commit')).toEqual({ kind: 'committed' });

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-error.ts';
 import type { Store } from '../../../../src/ports/store.ts';
+import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
@@ -17,6 +18,8 @@ beforeAll(async () => {
   team = await teamUnderTest(store, { billing: 'credit', minorPerMillion: 1 }, 1000);
   await team.commit((await team.reserve(10)).requestId);
   await team.reserve(10);
+  const named = { glossaryId: 'G', teamId: team.teamId, name: 'n', sourceLang: 'EN', targetLang: 'DE' };
+  await store.glossaries.create(singleGlossary({ ...named, entries: { a: 'b' } }));
   database = new DatabaseSync(file.path, { timeout: 5000 });
 });
 
@@ -47,7 +50,15 @@ describe('a row that breaks the books is refused by the file itself', () => {
     ['a key of a team that is not there', 'UPDATE keys SET team = 99'],
     ['a team without its periods', 'DELETE FROM periods'],
     ['a period that ends before it begins', 'UPDATE periods SET end_ms = start_ms'],
-    ['entries that are no JSON', "INSERT INTO glossaries VALUES (1, 'g', 1, 'n', 'EN', 'DE', 1, 0, '{')"],
+    ['entries that are no JSON', "UPDATE dictionaries SET entries = '{'"],
+    ['a dictionary without entries', 'UPDATE dictionaries SET entry_count = 0'],
+    ['a dictionary of no glossary', 'UPDATE dictionaries SET glossary = 99'],
+    [
+      'two dictionaries of one pair',
+      "INSERT INTO dictionaries SELECT NULL, 'd', glossary, 1, source_lang, target_lang, 1, '{}' FROM dictionaries",
+    ],
+    ['a glossary gone and its dictionaries not', 'DELETE FROM glossaries'],
+    ['a glossary of no revision', 'UPDATE glossaries SET revision = 0'],
   ])('%s', (_what, sql) => {
     expect(() => database.exec(sql)).toThrow(/constraint failed|cannot store/);
   });
@@ -80,9 +91,7 @@ describe('an operator who asks for too much is told so, and nothing changes', ()
 
 test("a glossary is checked for its team and its pair before anything is reserved, and another team's is missing", async () => {
   const other = await teamUnderTest(store);
-  const insert = "INSERT INTO glossaries SELECT NULL, 'G1', no, 'terms', 'EN', 'DE', 1, 0, '{}' FROM teams WHERE team_id = ?";
-  database.prepare(insert).run(team.teamId);
-  const glossary = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
+  const glossary = { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE' };
   expect(await team.admit({ glossary })).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
   expect(await team.admit({ glossary: { ...glossary, targetLang: 'FR' } })).toEqual({ kind: 'glossary_mismatch' });
   expect(await team.admit({ glossary: { ...glossary, sourceLang: 'DE' } })).toEqual({ kind: 'glossary_mismatch' });

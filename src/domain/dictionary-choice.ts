@@ -1,0 +1,24 @@
+// Which of a glossary's dictionaries serves a translation: the rule for every store, and for whoever shows glossaries.
+import type { GlossaryReference } from './charge.ts';
+
+interface LanguagePair {
+  readonly sourceLang: string;
+  readonly targetLang: string;
+}
+
+/** A code without its region or script: `PT` for `PT-BR`. */
+export function baseCode(code: string): string {
+  const hyphen = code.indexOf('-');
+  return hyphen === -1 ? code : code.slice(0, hyphen);
+}
+
+/** The one of exactly the pair; failing that and if `byBase` allows it, the first of the same bases. */
+export function dictionaryFor<Dictionary extends LanguagePair>(
+  dictionaries: readonly Dictionary[],
+  { sourceLang, targetLang, byBase }: Omit<GlossaryReference, 'glossaryId'>,
+): Dictionary | undefined {
+  const exact = dictionaries.find((one) => one.sourceLang === sourceLang && one.targetLang === targetLang);
+  if (exact !== undefined || byBase !== true) return exact;
+  const [source, target] = [baseCode(sourceLang), baseCode(targetLang)];
+  return dictionaries.find((one) => baseCode(one.sourceLang) === source && baseCode(one.targetLang) === target);
+}

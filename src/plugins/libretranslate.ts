@@ -1,0 +1,28 @@
+// The plugin `lingate/plugins/libretranslate`: LibreTranslate's API over the same keys, limits and books, for the clients that people already have.
+import { definePlugin } from 'lingate';
+import { BrowserAccess } from './libretranslate/browser-access.ts';
+import { detection } from './libretranslate/detection.ts';
+import { DOCUMENT } from './libretranslate/document.ts';
+import { languageList } from './libretranslate/language-list.ts';
+import { Options } from './libretranslate/options.ts';
+import type { Part, Scene } from './libretranslate/part.ts';
+import { settings } from './libretranslate/settings.ts';
+import { translation } from './libretranslate/translation.ts';
+
+/** What the API is made of: each has a route and the steps that it names. */
+const PARTS: readonly ((scene: Scene) => Part)[] = [translation, detection, languageList, settings];
+
+export default definePlugin({
+  name: 'libretranslate',
+  options: Options,
+  setup(options, host) {
+    const parts = PARTS.map((part) => part({ options, host }));
+    const routes = parts.map(({ route }) => route);
+    const browsers = options.cors ? new BrowserAccess() : undefined;
+    return {
+      routes: browsers === undefined ? routes : browsers.admittedTo(routes),
+      routeSteps: (services) => [...parts.flatMap(({ steps }) => steps(services)), ...(browsers?.steps(services) ?? [])],
+      document: browsers === undefined ? DOCUMENT : { ...DOCUMENT, headers: browsers.documented },
+    };
+  },
+});

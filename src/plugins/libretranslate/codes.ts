@@ -1,0 +1,28 @@
+// Language codes as LibreTranslate writes them: lower case, regions in upper case, and some names of its own for what we know.
+import type { Languages } from 'lingate';
+import { targetOf } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+
+/** Codes of its versions and of its clients that are not ours in lower case. */
+const ALIASES: ReadonlyMap<unknown, string> = new Map([
+  ['pb', 'PT-BR'],
+  ['zt', 'ZH-HANT'],
+  ['no', 'NB'],
+  ['iw', 'HE'],
+]);
+
+/** `PT-BR` is `pt-BR`. */
+export function theirCode(code: string): string {
+  const [base = '', region] = code.split('-');
+  return region === undefined ? base.toLowerCase() : `${base.toLowerCase()}-${region}`;
+}
+
+/** The canonical source that a code means; a regional one means its base. `undefined` for what is none. */
+export function sourceCode(value: unknown, languages: Languages): string | undefined {
+  return languages.base(ALIASES.get(value) ?? value);
+}
+
+/** The canonical target that a code means; `undefined` for what is none. */
+export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
+  return targetOf(ALIASES.get(value) ?? value, languages, variants);
+}

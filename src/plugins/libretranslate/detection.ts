@@ -1,0 +1,91 @@
+// POST /detect: what language a text is in, by engines that can tell. It counts against the rate and costs nothing.
+import Type from 'typebox';
+import { chargeSlot, json, refuse } from 'lingate';
+import type { BodyStep, Detected, Exchange, GatewayServices, Outcome, Refusal, RouteDoc, Slot } from 'lingate';
+import type { Members } from '../facades/members.ts';
+import { theirCode } from './codes.ts';
+import { ApiKey, BODY_TYPES } from './document.ts';
+import { readKeyAndMembers } from './key-and-members.ts';
+import { isMissing, missingParameter, textsOf } from './parameters.ts';
+import type { Part, Scene } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+import { CONFIDENCE } from './translation.ts';
+
+const CANNOT = refuse('validation_error', 'The engine of this service does not detect languages: name the source of each translation');
+
+const DOC: RouteDoc = {
+  summary: 'Detect a language',
+  description: 'What language a text is in, by its beginning. It counts against the request rate and costs nothing.',
+  authenticated: true,
+  tag: 'Languages',
+  body: {
+    description: 'The text.',
+    schema: Type.Object({ q: Type.String({ description: 'The text.' }), api_key: ApiKey }),
+    example: { q: 'Bonjour tout le monde' },
+    contentTypes: BODY_TYPES,
+  },
+  answer: {
+    status: 200,
+    description: 'The language, or an empty list where the engine cannot tell.',
+    schema: Type.Array(
+      Type.Object({
+        confidence: Type.Number({ description: 'Always 100: engines tell a language and not how sure they are.' }),
+        language: Type.String({ description: 'The code.' }),
+      }),
+    ),
+    example: [{ confidence: 100, language: 'fr' }],
+  },
+  problems: ['text_too_long', 'engine_unavailable'],
+};
+
+export function detection({ options, host }: Scene): Part {
+  const slot = host.reserveSlot<string>('text to detect');
+  return {
+    route: {
+      method: 'POST',
+      path: '/detect',
+      takesBody: true,
+      steps: ['access-log', 'shed', 'libretranslate-read-text', 'authenticate', 'team-shed', 'admit', 'libretranslate-detect'],
+      problemForm: PROBLEM_FORM,
+      doc: DOC,
+    },
+    steps: (services) => [
+      readKeyAndMembers({
+        name: 'libretranslate-read-text',
+        services,
+        keyInBody: options.api_key_in_body,
+        take: (x, members) => take(x, members, services, slot),
+      }),
+      detectStep(services, slot),
+    ],
+  };
+}
+
+function take(x: Exchange, members: Members, { engineCan }: GatewayServices, slot: Slot<string>): Refusal | undefined {
+  if (!engineCan.detection) return CANNOT;
+  const q = members.get('q');
+  if (isMissing(q)) return missingParameter('q');
+  const texts = textsOf(q);
+  if ('problem' in texts) return texts;
+  // Some clients send the texts of one document.
+  x.set(slot, texts.sound.text.join('\n'));
+  x.set(chargeSlot, { characters: texts.sound.characters, reserve: false, glossary: undefined, refusal: undefined });
+  return undefined;
+}
+
+function detectStep(services: GatewayServices, slot: Slot<string>): BodyStep {
+  return {
+    kind: 'body',
+    name: 'libretranslate-detect',
+    headers: ['traceparent'],
+    run(x) {
+      const found = services.detect(x, x.need(slot));
+      return found instanceof Promise ? found.then(answerOf) : answerOf(found);
+    },
+  };
+}
+
+function answerOf(found: Detected | Refusal): Outcome {
+  if (found.kind !== 'detected') return found;
+  return json(JSON.stringify(found.language === undefined ? [] : [{ confidence: CONFIDENCE, language: theirCode(found.language) }]));
+}

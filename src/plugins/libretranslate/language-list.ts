@@ -1,0 +1,63 @@
+// GET /languages: what LibreTranslate's clients fill their menus with. It needs no key, as there.
+import Type from 'typebox';
+import { json } from 'lingate';
+import type { Languages, RouteDoc } from 'lingate';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import { targetCode, theirCode } from './codes.ts';
+import type { Part, Scene } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+
+export interface ListedLanguage {
+  readonly code: string;
+  /** In English. */
+  readonly name: string;
+  readonly targets: readonly string[];
+}
+
+const DOC: RouteDoc = {
+  summary: 'List languages',
+  description:
+    'The languages that texts may be in, and what each can be translated into. Variants such as `pt-BR` count as their base when they are sources.',
+  authenticated: false,
+  tag: 'Languages',
+  answer: {
+    status: 200,
+    description: 'The list.',
+    schema: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'The code.' }),
+        name: Type.String({ description: 'The name in English.' }),
+        targets: Type.Array(Type.String(), { description: 'Codes of what it can be translated into.' }),
+      }),
+    ),
+    example: [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }],
+  },
+};
+
+export function languageList({ options }: Scene): Part {
+  return {
+    route: {
+      method: 'GET',
+      path: '/languages',
+      takesBody: false,
+      steps: ['access-log', 'shed', 'libretranslate-languages'],
+      problemForm: PROBLEM_FORM,
+      doc: DOC,
+    },
+    steps: (services) => [
+      {
+        kind: 'head',
+        name: 'libretranslate-languages',
+        run: () => json(JSON.stringify(listed(services.languages(), options.default_variants))),
+      },
+    ],
+  };
+}
+
+/** Each is offered as a source and, as far as it is one, as a target: clients have one list for both. */
+export function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
+  const regional = languages.targets.filter(({ code }) => languages.source(code) === undefined);
+  const all = [...languages.sources, ...regional].map(({ code, name }) => ({ code: theirCode(code), name }));
+  const targets = all.map(({ code }) => code).filter((code) => targetCode(code, languages, variants) !== undefined);
+  return all.map((language) => ({ ...language, targets }));
+}

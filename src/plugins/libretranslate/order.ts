@@ -1,0 +1,17 @@
+// A translation that was asked for: what goes to the engine, and in what shape the answer is to come.
+import type { TranslationOptions } from 'lingate';
+
+export interface Order {
+  /** As they were sent. */
+  readonly entries: readonly string[];
+  /** Those that are not empty: no engine is bothered with the others. */
+  readonly text: readonly string[];
+  readonly characters: number;
+  readonly options: TranslationOptions;
+  readonly shape: Shape;
+}
+
+export type Shape =
+  | { readonly kind: 'libretranslate'; readonly isList: boolean; /** Were asked for. */ readonly alternatives: boolean }
+  /** The small one of DeepLX. */
+  | { readonly kind: 'deeplx' };

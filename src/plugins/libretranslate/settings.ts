@@ -1,0 +1,66 @@
+// GET /frontend/settings: what front ends of LibreTranslate ask before all else. It needs no key, as there.
+import Type from 'typebox';
+import { json } from 'lingate';
+import type { GatewayServices, RouteDoc } from 'lingate';
+import type { Options } from './options.ts';
+import { listed } from './language-list.ts';
+import type { Part, Scene } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+
+/** Milliseconds that a page waits for the next key press before it asks for a translation. */
+const PAUSE_MS = 500;
+
+const Language = Type.Object({ code: Type.String(), name: Type.String() });
+
+const example = {
+  charLimit: -1,
+  frontendTimeout: PAUSE_MS,
+  apiKeys: true,
+  keyRequired: true,
+  suggestions: false,
+  filesTranslation: false,
+  supportedFilesFormat: [],
+  language: { source: { code: 'auto', name: 'Auto Detect' }, target: { code: 'en', name: 'English' } },
+};
+
+const DOC: RouteDoc = {
+  summary: 'Settings of front ends',
+  description: 'What a front end of LibreTranslate should offer.',
+  authenticated: false,
+  tag: 'Front ends',
+  answer: {
+    status: 200,
+    description: 'The settings.',
+    schema: Type.Object({
+      charLimit: Type.Integer({ description: 'Always -1: how long a text may be is for the plan of the key to say.' }),
+      frontendTimeout: Type.Integer({ description: 'Milliseconds to wait for the next key press.' }),
+      apiKeys: Type.Boolean({ description: 'That there are keys.' }),
+      keyRequired: Type.Boolean({ description: 'That nothing is translated without one.' }),
+      suggestions: Type.Boolean({ description: 'That nobody collects better translations.' }),
+      filesTranslation: Type.Boolean({ description: 'That files are not translated.' }),
+      supportedFilesFormat: Type.Array(Type.String(), { description: 'Of none.' }),
+      language: Type.Object({ source: Language, target: Language }, { description: 'What to begin with.' }),
+    }),
+    example,
+  },
+};
+
+export function settings({ options }: Scene): Part {
+  return {
+    route: {
+      method: 'GET',
+      path: '/frontend/settings',
+      takesBody: false,
+      steps: ['access-log', 'shed', 'libretranslate-settings'],
+      problemForm: PROBLEM_FORM,
+      doc: DOC,
+    },
+    steps: (services) => [{ kind: 'head', name: 'libretranslate-settings', run: () => json(settingsOf(services, options)) }],
+  };
+}
+
+function settingsOf(services: GatewayServices, { default_variants }: Options): string {
+  const list = listed(services.languages(), default_variants).map(({ code, name }) => ({ code, name }));
+  const source = services.engineCan.detection ? example.language.source : list[0];
+  return JSON.stringify({ ...example, language: { source, target: list.find(({ code }) => code === 'en') ?? list[0] } });
+}

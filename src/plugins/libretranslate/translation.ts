@@ -1,0 +1,88 @@
+// POST /translate: in LibreTranslate's shape, or in that of DeepLX.
+import { chargeSlot, json } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
+import type { Members } from '../facades/members.ts';
+import { theirCode } from './codes.ts';
+import { deepLXAnswer, isDeepLX, judgeDeepLX } from './deeplx.ts';
+import { readKeyAndMembers } from './key-and-members.ts';
+import { withLineFeeds } from './line-feeds.ts';
+import type { Options } from './options.ts';
+import type { Order } from './order.ts';
+import { judgeTranslation } from './parameters.ts';
+import type { Part, Scene } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+import { TRANSLATION_DOC } from './translation-doc.ts';
+
+/** Engines tell a language and not how sure they are: it is what they went by. */
+export const CONFIDENCE = 100;
+
+export function translation({ options, host }: Scene): Part {
+  const slot = host.reserveSlot<Order>('translation');
+  return {
+    route: {
+      method: 'POST',
+      path: '/translate',
+      takesBody: true,
+      steps: ['access-log', 'shed', 'libretranslate-read', 'authenticate', 'team-shed', 'admit', 'libretranslate-translate'],
+      problemForm: PROBLEM_FORM,
+      doc: TRANSLATION_DOC,
+    },
+    steps: (services) => [readStep(services, slot, options), translateStep(services, slot)],
+  };
+}
+
+function readStep(services: GatewayServices, slot: Slot<Order>, options: Options): BodyStep {
+  return readKeyAndMembers({
+    name: 'libretranslate-read',
+    services,
+    keyInBody: options.api_key_in_body,
+    take: (x, members) => take(x, withLineFeeds(x.head.headers, members), services, slot, options),
+  });
+}
+
+function take(x: Exchange, members: Members, services: GatewayServices, slot: Slot<Order>, options: Options): Refusal | undefined {
+  const rules = { languages: services.languages(), variants: options.default_variants, can: services.engineCan };
+  const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
+  if ('problem' in judged) return judged;
+  x.set(slot, judged.sound);
+  x.set(chargeSlot, { characters: judged.sound.characters, reserve: true, glossary: undefined, refusal: undefined });
+  return undefined;
+}
+
+function translateStep(services: GatewayServices, slot: Slot<Order>): BodyStep {
+  return {
+    kind: 'body',
+    name: 'libretranslate-translate',
+    headers: ['traceparent'],
+    run(x) {
+      const order = x.need(slot);
+      const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(x, order, told.translations) : told);
+      const told = services.translate(x, { text: order.text, options: order.options, glossaryId: undefined });
+      return told instanceof Promise ? told.then(tell) : tell(told);
+    },
+  };
+}
+
+function answerOf(x: Exchange, order: Order, translations: readonly Translation[]): Outcome {
+  const { shape, entries } = order;
+  if (shape.kind === 'deeplx') return deepLXAnswer(x, order, translations);
+  let next = 0;
+  const all = entries.map((entry) => (entry === '' ? undefined : translations[next++]!));
+  const detected = order.options.sourceLang === undefined ? detectedOf(all) : undefined;
+  const texts = all.map((one) => one?.text ?? '');
+  return json(
+    JSON.stringify({
+      translatedText: shape.isList ? texts : texts[0],
+      detectedLanguage: shape.isList ? detected : detected?.[0],
+      // There are none: an engine gives one translation of a text.
+      alternatives: shape.alternatives ? (shape.isList ? texts.map(() => []) : []) : undefined,
+    }),
+  );
+}
+
+/** One for each text; texts that say nothing of their language go with the others. `undefined` where none does. */
+function detectedOf(all: readonly (Translation | undefined)[]): readonly object[] | undefined {
+  const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
+  if (first === undefined) return undefined;
+  return all.map((one) => ({ confidence: CONFIDENCE, language: theirCode(one?.detectedSourceLanguage ?? first) }));
+}

@@ -1,0 +1,59 @@
+// How a glossary lies in Redis: its record, and what it holds as an admission compares it.
+import type { DictionaryRecord, GlossaryRecord, NewDictionary } from '../../ports/glossary-store.ts';
+
+type Dictionaries = readonly (DictionaryRecord | NewDictionary)[];
+
+/** As versions with one dictionary to a glossary wrote it: still the form of one that lies under the glossary's own id. */
+type Single = Pick<DictionaryRecord, 'sourceLang' | 'targetLang' | 'entryCount'>;
+type Several = Readonly<Record<'dictionaries', readonly (readonly [id: string, source: string, target: string, entries: number])[]>>;
+
+/**
+ * Its value in `:pairs`: `<source>|<target>:<dictionary>` of each, with spaces between them. `:<dictionary>` is left out for one
+ * that has the glossary's own id.
+ */
+export function heldBy(glossaryId: string, dictionaries: Dictionaries): string {
+  return dictionaries
+    .map(({ dictionaryId, sourceLang, targetLang }) => {
+      const pair = languagePair(sourceLang, targetLang);
+      return dictionaryId === glossaryId ? pair : `${pair}:${dictionaryId}`;
+    })
+    .join(' ');
+}
+
+export function languagePair(sourceLang: string, targetLang: string): string {
+  return `${sourceLang}|${targetLang}`;
+}
+
+/** The JSON part of the record. */
+export function recordJson(glossaryId: string, name: string, dictionaries: Dictionaries): string {
+  const [first, second] = dictionaries;
+  if (first !== undefined && second === undefined && first.dictionaryId === glossaryId) {
+    const { sourceLang, targetLang } = first;
+    return JSON.stringify({ name, sourceLang, targetLang, entryCount: entryCount(first) });
+  }
+  const rows = dictionaries.map((one) => [one.dictionaryId, one.sourceLang, one.targetLang, entryCount(one)]);
+  return JSON.stringify({ name, dictionaries: rows });
+}
+
+function entryCount(dictionary: DictionaryRecord | NewDictionary): number {
+  return 'entries' in dictionary ? Object.keys(dictionary.entries).length : dictionary.entryCount;
+}
+
+/** Reads `<order> <created> [<revision> ]<JSON>`. */
+export function readRecord(glossaryId: string, text: string): { readonly order: number; readonly glossary: GlossaryRecord } {
+  const [, order, createdAtMs, revision = '1', json = ''] = /^(\d+) (\d+) (?:(\d+) )?(.*)$/s.exec(text) ?? [];
+  const { name, ...rest } = JSON.parse(json) as { readonly name: string } & (Single | Several);
+  const dictionaries =
+    'dictionaries' in rest
+      ? rest.dictionaries.map(([dictionaryId, sourceLang, targetLang, count]) => ({
+          dictionaryId,
+          sourceLang,
+          targetLang,
+          entryCount: count,
+        }))
+      : [{ dictionaryId: glossaryId, ...rest }];
+  return {
+    order: Number(order),
+    glossary: { glossaryId, name, revision: Number(revision), dictionaries, createdAtMs: Number(createdAtMs) },
+  };
+}

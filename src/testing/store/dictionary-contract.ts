@@ -1,0 +1,228 @@
+// Part of the store contract: glossaries that hold several dictionaries, how they are changed, and which of them serves a request.
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { GlossaryReference } from '../../domain/charge.ts';
+import type { GlossaryChange, GlossaryChanged, GlossaryEntries, GlossaryRecord, NewDictionary } from '../../ports/glossary-store.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Subject } from './subject.ts';
+import { newId, teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+type Pair = readonly [sourceLang: string, targetLang: string];
+
+function dictionary([sourceLang, targetLang]: Pair, entries: GlossaryEntries = { term: targetLang }): NewDictionary {
+  return { dictionaryId: newId(), sourceLang, targetLang, entries };
+}
+
+async function created({ glossaries }: Store, teamId: string, ...dictionaries: NewDictionary[]): Promise<GlossaryRecord> {
+  const creation = await glossaries.create({ glossaryId: newId(), teamId, name: 'Terms', dictionaries });
+  if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
+  return creation.glossary;
+}
+
+function changeOf(
+  teamId: string,
+  { glossaryId, name, revision }: GlossaryRecord,
+  dictionaries: GlossaryChange['dictionaries'],
+): GlossaryChange {
+  return { teamId, glossaryId, name, revision, dictionaries };
+}
+
+function recordOf({ entries, ...named }: NewDictionary) {
+  return { ...named, entryCount: Object.keys(entries).length };
+}
+
+/** What an admission says of the glossary. */
+async function served(team: TeamUnderTest, reference: GlossaryReference, store?: Store): Promise<string | undefined> {
+  const admission = await team.admit({ glossary: reference }, store);
+  return admission.kind === 'admitted' ? admission.dictionaryId : admission.kind;
+}
+
+/** Reads, changes and writes until nobody came between. */
+async function merge({ glossaries }: Store, teamId: string, glossaryId: string, entries: GlossaryEntries): Promise<void> {
+  let changed: GlossaryChanged | undefined;
+  do {
+    const record = await glossaries.find(teamId, glossaryId);
+    const [first, ...others] = record?.dictionaries ?? [];
+    if (record === undefined || first === undefined) throw new Error('the glossary is gone');
+    const before = await glossaries.entries(teamId, first.dictionaryId);
+    // Nothing is found where another has taken its place meanwhile.
+    if (before === undefined) continue;
+    const merged = dictionary([first.sourceLang, first.targetLang], { ...before, ...entries });
+    changed = await glossaries.change(changeOf(teamId, record, [merged, ...others]));
+  } while (changed?.kind !== 'changed');
+}
+
+const DE: Pair = ['EN', 'DE'];
+const FR: Pair = ['EN', 'FR'];
+const IT: Pair = ['EN', 'IT'];
+
+export function dictionaryContract(it: AddCase, subject: Subject): void {
+  it('a glossary of several is given back as it was made, in order, and counts as one', async () => {
+    const { store, again, clock } = subject;
+    const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
+    const several = [dictionary(FR), dictionary(['DE', 'EN'], { eins: 'one', zwei: 'two' }), dictionary(DE)];
+    const { glossaryId } = await created(store, teamId, ...several);
+    const record = { glossaryId, name: 'Terms', revision: 1, dictionaries: several.map(recordOf), createdAtMs: clock.nowMs() };
+    await created(store, teamId, dictionary(DE));
+    for (const { glossaries } of [store, again]) {
+      expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
+      expect((await glossaries.list(teamId))[0]).toEqual(record);
+      for (const { dictionaryId, entries } of several) expect(await glossaries.entries(teamId, dictionaryId)).toEqual(entries);
+    }
+    const third = { glossaryId: newId(), teamId, name: 'Terms', dictionaries: [] };
+    expect(await store.glossaries.create(third)).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
+  });
+
+  it('a change is made whole: what stays keeps its entries, what goes is gone, in the order that was asked for', async () => {
+    const { store, again } = subject;
+    const { teamId } = await teamUnderTest(store);
+    const [de, fr, it2, newFr] = [dictionary(DE), dictionary(FR), dictionary(IT), dictionary(FR, { a: '1', b: '2' })];
+    const before = await created(store, teamId, de, fr);
+    const { glossaryId } = before;
+    const change = { ...changeOf(teamId, before, [it2, newFr, recordOf(de)]), name: 'Other' };
+    const record = { ...before, name: 'Other', revision: 2, dictionaries: [it2, newFr, de].map(recordOf) };
+    expect(await again.glossaries.change(change)).toEqual({ kind: 'changed', glossary: record });
+    for (const { glossaries } of [store, again]) {
+      expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
+      expect(await glossaries.entries(teamId, fr.dictionaryId)).toBeUndefined();
+      for (const { dictionaryId, entries } of [de, it2, newFr]) expect(await glossaries.entries(teamId, dictionaryId)).toEqual(entries);
+    }
+  });
+
+  it('a glossary may lose its last dictionary, and be given one again; it counts all the while', async () => {
+    const { store } = subject;
+    const team = await teamUnderTest(store, { maxGlossaries: 1 });
+    const { teamId } = team;
+    const first = await created(store, teamId, dictionary(DE));
+    const reference = { glossaryId: first.glossaryId, sourceLang: 'EN', targetLang: 'DE' };
+    const emptied = { ...first, revision: 2, dictionaries: [] };
+    expect(await store.glossaries.change(changeOf(teamId, first, []))).toEqual({ kind: 'changed', glossary: emptied });
+    expect(await store.glossaries.list(teamId)).toEqual([emptied]);
+    expect(await served(team, reference)).toBe('glossary_mismatch');
+    const second = { glossaryId: newId(), teamId, name: 'Terms', dictionaries: [] };
+    expect(await store.glossaries.create(second)).toEqual({ kind: 'limit_reached', maxGlossaries: 1 });
+    const next = dictionary(DE);
+    await store.glossaries.change(changeOf(teamId, emptied, [next]));
+    expect(await served(team, reference)).toBe(next.dictionaryId);
+  });
+
+  it('a change of what another has changed meanwhile does nothing, nor does one of no glossary of the team', async () => {
+    const { store } = subject;
+    const { teamId } = await teamUnderTest(store);
+    const stranger = await teamUnderTest(store);
+    const first = await created(store, teamId, dictionary(DE));
+    await store.glossaries.change({ ...changeOf(teamId, first, first.dictionaries), name: 'Renamed' });
+    const lost = dictionary(FR);
+    for (const revision of [1, 3]) {
+      expect(await store.glossaries.change({ ...changeOf(teamId, first, [lost]), revision })).toEqual({ kind: 'outdated' });
+    }
+    expect(await store.glossaries.change({ ...changeOf(teamId, first, [lost]), glossaryId: newId() })).toEqual({ kind: 'missing' });
+    expect(await store.glossaries.change({ ...changeOf(stranger.teamId, first, [lost]), revision: 2 })).toEqual({ kind: 'missing' });
+    expect(await store.glossaries.list(teamId)).toEqual([{ ...first, name: 'Renamed', revision: 2 }]);
+    expect(await store.glossaries.entries(teamId, lost.dictionaryId)).toBeUndefined();
+    expect(await store.glossaries.entries(stranger.teamId, first.dictionaries[0]!.dictionaryId)).toBeUndefined();
+  });
+
+  it('a removed glossary leaves no entries behind', async () => {
+    const { store, again } = subject;
+    const { teamId } = await teamUnderTest(store);
+    const several = [dictionary(DE), dictionary(FR)];
+    const { glossaryId } = await created(store, teamId, ...several);
+    expect(await store.glossaries.remove(teamId, glossaryId)).toBe(true);
+    for (const { dictionaryId } of several) expect(await again.glossaries.entries(teamId, dictionaryId)).toBeUndefined();
+  });
+
+  it('an admission finds the dictionary of exactly its pair, as it is at that moment, on every instance', async () => {
+    const { store, again } = subject;
+    const team = await teamUnderTest(store);
+    const [de, fr, newer] = [dictionary(DE), dictionary(FR), dictionary(DE)];
+    const record = await created(store, team.teamId, de, fr);
+    const { glossaryId } = record;
+    expect(await served(team, { glossaryId, sourceLang: 'EN', targetLang: 'DE' })).toBe(de.dictionaryId);
+    expect(await served(team, { glossaryId, sourceLang: 'EN', targetLang: 'FR' }, again)).toBe(fr.dictionaryId);
+    expect(await served(team, { glossaryId, sourceLang: 'DE', targetLang: 'EN' })).toBe('glossary_mismatch');
+    await again.glossaries.change(changeOf(team.teamId, record, [newer, recordOf(fr)]));
+    expect(await served(team, { glossaryId, sourceLang: 'EN', targetLang: 'DE' })).toBe(newer.dictionaryId);
+    expect(await team.standing()).toMatchObject({ openReservations: 3 });
+  });
+
+  it('by their bases an exact pair is preferred, then the first that fits; without that a region has to fit', async () => {
+    const { store } = subject;
+    const team = await teamUnderTest(store, { maxGlossaries: 9 });
+    const [gb, us, plain] = [dictionary(['DE', 'EN-GB']), dictionary(['DE', 'EN-US']), dictionary(['DE', 'EN'])];
+    const { glossaryId } = await created(store, team.teamId, gb, us, plain);
+    const asks = async (targetLang: string, byBase: boolean) => served(team, { glossaryId, sourceLang: 'DE', targetLang, byBase });
+    expect(await asks('EN-US', true)).toBe(us.dictionaryId);
+    expect(await asks('EN', true)).toBe(plain.dictionaryId);
+    expect(await asks('EN-AU', true)).toBe(gb.dictionaryId);
+    expect(await asks('EN-AU', false)).toBe('glossary_mismatch');
+    expect(await asks('ENG', true)).toBe('glossary_mismatch');
+    expect(await asks('E', true)).toBe('glossary_mismatch');
+    expect(await served(team, { glossaryId, sourceLang: 'EN', targetLang: 'DE', byBase: true })).toBe('glossary_mismatch');
+  });
+
+  it('an admission without a reservation, or one that is answered again, names no dictionary', async () => {
+    const team = await teamUnderTest(subject.store);
+    const { glossaryId } = await created(subject.store, team.teamId, dictionary(DE));
+    const glossary = { glossaryId, sourceLang: 'EN', targetLang: 'DE' };
+    expect(await team.admit({ glossary, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
+    const reservation = await team.reserve(10, { glossary });
+    expect(await team.admit({ glossary, requestId: reservation.requestId })).toEqual({ kind: 'admitted', reservation });
+  });
+
+  it('of 50 changes at once that were made from the same record, one is made', async () => {
+    const { store, again } = subject;
+    const { teamId } = await teamUnderTest(store);
+    const record = await created(store, teamId, dictionary(DE));
+    const dictionaries = Array.from({ length: 50 }, () => dictionary(FR));
+    const kinds = await Promise.all(
+      dictionaries.map(async (one, i) => (await (i % 2 === 0 ? store : again).glossaries.change(changeOf(teamId, record, [one]))).kind),
+    );
+    expect(kinds.toSorted()).toEqual(['changed', ...Array.from({ length: 49 }, () => 'outdated')]);
+    const winner = dictionaries[kinds.indexOf('changed')]!;
+    expect(await store.glossaries.find(teamId, record.glossaryId)).toMatchObject({ revision: 2, dictionaries: [recordOf(winner)] });
+    for (const one of dictionaries.filter((other) => other !== winner)) {
+      expect(await store.glossaries.entries(teamId, one.dictionaryId)).toBeUndefined();
+    }
+  });
+
+  it('of 20 who add a term each at once, over two instances, nobody loses theirs', async () => {
+    const { store, again } = subject;
+    const { teamId } = await teamUnderTest(store);
+    const { glossaryId } = await created(store, teamId, dictionary(DE, { first: '0' }));
+    const terms = Array.from({ length: 20 }, (_, i) => `term ${i}`);
+    await Promise.all(terms.map((term, i) => merge(i % 2 === 0 ? store : again, teamId, glossaryId, { [term]: 'x' })));
+    const record = await again.glossaries.find(teamId, glossaryId);
+    expect(record).toMatchObject({ revision: 21, dictionaries: [{ entryCount: 21 }] });
+    const entries = await again.glossaries.entries(teamId, record!.dictionaries[0]!.dictionaryId);
+    expect(Object.keys(entries ?? {}).toSorted()).toEqual(['first', ...terms].toSorted());
+  });
+
+  it('whoever reads while it is changed sees a dictionary whole, as it was or as it is', async () => {
+    const { store, again } = subject;
+    const team = await teamUnderTest(store);
+    const { teamId } = team;
+    const made = (n: number) => dictionary(DE, Object.fromEntries(Array.from({ length: n + 1 }, (_, i) => [`term ${i}`, `of ${n}`])));
+    let record = await created(store, teamId, made(0));
+    const reference = { glossaryId: record.glossaryId, sourceLang: 'EN', targetLang: 'DE' };
+    const reading = { on: true };
+    const read = async (from: Store): Promise<void> => {
+      while (reading.on) {
+        const entries = await from.glossaries.entries(teamId, (await served(team, reference, from))!);
+        // Gone already: the next admission names the one in its place.
+        if (entries === undefined) continue;
+        const texts = new Set(Object.values(entries));
+        expect(texts).toEqual(new Set([`of ${Object.keys(entries).length - 1}`]));
+      }
+    };
+    const readers = Promise.all([store, again, store, again].map(read));
+    for (let n = 1; n <= 25; n++) {
+      const changed = await store.glossaries.change(changeOf(teamId, record, [made(n)]));
+      if (changed.kind !== 'changed') throw new Error(`expected a change, got ${changed.kind}`);
+      record = changed.glossary;
+    }
+    reading.on = false;
+    await readers;
+  });
+}

