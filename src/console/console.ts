@@ -7,7 +7,7 @@ import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
 import { answerOf } from './answer.ts';
 import { cookieOf } from './cookie.ts';
 import { ONCE_FIELD, TOKEN_FIELD } from './form.ts';
-import { EMPTY_FORM, readForm } from './form-body.ts';
+import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, readForm } from './form-body.ts';
 import { isSame, SignInFormTokens } from './form-tokens.ts';
 import { match } from './match.ts';
 import { isFromHere } from './origin.ts';
@@ -25,8 +25,6 @@ export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions'> {
   /** The wall clock. */
   readonly nowMs: () => number;
 }
-
-export const CONSOLE_BODY_BYTES_MAX = 16_384;
 
 const ELSEWHERE = refuse('forbidden', 'This form was sent from a page that is not of this console. Nothing was changed.');
 const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or no longer: a session lasts an hour. Nothing was changed.');

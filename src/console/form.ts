@@ -27,7 +27,14 @@ export function postForm({ action, formToken, fields, submit, danger = false, be
   </form>`;
 }
 
-export function tokenField(formToken: string): Html {
+/** Stands on every page, beside the navigation; sent twice it does no harm. */
+export function signOutForm(formToken: string): Html {
+  return html`<form method="post" action="${CONSOLE_PREFIX}/sign-out">
+    ${tokenField(formToken)}<button class="quiet">Sign out</button>
+  </form>`;
+}
+
+function tokenField(formToken: string): Html {
   return html`<input type="hidden" name="${TOKEN_FIELD}" value="${formToken}" />`;
 }
 

@@ -5,7 +5,7 @@ import { assetPath } from './assets.ts';
 import type { AssetName } from './assets.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import type { PageContent } from './route.ts';
-import { tokenField } from './form.ts';
+import { signOutForm } from './form.ts';
 
 /** The sections of the console, in the order of the navigation. */
 const SECTIONS = [
@@ -72,5 +72,5 @@ function navigation(current: Section | undefined, formToken: string): Html {
         ${links}
       </ul>
     </nav>
-    <form method="post" action="${CONSOLE_PREFIX}/sign-out">${tokenField(formToken)}<button class="quiet">Sign out</button></form>`;
+    ${signOutForm(formToken)}`;
 }

@@ -5,8 +5,10 @@ import type { OpsRequest } from '../ops/ops-request.ts';
 export function isFromHere({ headers }: OpsRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
-  const { origin } = headers;
-  return origin === undefined || urlOf(origin)?.host === urlOf(`http://${headers.host ?? ''}`)?.host;
+  if (headers.origin === undefined) return true;
+  const from = urlOf(headers.origin);
+  // Default ports are left out by the browser in both.
+  return from !== undefined && from.host === urlOf(`${from.protocol}//${headers.host ?? ''}`)?.host;
 }
 
 /** Whether the browser reached us over TLS, which a proxy in front of us has ended. */

@@ -68,7 +68,8 @@ function agoText(ms: number): string {
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s ago`;
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
   if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
-  return `${Math.floor(ms / DAY_MS)} days ago`;
+  const days = Math.floor(ms / DAY_MS);
+  return days === 1 ? '1 day ago' : `${days} days ago`;
 }
 
 /** `14:03` or `14:03:27`, in UTC. */

@@ -1,0 +1,117 @@
+// Sessions and anti-forgery tokens by a clock that the test moves: what is an hour old counts for nothing.
+import { describe, expect, test } from 'vitest';
+import { html } from '../../../src/docs/html.ts';
+import { clearedCookie, cookieOf, sessionCookie } from '../../../src/console/cookie.ts';
+import { isSame, SignInFormTokens } from '../../../src/console/form-tokens.ts';
+import { Sessions } from '../../../src/console/sessions.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('a session', () => {
+  test('lasts an hour from the sign-in, however much it is used', () => {
+    let now = 5;
+    const sessions = new Sessions(() => now);
+    const cookie = sessions.start();
+    for (now = 5; now < HOUR_MS; now += 60_000) expect(sessions.find(cookie)).toBeDefined();
+    now = HOUR_MS + 4;
+    expect(sessions.find(cookie)).toBeDefined();
+    now = HOUR_MS + 5;
+    expect(sessions.find(cookie)).toBeUndefined();
+    now = 5;
+    expect(sessions.find(cookie)).toBeUndefined();
+  });
+
+  test('is found by its own cookie alone, which is nowhere in it', () => {
+    const sessions = new Sessions(() => 0);
+    const [mine, other] = [sessions.start(), sessions.start()];
+    const session = sessions.find(mine)!;
+    expect(sessions.find(other)).not.toBe(session);
+    for (const none of [undefined, '', 'x', session.id, session.formToken, `${mine} `]) expect(sessions.find(none)).toBeUndefined();
+    expect(JSON.stringify(session)).not.toContain(mine);
+    expect(sessions.find(other)!.formToken).not.toBe(session.formToken);
+  });
+
+  test('that has ended stays so, and the others go on', () => {
+    const sessions = new Sessions(() => 0);
+    const [mine, other] = [sessions.start(), sessions.start()];
+    sessions.end(sessions.find(mine)!);
+    expect(sessions.find(mine)).toBeUndefined();
+    expect(sessions.find(other)).toBeDefined();
+  });
+
+  test('beyond a thousand the oldest ends', () => {
+    const sessions = new Sessions(() => 0);
+    const cookies = Array.from({ length: 1001 }, () => sessions.start());
+    expect(cookies.map((cookie) => sessions.find(cookie) !== undefined).indexOf(true)).toBe(1);
+  });
+
+  test('shows a notice once, and keeps no more than sixteen', () => {
+    const sessions = new Sessions(() => 0);
+    const session = sessions.find(sessions.start())!;
+    const names = Array.from({ length: 17 }, (_, at) => session.leave(html`${at}`));
+    expect(session.take(names[16]!)?.text).toBe('16');
+    expect(session.take(names[16]!)).toBeUndefined();
+    expect(session.take(names[0]!)).toBeUndefined();
+    expect(session.take('__proto__')).toBeUndefined();
+  });
+});
+
+describe('the token of the sign-in form', () => {
+  test('is good for an hour, in the process that made it', () => {
+    let now = 1000.25;
+    const tokens = new SignInFormTokens(() => now);
+    const token = tokens.next();
+    expect(tokens.isGood(token)).toBe(true);
+    now += HOUR_MS - 1;
+    expect(tokens.isGood(token)).toBe(true);
+    now += 1;
+    expect(tokens.isGood(token)).toBe(false);
+    now = 0;
+    expect(tokens.isGood(token)).toBe(false);
+    now = 1000.25;
+    expect(new SignInFormTokens(() => now).isGood(token)).toBe(false);
+  });
+
+  test('is not to be made up, moved in time, or put together of two', () => {
+    let now = 0;
+    const tokens = new SignInFormTokens(() => now);
+    const [early, signature] = tokens.next().split('.') as [string, string];
+    now = HOUR_MS;
+    const [late] = tokens.next().split('.') as [string];
+    for (const forged of [
+      '',
+      '.',
+      early,
+      `${late}.${signature}`,
+      `0${early}.${signature.slice(1)}x`,
+      `-1.${signature}`,
+      `1e9.${signature}`,
+    ]) {
+      expect(tokens.isGood(forged)).toBe(false);
+    }
+  });
+
+  test('texts are the same when they are, of whatever length', () => {
+    expect([isSame('a', 'a'), isSame('a', 'b'), isSame('a', 'aa'), isSame('', 'a')]).toEqual([true, false, false, false]);
+  });
+});
+
+describe('the cookie', () => {
+  test('is for the console alone, hidden from scripts, of this site, for an hour; over TLS for TLS', () => {
+    expect(sessionCookie('s', false)).toBe('lingate_console=s; Path=/console; HttpOnly; SameSite=Strict; Max-Age=3600');
+    expect(sessionCookie('s', true)).toBe('lingate_console=s; Path=/console; HttpOnly; SameSite=Strict; Max-Age=3600; Secure');
+    expect(clearedCookie(false)).toBe('lingate_console=; Path=/console; HttpOnly; SameSite=Strict; Max-Age=0');
+  });
+
+  test.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['other=1', undefined],
+    ['xlingate_console=1', undefined],
+    ['lingate_console=abc', 'abc'],
+    ['other=1; lingate_console=abc ;more=2', 'abc'],
+    ['lingate_console=a; lingate_console=b', undefined],
+  ])('among %j it is %j', (header, expected) => {
+    expect(cookieOf(header)).toBe(expected);
+  });
+});
