@@ -125,7 +125,7 @@ function apiOptions(
     targetLanguages: config.languages.targets.map(({ code }) => code),
     vendorNames: config.auth.vendorNames,
     rateLimitHeaders: config.limits.rateLimitHeaders,
-    pluginApis,
+    pluginApis: { ...pluginApis, routes: pluginApis.routes.filter(({ undocumented }) => undocumented !== true) },
   };
 }
 

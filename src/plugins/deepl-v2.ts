@@ -3,12 +3,13 @@ import { definePlugin } from 'lingate';
 import { DOCUMENT } from './deepl-v2/document.ts';
 import { Options } from './deepl-v2/options.ts';
 import { languages } from './deepl-v2/languages.ts';
+import { notOffered } from './deepl-v2/not-offered.ts';
 import type { Part, Scene } from './deepl-v2/part.ts';
 import { translate } from './deepl-v2/translate.ts';
 import { usage } from './deepl-v2/usage.ts';
 
 /** What the API is made of: each has its routes and the steps that they name. */
-const PARTS: readonly ((scene: Scene) => Part)[] = [translate, languages, usage];
+const PARTS: readonly ((scene: Scene) => Part)[] = [translate, languages, usage, notOffered];
 
 export default definePlugin({
   name: 'deepl-v2',

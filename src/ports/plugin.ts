@@ -69,6 +69,8 @@ export interface PluginRoute {
   readonly problemForm?: ProblemForm;
   /** What the API reference says of it. */
   readonly doc?: RouteDoc;
+  /** Left out of the reference: for what is only ever refused. */
+  readonly undocumented?: true;
 }
 
 /** What an OpenAPI document of a plugin's own says beside its routes. */

@@ -127,6 +127,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
       [{ tag_handling: 'markdown' }, /tag_handling/],
       [{ tag_handling: 'xml', tag_handling_version: 'v9' }, /tag_handling_version/],
       [{ context: 'a'.repeat(2001) }, /context.*2000/],
+      [{ source_lang: 'EN', glossary_ids: 'a,b' }, /glossary_ids/],
       [{ text: [null] }, /Expected|text\[0\]/],
       [{ text: [''] }, /text\[0\]/],
       [{ text: undefined }, /Expected 'text' parameter to be an array of strings/],
@@ -139,6 +140,16 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
     expect((await ask(setting, { path: '/v2/translate', key: own.key })).status).toBe(405);
     expect(setting.engine.requests).toEqual([]);
     await expectUncharged(own);
+  });
+
+  test('what there is no such thing of here says so to a right key, and tells a wrong one that it is wrong', async () => {
+    await expect(client(team.key).rephraseText('a', 'de')).rejects.toThrow(/Not found.*has no documents, rephrasing/);
+    await expect(client('invalid').rephraseText('a', 'de')).rejects.toThrow(deepl.AuthorizationError);
+    for (const path of ['/v2/document', '/v3/style_rules']) {
+      const sent = { method: 'POST', path, body: 'x'.repeat(1000), headers: { 'content-type': 'multipart/form-data; boundary=x' } };
+      expectProblem(await ask(setting, { ...sent, key: team.key }), 404, 'not_found');
+      expectProblem(await ask(setting, { ...sent, key: 'invalid' }), 403, 'unauthorized');
+    }
   });
 
   test('of several things that are wrong, the key comes first, then the rate, then the request', async () => {

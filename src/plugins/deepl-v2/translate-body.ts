@@ -96,7 +96,11 @@ function formalityOf(members: Members, targetLang: string, languages: Languages)
 }
 
 function glossaryIdOf(members: Members, sourceLang: string | undefined, can: EngineCapabilities): Judged<string | undefined> {
-  const id = textOf(members, 'glossary_id');
+  const several = namesOf(members, 'glossary_ids');
+  if ('problem' in several) return several;
+  const { length } = several.sound ?? [];
+  if (length > 1) return refuse('validation_error', "Value for 'glossary_ids' not supported: a translation takes one glossary.");
+  const id = length === 1 ? { sound: several.sound![0]! } : textOf(members, 'glossary_id');
   if ('problem' in id || id.sound === undefined) return id;
   if (!can.glossaries) return refuse('validation_error', "'glossary_id': the engine of this service takes no glossaries; leave it out.");
   if (sourceLang === undefined) return refuse('validation_error', "'source_lang' is required when 'glossary_id' is used.");

@@ -23,5 +23,6 @@ test('that of deepl-v2 has nothing that the linter finds, and the statuses of it
   expect(Object.keys(paths['/v2/translate']!['post']!.responses)).toEqual(
     expect.arrayContaining(['200', '400', '403', '404', '413', '429', '456', '500', '503']),
   );
+  expect(Object.keys(paths)).not.toContain('/v2/document');
   expect(source).toContain('"message":"The characters of the period are used up and the overage cap is reached."');
 });

@@ -1,0 +1,33 @@
+// What DeepL's API has besides: a wrong key is told that it is wrong, as there, and a right one that there is no such thing here.
+import { refuse } from 'lingate';
+import { AUTHENTICATED } from './part.ts';
+import type { Part } from './part.ts';
+import { PROBLEM_FORM } from './problem-form.ts';
+
+/** Where each of them begins; what lies below needs an id that nobody has. */
+const PATHS: readonly (readonly [method: string, path: string])[] = [
+  ['POST', '/v2/document'],
+  ['POST', '/v2/write/rephrase'],
+  ['GET', '/v3/style_rules'],
+  ['POST', '/v3/style_rules'],
+  ['GET', '/v3/translation_memories'],
+];
+
+const NOT_HERE = refuse(
+  'not_found',
+  'This service translates texts; it has no documents, rephrasing, style rules or translation memories.',
+);
+
+export function notOffered(): Part {
+  return {
+    routes: PATHS.map(([method, path]) => ({
+      method,
+      path,
+      takesBody: false,
+      steps: [...AUTHENTICATED, 'admit', 'deepl-not-offered'],
+      problemForm: PROBLEM_FORM,
+      undocumented: true,
+    })),
+    steps: () => [{ kind: 'body', name: 'deepl-not-offered', run: () => NOT_HERE }],
+  };
+}
