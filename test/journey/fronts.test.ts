@@ -1,149 +1,165 @@
-// The laws of limits, quotas, revocation and release, from one table over all fronts: /v1 and the APIs that plugins add.
-import { beforeEach, describe, expect, test } from 'vitest';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+// The same laws whichever API a caller speaks: limit, quota, credit, revocation and release, over every front, listener and store.
+import { afterEach, describe, expect, test } from 'vitest';
+import { describeRoutes } from '../../src/app/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { CANARY } from '../../src/testing/scripted-engine.ts';
+import { onEveryGateway } from '../support/every-gateway.ts';
+import { FACADES, FRONTS } from '../support/fronts.ts';
+import type { Front, FrontRequest, ToldCode } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
-import { RawConnection, requestBytes } from '../support/raw-http.ts';
+import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
-interface Front {
-  readonly path: string;
-  readonly body: (text: string) => Readonly<Record<string, unknown>>;
-  /** The translation in an answer. */
-  readonly translation: (answer: unknown) => unknown;
-  readonly statuses: Readonly<Record<'rate' | 'quota' | 'credit' | 'revoked' | 'unknown' | 'engine' | 'long', number>>;
-}
+const UNKNOWN_KEY = `la_live_${'x'.repeat(40)}`;
+/** Each costs five characters. */
+const HELLO = ['Hello'];
+/** Bursts that may take longer than the second that they are about, on a busy machine. */
+const BURSTS_MAX = 20;
 
-interface Translations {
-  readonly translations: readonly { readonly text: string }[];
-}
+// Nothing may end by a deadline here but by what is tested.
+const config = { plugins: FACADES, engine: { timeout_ms: 20_000 } };
 
-const FRONTS: Readonly<Record<string, Front>> = {
-  '/v1': {
-    path: '/v1/translate',
-    body: (text) => ({ text: [text], target_lang: 'DE' }),
-    translation: (answer) => (answer as Translations).translations[0]!.text,
-    statuses: { rate: 429, quota: 402, credit: 402, revoked: 401, unknown: 401, engine: 503, long: 400 },
-  },
-  DeepL: {
-    path: '/v2/translate',
-    body: (text) => ({ text: [text], target_lang: 'DE' }),
-    translation: (answer) => (answer as Translations).translations[0]!.text,
-    statuses: { rate: 429, quota: 456, credit: 456, revoked: 403, unknown: 403, engine: 503, long: 413 },
-  },
-  LibreTranslate: {
-    path: '/translate',
-    body: (text) => ({ q: text, source: 'en', target: 'de' }),
-    translation: (answer) => (answer as { readonly translatedText: string }).translatedText,
-    statuses: { rate: 429, quota: 403, credit: 403, revoked: 403, unknown: 403, engine: 500, long: 400 },
-  },
-};
-const ALL = Object.values(FRONTS);
-const PLUGINS = ['deepl-v2', 'libretranslate'].map((name) => ({ module: `lingate/plugins/${name}` }));
+onEveryGateway({ config }, (setting) => {
+  afterEach(() => setting.engine.forget());
 
-onEveryGateway({ config: { plugins: PLUGINS } }, (setting) => {
-  beforeEach(() => setting.engine.forget());
+  const send = (asked: FrontRequest): Promise<HttpResponse> => request({ port: setting.gateway.port, ...asked });
+  const translate = (front: Front, { key }: Pick<TestTeam, 'key'>, text: readonly string[] = HELLO): Promise<HttpResponse> =>
+    send(front.translation(key, text));
+  const expectTold = (front: Front, response: HttpResponse, code: ToldCode): void => {
+    expect([front.name, response.status, response.body]).toEqual([front.name, front.statuses[code], expect.any(String)]);
+    expect(response.body).not.toContain(CANARY);
+  };
+  /** Settled, with nothing on its way. */
+  const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
+    const standing = await setting.gateway.store.teams.standing(teamId);
+    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
+  };
+  const balanceMicro = async ({ teamId }: TestTeam): Promise<number> => (await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
 
-  const translate = ({ path, body }: Front, { key }: Pick<TestTeam, 'key'>, text = 'abcd'): Promise<HttpResponse> =>
-    ask(setting, { method: 'POST', path, key, body: body(text) });
-  const standing =
-    ({ teamId }: TestTeam) =>
-    () =>
-      setting.gateway.store.teams.standing(teamId);
-  const settled = (usedCharacters: number) => ({ usedCharacters, heldCharacters: 0, heldMicro: 0, openReservations: 0 });
+  /** Statuses of as many requests at once, `fronts` in turn, all within a second. */
+  async function burst(fronts: readonly Front[], requests: number, plan: typeof QUOTA_PLAN): Promise<(readonly [Front, HttpResponse])[]> {
+    for (let tries = 0; tries < BURSTS_MAX; tries++) {
+      const team = await setting.gateway.team(plan);
+      const startedAtMs = performance.now();
+      const answers = await Promise.all(
+        Array.from({ length: requests }, async (_, i) => {
+          const front = fronts[i % fronts.length]!;
+          return [front, await translate(front, team)] as const;
+        }),
+      );
+      if (performance.now() - startedAtMs < 1000) return answers;
+    }
+    throw new Error(`no burst of ${requests} requests was over within a second`);
+  }
 
-  describe.each(Object.entries(FRONTS))('%s', (_name, front) => {
-    const { statuses } = front;
-
-    test('a translation is charged its characters, no more and no less', async () => {
+  describe.each(FRONTS)('over $name', (front) => {
+    test('a translation is answered with its texts and charged to the character', async () => {
       const team = await setting.gateway.team();
-      const answer = await translate(front, team, 'grüße 😀');
-      expect([answer.status, front.translation(answer.json())]).toEqual([200, '[DE] grüße 😀']);
-      await expect.poll(standing(team)).toMatchObject(settled(7));
+      const response = await translate(front, team, ['Hello', 'grüße 😀']);
+      expect([response.status, front.texts(response.body)]).toEqual([200, ['[DE] Hello', '[DE] grüße 😀']]);
+      await expect.poll(() => charged(team)).toBe(12);
     });
 
-    test('a quota ends to the character, and what is beyond it costs nothing', async () => {
-      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 10 });
-      const answers = [
-        await translate(front, team),
-        await translate(front, team),
-        await translate(front, team),
-        await translate(front, team, 'ab'),
-      ];
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, statuses.quota, 200]);
-      await expect.poll(standing(team)).toMatchObject(settled(10));
-      expect((await translate(front, team, 'a')).status).toBe(statuses.quota);
+    test('of more requests within a second exactly as many are admitted as the plan allows', async () => {
+      const answers = await burst([front], 8, { ...QUOTA_PLAN, requests_per_second: 5 });
+      const refused = answers.filter(([, { status }]) => status !== 200);
+      expect(refused).toHaveLength(3);
+      for (const [, response] of refused) {
+        expectTold(front, response, 'rate_limited');
+        expect([response.header('retry-after'), response.header('x-ratelimit-limit')]).toEqual(['1', '5']);
+      }
     });
 
-    test('so does a credit', async () => {
-      // Each character costs a quarter of the one minor unit.
-      const team = await setting.gateway.team({ ...CREDIT_PLAN, credit_minor_per_million: 250_000 }, 1);
-      expect((await translate(front, team, 'abcde')).status).toBe(statuses.credit);
-      expect((await translate(front, team, 'abcd')).status).toBe(200);
-      await expect.poll(standing(team)).toMatchObject({ ...settled(4), balanceMicro: 0 });
-      expect((await translate(front, team, 'a')).status).toBe(statuses.credit);
+    test('what is refused for its content takes a place in the rate and no characters', async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 3 });
+      expectTold(front, await send(front.translation(team.key, ['a'], 'zz')), 'invalid_target_lang');
+      expectTold(front, await translate(front, team), 'text_too_long');
+      expect(setting.engine.requests).toHaveLength(0);
+      expect(await charged(team)).toBe(0);
+      const plan = { ...QUOTA_PLAN, requests_per_second: 1, max_characters_per_request: 3 };
+      const answers = await burst([front], 2, plan);
+      const statuses = answers.map(([, { status }]) => status).toSorted((a, b) => a - b);
+      expect(statuses).toEqual([front.statuses.text_too_long, 429].toSorted((a, b) => a - b));
     });
 
-    test('a revoked key is refused at its next request; an unknown one always', async () => {
+    test('a quota is used up to its last character and not beyond, however many ask at once', async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 17 });
+      const answers = await Promise.all(Array.from({ length: 6 }, () => translate(front, team)));
+      const refused = answers.filter(({ status }) => status !== 200);
+      expect(refused).toHaveLength(3);
+      for (const response of refused) expectTold(front, response, 'quota_exceeded');
+      await expect.poll(() => charged(team)).toBe(15);
+      expect((await translate(front, team, ['ab'])).status).toBe(200);
+      expectTold(front, await translate(front, team, ['a']), 'quota_exceeded');
+    });
+
+    test('credit pays for as many as it covers, to the millionth', async () => {
+      // A character costs 2,500 millionths of a minor unit: one minor unit is 400 of them.
+      const team = await setting.gateway.team(CREDIT_PLAN, 1);
+      const text = ['x'.repeat(150)];
+      const answers = await Promise.all(Array.from({ length: 4 }, () => translate(front, team, text)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+      for (const response of answers.filter(({ status }) => status !== 200)) expectTold(front, response, 'credit_exhausted');
+      await expect.poll(() => balanceMicro(team)).toBe(250_000);
+    });
+
+    test('a revoked key is refused at the next request, whatever the request says; an unknown one always', async () => {
       const team = await setting.gateway.team();
       expect((await translate(front, team)).status).toBe(200);
       await setting.gateway.store.teams.revokeKey(team.keyId);
-      expect((await translate(front, team)).status).toBe(statuses.revoked);
-      expect((await translate(front, { key: `la_live_${'a'.repeat(40)}` })).status).toBe(statuses.unknown);
-      await expect.poll(standing(team)).toMatchObject(settled(4));
+      expectTold(front, await translate(front, team), 'key_revoked');
+      expectTold(front, await send(front.translation(team.key, ['a'], 'zz')), 'key_revoked');
+      expectTold(front, await translate(front, { key: UNKNOWN_KEY }), 'unauthorized');
+      await expect.poll(() => charged(team)).toBe(5);
     });
 
-    test('what the engine fails at is given back, and can be used', async () => {
-      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
-      setting.engine.always('not_json');
-      expect((await translate(front, team)).status).toBe(statuses.engine);
-      expect(setting.engine.requests).toHaveLength(2);
-      await expect.poll(standing(team)).toMatchObject(settled(0));
+    test('an engine that fails twice costs nothing, and what was reserved can be used again', async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 5 });
+      setting.engine.behave('not_json', 'reset');
+      const failed = await translate(front, team);
+      expectTold(front, failed, 'engine_unavailable');
+      expect([failed.header('retry-after'), setting.engine.requests.length]).toEqual(['5', 2]);
+      await expect.poll(() => charged(team)).toBe(0);
+      setting.engine.behave('one_too_few');
+      expect((await translate(front, team)).status).toBe(200);
+      await expect.poll(() => charged(team)).toBe(5);
+    });
+
+    test('a caller who leaves calls the engine off, pays nothing, and leaves nothing reserved', async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 5 });
+      setting.engine.always('hang');
+      const connection = await RawConnection.open({ port: setting.gateway.port });
+      connection.send(requestBytes(front.translation(team.key, HELLO)));
+      await setting.engine.until(() => setting.engine.requests.length === 1);
+      connection.reset();
+      await setting.engine.until(() => setting.engine.requests[0]!.aborted);
+      await expect.poll(() => charged(team)).toBe(0);
+      expect(setting.engine.requests).toHaveLength(1);
       setting.engine.forget();
       expect((await translate(front, team)).status).toBe(200);
     });
-
-    test('a caller who leaves pays nothing, and the engine is called off', async () => {
-      const team = await setting.gateway.team();
-      setting.engine.always('hang');
-      const connection = await RawConnection.open({ port: setting.gateway.port });
-      const headers = { authorization: `Bearer ${team.key}`, 'content-type': 'application/json' };
-      connection.send(requestBytes({ method: 'POST', path: front.path, headers, body: JSON.stringify(front.body('abcd')) }));
-      await setting.engine.until(() => setting.engine.requests.length === 1);
-      connection.destroy();
-      await setting.engine.until(() => setting.engine.requests[0]!.aborted);
-      await expect.poll(standing(team)).toMatchObject(settled(0));
-      expect(setting.engine.requests).toHaveLength(1);
-    });
-
-    test("a text over the plan's limit for one request is refused, and costs nothing", async () => {
-      const team = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 3 });
-      expect((await translate(front, team)).status).toBe(statuses.long);
-      expect(setting.engine.requests).toEqual([]);
-      await expect.poll(standing(team)).toMatchObject(settled(0));
-    });
   });
 
-  test('over all fronts at once, a quota is spent exactly', async () => {
-    const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 40 });
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => translate(ALL[i % ALL.length]!, team)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
-    await expect.poll(standing(team)).toMatchObject(settled(40));
+  test('the rate is one over all fronts', async () => {
+    const answers = await burst(FRONTS, 9, { ...QUOTA_PLAN, requests_per_second: 4 });
+    expect(answers.filter(([, { status }]) => status === 200)).toHaveLength(4);
+    for (const [front, response] of answers) if (response.status !== 200) expectTold(front, response, 'rate_limited');
   });
 
-  test('over all fronts at once, as many requests are let in as the rate allows, and each is told in its own words', async () => {
-    for (;;) {
-      const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 4 });
-      const startedAtMs = performance.now();
-      const answers = await Promise.all(Array.from({ length: 15 }, (_, i) => translate(ALL[i % ALL.length]!, team)));
-      // A machine that stands still meanwhile lets the next second begin.
-      if (performance.now() - startedAtMs > 900) continue;
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
-      for (const answer of answers.filter(({ status }) => status !== 200)) {
-        expect([answer.status, answer.header('retry-after')]).toEqual([429, '1']);
-      }
-      await expect.poll(standing(team)).toMatchObject(settled(16));
-      return;
-    }
+  test('the quota is one over all fronts', async () => {
+    const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 24 });
+    const answers = await Promise.all(FRONTS.flatMap((front) => [front, front, front]).map((front) => translate(front, team)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+    await expect.poll(() => charged(team)).toBe(20);
   });
+});
+
+test('facades change nothing about our own routes: the same steps in the same order', async () => {
+  const bare = loadConfig({ file: undefined, env: {}, flags: {} });
+  const plugins = FACADES.map(({ module, options = {} }) => ({ module, from: import.meta.filename, options }));
+  const ours = await describeRoutes(bare);
+  const withFacades = await describeRoutes({ ...bare, plugins });
+  expect(withFacades.slice(0, ours.length)).toEqual(ours);
+  expect(withFacades.length).toBeGreaterThan(ours.length);
 });

@@ -1,0 +1,99 @@
+// The APIs through which callers translate: how each is asked, and by which statuses it tells what is everybody's law.
+import type { ProblemCode } from '../../src/core/problem.ts';
+
+/** What a translation can be refused with, whichever the front. */
+export type ToldCode = Extract<
+  ProblemCode,
+  | 'validation_error'
+  | 'invalid_target_lang'
+  | 'text_too_long'
+  | 'unauthorized'
+  | 'key_revoked'
+  | 'quota_exceeded'
+  | 'credit_exhausted'
+  | 'rate_limited'
+  | 'engine_unavailable'
+  | 'service_unavailable'
+>;
+
+export interface FrontRequest {
+  readonly method: 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Front {
+  readonly name: string;
+  /** A translation from English; into German unless it is said otherwise. */
+  translation(key: string, text: readonly string[], target?: string): FrontRequest;
+  /** The texts of a successful answer. */
+  texts(body: string): readonly string[];
+  readonly statuses: Readonly<Record<ToldCode, number>>;
+}
+
+/** Those that the facades need, by the configuration's names. */
+export const FACADES = [
+  // Its own deadline is not what is looked at here.
+  { module: 'lingate/plugins/deepl-v2', options: { attempt_timeout_ms: 60_000 } },
+  { module: 'lingate/plugins/libretranslate' },
+];
+
+const OURS = {
+  validation_error: 400,
+  invalid_target_lang: 400,
+  text_too_long: 400,
+  unauthorized: 401,
+  key_revoked: 401,
+  quota_exceeded: 402,
+  credit_exhausted: 402,
+  rate_limited: 429,
+  engine_unavailable: 503,
+  service_unavailable: 503,
+} as const satisfies Front['statuses'];
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+
+interface Translations {
+  readonly translations: readonly { readonly text: string }[];
+}
+const translationsOf = (body: string) => (JSON.parse(body) as Translations).translations.map(({ text }) => text);
+
+export const V1: Front = {
+  name: '/v1',
+  translation: (key, text, target = 'DE') => ({
+    method: 'POST',
+    path: '/v1/translate',
+    headers: { ...JSON_TYPE, authorization: `Bearer ${key}` },
+    body: JSON.stringify({ text, source_lang: 'EN', target_lang: target }),
+  }),
+  texts: translationsOf,
+  statuses: OURS,
+};
+
+const DEEPL: Front = {
+  name: "DeepL's /v2, as a form",
+  translation: (key, text, target = 'DE') => ({
+    method: 'POST',
+    path: '/v2/translate',
+    headers: { ...FORM_TYPE, authorization: `DeepL-Auth-Key ${key}` },
+    body: [...text.map((one) => `text=${encodeURIComponent(one)}`), 'source_lang=EN', `target_lang=${target}`].join('&'),
+  }),
+  texts: translationsOf,
+  statuses: { ...OURS, text_too_long: 413, unauthorized: 403, key_revoked: 403, quota_exceeded: 456, credit_exhausted: 456 },
+};
+
+const LIBRETRANSLATE: Front = {
+  name: "LibreTranslate's, with the key in the body",
+  translation: (key, text, target = 'de') => ({
+    method: 'POST',
+    path: '/translate',
+    headers: JSON_TYPE,
+    body: JSON.stringify({ q: text, source: 'en', target, api_key: key }),
+  }),
+  texts: (body) => (JSON.parse(body) as { translatedText: readonly string[] }).translatedText,
+  statuses: { ...OURS, unauthorized: 403, key_revoked: 403, quota_exceeded: 403, credit_exhausted: 403, engine_unavailable: 500 },
+};
+
+export const FRONTS: readonly Front[] = [V1, DEEPL, LIBRETRANSLATE];
