@@ -6,10 +6,12 @@ import type { ProblemCode } from '../../src/core/problem.ts';
 import { report } from '../evidence/scorecard/report.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import { FACADES } from '../support/fronts.ts';
 import { request } from '../support/raw-http.ts';
 import { CANARY } from '../../src/testing/scripted-behaviours.ts';
 import { formsOf, hitsIn } from '../evidence/security/canaries.ts';
 import type { Canary, Hit } from '../evidence/security/canaries.ts';
+import { FacadeTraffic } from '../evidence/security/facade-traffic.ts';
 import { leakyEngine } from '../evidence/security/leaky-engine.ts';
 import { opsPages, storedIn } from '../evidence/security/places.ts';
 import type { Place } from '../evidence/security/places.ts';
@@ -39,17 +41,19 @@ test.each([...formsOf('a secret: "é<&').keys()])('a secret in the form "%s" is 
 describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
   let house: LoadedGateway;
   let traffic: SecretTraffic;
+  let facades: FacadeTraffic;
 
   beforeAll(async () => {
     const config = {
       listener,
       engine: { timeout_ms: 400, response_bytes_max: 100_000 },
-      plugins: [{ module: FAULT_PLUGIN, options: {} }],
+      plugins: [{ module: FAULT_PLUGIN, options: {} }, ...FACADES],
       store_options: { command_timeout_ms: 200 },
     };
     house = await startLoadedGateway({ store, config });
     house.engine.always(leakyEngine);
     traffic = new SecretTraffic(house, listener);
+    facades = new FacadeTraffic(house, traffic);
   });
 
   afterAll(() => house.stop());
@@ -62,8 +66,14 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     expect([...codes].toSorted()).toEqual([...ours, 'ok'].toSorted());
   });
 
+  test('and by every API that a plugin adds, keys in bodies and where none belong', async () => {
+    await facades.run();
+    const statuses = new Set(facades.answers.map(({ response }) => response.status));
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 400, 403, 404, 456, 500, 503]);
+  });
+
   test('no answer holds a key or a word of the engine, and no problem anything that its caller said', () => {
-    const all = traffic.answers.map(({ name, response }) => ({
+    const all = [...traffic.answers, ...facades.answers].map(({ name, response }) => ({
       status: response.status,
       place: { name, content: JSON.stringify([response.rawHeaders, response.statusText]) + response.body },
     }));
@@ -108,7 +118,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     await expect.poll(() => house.metric('lingate_requests_in_flight')).toBe(0);
     expect(await house.process.end('SIGTERM')).toBe(0);
     const output = house.process.output();
-    for (const { response } of traffic.answers) expect(output).toContain(response.header('x-request-id'));
+    for (const { response } of [...traffic.answers, ...facades.answers]) expect(output).toContain(response.header('x-request-id'));
     for (const word of ['client_closed', '"a bug"', 'engine attempts failed']) expect(output).toContain(word);
     const secrets = [...traffic.said, ...traffic.keys, ENGINE, BUG];
     expect(hits([{ name: 'the log', content: output }], secrets)).toEqual([]);
@@ -117,7 +127,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     report({
       row: 24,
       figure: `secrets, ${listener} listener, ${store}`,
-      measured: `0 hits of ${secrets.length} secrets in ${formsOf('x').size} forms; ${traffic.answers.length} answers of all codes, ${output.split('\n').length} lines printed, ${stored.length} pieces of the store, all ops pages`,
+      measured: `0 hits of ${secrets.length} secrets in ${formsOf('x').size} forms; ${traffic.answers.length + facades.answers.length} answers of all codes, ${output.split('\n').length} lines printed, ${stored.length} pieces of the store, all ops pages`,
     });
   });
 });

@@ -1,0 +1,65 @@
+// The manual's lines for LibreTranslate's clients, typed into a shell as they stand: only the address and the key are other ones.
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { beforeAll, expect, test } from 'vitest';
+import { onEveryGateway } from '../support/every-gateway.ts';
+import type { TestTeam } from '../support/gateway.ts';
+import { outputOf } from '../support/start-program.ts';
+
+const MANUAL = readFileSync(new URL('../../config/README.md', import.meta.url), 'utf8');
+const ADDRESS = 'http://127.0.0.1:8080';
+
+const SECTION = /^### LibreTranslate: [\s\S]*?(?=^##? )/m.exec(`${MANUAL}\n## `)?.[0] ?? '';
+
+/** Each command of the section, by the heading that it stands under. */
+const COMMANDS = SECTION.split(/^(?=#{3,4} )/m).flatMap((part) => {
+  const heading = /^#{3,4} (.+)$/m.exec(part)![1]!;
+  const blocks = [...part.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!.trimEnd());
+  return blocks.flatMap((block) => block.split(/(?<!\\)\n/)).map((command) => ({ heading, command }));
+});
+
+const ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
+  'LibreTranslate: `lingate/plugins/libretranslate`': [{ translatedText: '[DE] Hello, world!' }],
+  'Weblate by LibreTranslate': [
+    expect.arrayContaining([expect.objectContaining({ code: 'en', name: 'English' })]),
+    { translatedText: ['[DE] Save', '[DE] Cancel'] },
+  ],
+  Mastodon: [
+    {
+      translatedText: ['[DE] <p>Hello</p>', ''],
+      detectedLanguage: [
+        { confidence: 100, language: 'en' },
+        { confidence: 100, language: 'en' },
+      ],
+    },
+  ],
+  Discourse: [[{ confidence: 100, language: 'en' }], { translatedText: '[DE] <p>Hello</p>' }],
+  'Subtitle Edit': [{ translatedText: '[DE] Hello,\nworld!' }],
+  'Browser extensions and pages': [
+    { translatedText: '[DE] Hello', detectedLanguage: { confidence: 100, language: 'en' } },
+    expect.objectContaining({ code: 200, data: '[DE] Hello' }),
+  ],
+};
+
+test('every client of the manual has its answers here', () => {
+  expect([...new Set(COMMANDS.map(({ heading }) => heading))]).toEqual(Object.keys(ANSWERS));
+});
+
+onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
+  let team: TestTeam;
+
+  beforeAll(async () => {
+    team = await setting.gateway.team();
+  });
+
+  test.each(Object.entries(ANSWERS))('%s', async (heading, answers) => {
+    const commands = COMMANDS.filter((one) => one.heading === heading);
+    expect(commands).toHaveLength(answers.length);
+    for (const [i, { command }] of commands.entries()) {
+      expect(command).toContain(ADDRESS);
+      const line = command.replaceAll(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`);
+      const env = { ...process.env, LINGATE_KEY: team.key };
+      expect(JSON.parse(await outputOf('sh', ['-c', line], { env, uses: ['curl'] }))).toEqual(answers[i]);
+    }
+  });
+});
