@@ -65,7 +65,7 @@ function problemOf(refusal: Refusal, around: Surroundings, guards: Readonly<Reco
 }
 
 function written(content: PageContent, status: number, { request, session, serviceName }: Surroundings): OpsAnswer {
-  const notice = session?.take(request.query.get(NOTICE) ?? '');
+  const notice = request.method === 'GET' ? session?.take(request.query.get(NOTICE) ?? '') : undefined;
   const body = page(content, { serviceName, formToken: session?.formToken, notice });
   return { status, contentType: HTML, body, security: CONSOLE_SECURITY };
 }

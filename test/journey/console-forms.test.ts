@@ -1,6 +1,8 @@
 // The console's forms over both stores: what each refuses, that sent twice it acts once, and the audit line of each change.
 import { randomBytes } from 'node:crypto';
+import { ulid } from 'ulid';
 import { describe, expect, test } from 'vitest';
+import { limitsOf } from '../../src/domain/plan.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import type { Fields } from '../support/console-visitor.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
@@ -189,8 +191,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   test('teams are found by a part of their name, page by page, each once, in the order that was asked for', async () => {
     const operator = await signedIn();
     const mark = randomBytes(4).toString('hex');
-    const names = Array.from({ length: 30 }, (_, at) => `=SUM(${mark}) ${String((at * 7) % 30).padStart(2, '0')}`);
-    for (const name of names) await makeTeam(operator, { name });
+    const names = Array.from({ length: 60 }, (_, at) => `=SUM(${mark}) ${String((at * 7) % 60).padStart(2, '0')}`);
+    const { teams } = setting.gateway.store;
+    for (const name of names) await teams.createTeam({ teamId: ulid(), name, plan: 'pro', limits: limitsOf(QUOTA_PLAN), balanceMicro: 0 });
     const shown: string[][] = [];
     let path: string | undefined = `/console/teams?q=${mark}&sort=name`;
     while (path !== undefined) {
@@ -198,7 +201,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       shown.push([...body.matchAll(/<th role="rowheader"[^>]*>\s*<a [^>]*>([^<]*)<\/a>/g)].map((match) => match[1]!));
       path = /<a href="([^"]*)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&');
     }
-    expect(shown.map((page) => page.length)).toEqual([25, 5]);
+    expect(shown.map((page) => page.length)).toEqual([50, 10]);
     expect(shown.flat().toSorted()).toEqual(names.toSorted());
     for (const page of shown) expect(page).toEqual(page.toSorted());
   });

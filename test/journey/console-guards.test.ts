@@ -49,6 +49,19 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
       }
     });
 
+    test('never adopts a cookie that was there before, and ends the session of the one that was good', async () => {
+      const operator = visitor();
+      for (const planted of [`lingate_console=${'x'.repeat(43)}`, (await signedIn()).cookie]) {
+        operator.cookie = planted;
+        const { body } = await new ConsoleVisitor(setting.gateway.opsPort).get('/console/sign-in');
+        await operator.post('/console/sign-in', { ...hiddenFields(body, '/console/sign-in'), token: TOKEN });
+        expect(operator.cookie).not.toBe(planted);
+        expect((await operator.get('/console/teams')).status).toBe(200);
+        operator.cookie = planted;
+        leadsToSignIn(await operator.get('/console/teams'));
+      }
+    });
+
     test('a session ends by signing out, also for whoever has kept its cookie', async () => {
       const operator = await signedIn();
       const { cookie } = operator;

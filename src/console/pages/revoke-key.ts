@@ -21,8 +21,8 @@ async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<Cons
   const title = `Revoke ${key.display}?`;
   const main = html`<h1>${title}</h1>
     <p>Team ${team.name}${key.label === '' ? '' : `, label ${key.label}`}. Last use: ${lastUse(key, visit.nowMs)}.</p>
-    ${isQuiet(key, visit.nowMs) ? undefined : html`<p class="warning">It is in use: whoever uses it is refused from the next request on.</p>`}
-    <p>The next request with it is refused. This cannot be undone.</p>
+    ${isQuiet(key, visit.nowMs) ? undefined : html`<p class="warning">It is in use. Rotate it first, unless it has leaked.</p>`}
+    <p>From the next request on it is refused, everywhere. This cannot be undone.</p>
     ${postForm({
       action: `${back}/keys/${key.keyId}/revoke`,
       formToken: visit.formToken,

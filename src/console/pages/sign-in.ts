@@ -1,7 +1,6 @@
 // Signing in with the admin token, and out again.
 import { html } from '../../docs/html.ts';
-import { clearedCookie, sessionCookie } from '../cookie.ts';
-import { cookieOf } from '../cookie.ts';
+import { clearedCookie, cookieOf, sessionCookie } from '../cookie.ts';
 import { postForm, textField } from '../form.ts';
 import { isOverTls } from '../origin.ts';
 import { open, post } from '../route.ts';
@@ -22,6 +21,8 @@ function signIn({ request, form, formToken, requestId }: Visit, { attempts, sess
   const address = request.remoteAddress;
   const verdict = attempts.judge(form('token'), address);
   if (verdict === 'right') {
+    const before = sessions.find(cookieOf(request.headers.cookie));
+    if (before !== undefined) sessions.end(before);
     log.info('an operator has signed in to the console', { address, request_id: requestId });
     return { kind: 'see', to: '', headers: [['Set-Cookie', sessionCookie(sessions.start(), isOverTls(request))]] };
   }

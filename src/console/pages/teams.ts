@@ -13,7 +13,7 @@ import { table } from '../table.ts';
 
 export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
-const PAGE_TEAMS = 25;
+const PAGE_TEAMS = 50;
 const SEARCH_MAX = 100;
 
 /** Within the page: all teams stand in order of creation, a page at a time. */
@@ -66,7 +66,7 @@ function searchForm({ search, sort }: Asked): Html {
   return html`<form class="search" role="search" action="${CONSOLE_PREFIX}/teams">
     <label for="search">Name or id</label>
     <input id="search" type="search" name="q" value="${search}" maxlength="${SEARCH_MAX}" />
-    <label for="sort">Order of each page</label>
+    <label for="sort">Order</label>
     <select id="sort" name="sort">
       ${options}
     </select>
@@ -118,8 +118,10 @@ function pager({ search, sort, cursor }: Asked, next: string | undefined): Html 
     const query = new URLSearchParams({ ...(search === '' ? {} : { q: search }), ...(sort === 'created' ? {} : { sort }), ...more });
     return `${CONSOLE_PREFIX}/teams${query.size === 0 ? '' : `?${query.toString()}`}`;
   };
-  return html`<nav class="pager" aria-label="Pages">
-    ${cursor === undefined ? undefined : html`<a href="${to({})}">First page</a>`}
-    ${next === undefined ? undefined : html`<a href="${to({ cursor: next })}" rel="next">Next page</a>`}
-  </nav>`;
+  const note = html`<p class="soft">Each page of ${PAGE_TEAMS} teams is in this order by itself; pages follow the teams' creation.</p>`;
+  return html`${sort === 'created' ? undefined : note}
+    <nav class="pager" aria-label="Pages">
+      ${cursor === undefined ? undefined : html`<a href="${to({})}">First page</a>`}
+      ${next === undefined ? undefined : html`<a href="${to({ cursor: next })}" rel="next">Next page</a>`}
+    </nav>`;
 }
