@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
+import { answered } from '../src/domain/store-unavailable.ts';
 import type { Store } from '../src/ports/store.ts';
 import { GENEROUS_QUOTA } from '../src/testing/store/team-under-test.ts';
 import { startRedis } from '../test/support/redis.ts';
@@ -76,8 +77,8 @@ async function furnish(store: Store, count: number): Promise<Team[]> {
   };
   const teams = Array.from({ length: count }, () => ({ teamId: ulid(), keyId: ulid() }));
   for (const { teamId, keyId } of teams) {
-    await store.teams.createTeam({ teamId, name: 'bench', plan: 'bench', limits, balanceMicro: credit ? 1e14 : 0 });
-    await store.teams.createKey({ keyId, teamId, digest: keyId, display: 'la_live_xxxx', label: '', mode: 'live' });
+    answered(await store.teams.createTeam({ teamId, name: 'bench', plan: 'bench', limits, balanceMicro: credit ? 1e14 : 0 }));
+    answered(await store.teams.createKey({ keyId, teamId, digest: keyId, display: 'la_live_xxxx', label: '', mode: 'live' }));
   }
   return teams;
 }

@@ -55,12 +55,15 @@ export { Languages } from './domain/languages.ts';
 export type { LanguageTable, SourceLanguage, TargetLanguage } from './domain/languages.ts';
 export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';
 export { StoreError } from './domain/store-error.ts';
+export { answered, isUnavailable } from './domain/store-unavailable.ts';
+export type { StoreUnavailable } from './domain/store-unavailable.ts';
 export { NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';
 export { usageReport } from './domain/usage-report.ts';
 export type { UsageReport } from './domain/usage-report.ts';
 export type {
   DictionaryRecord,
+  FoundEntries,
   GlossaryChange,
   GlossaryChanged,
   GlossaryCreation,
@@ -70,7 +73,7 @@ export type {
   NewDictionary,
   NewGlossary,
 } from './ports/glossary-store.ts';
-export type { KeyDirectory, StoreUnavailable } from './ports/key-directory.ts';
+export type { KeyDirectory } from './ports/key-directory.ts';
 export type * from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
 export type { Store } from './ports/store.ts';

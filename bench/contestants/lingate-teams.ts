@@ -2,6 +2,7 @@
 import { digestOf, displayOf } from '../../src/domain/api-key.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan, QuotaPlan } from '../../src/domain/plan.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ulidSource } from '../../src/domain/ulid.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { openStore } from '../../src/stores/open.ts';
@@ -28,8 +29,8 @@ export async function makeTeams(storeUrl: string, plan: Plan, keys: readonly str
   const newId = ulidSource(clock.nowMs);
   const make = async (key: string): Promise<void> => {
     const [teamId, keyId] = [newId(), newId()];
-    await store.teams.createTeam({ teamId, name: 'Bench', plan: 'bench', limits: limitsOf(plan), balanceMicro: 0 });
-    await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'bench', mode: 'live' });
+    answered(await store.teams.createTeam({ teamId, name: 'Bench', plan: 'bench', limits: limitsOf(plan), balanceMicro: 0 }));
+    answered(await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'bench', mode: 'live' }));
   };
   try {
     for (let done = 0; done < keys.length; done += AT_ONCE) await Promise.all(keys.slice(done, done + AT_ONCE).map(make));

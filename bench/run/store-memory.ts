@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { digestOf, displayOf } from '../../src/domain/api-key.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { REMEMBER_MS } from '../../src/domain/reservation.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ulidSource } from '../../src/domain/ulid.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { openStore } from '../../src/stores/open.ts';
@@ -81,8 +82,8 @@ async function makeTeams({ teams }: Store, count: number): Promise<Used[]> {
   const limits = limitsOf(BENCH_PLAN);
   return inTurns(benchKeys(count), async (key) => {
     const [teamId, keyId] = [newId(), newId()];
-    await teams.createTeam({ teamId, name: 'Bench', plan: 'bench', limits, balanceMicro: 0 });
-    await teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'bench', mode: 'live' });
+    answered(await teams.createTeam({ teamId, name: 'Bench', plan: 'bench', limits, balanceMicro: 0 }));
+    answered(await teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'bench', mode: 'live' }));
     return { teamId, keyId };
   });
 }

@@ -3,7 +3,6 @@ import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
-import { StoreError } from '../domain/store-error.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { Log } from '../ports/log.ts';
 import { headerOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
@@ -51,7 +50,6 @@ const WRONG_TOKEN = refuse('unauthorized', 'The admin API asks for "Authorizatio
 const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [
   ['Retry-After', '60'],
 ]);
-const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
 export class AdminApi {
   readonly #options: AdminApiOptions;
@@ -114,7 +112,6 @@ export class AdminApi {
         headers: { 'X-Request-Id': requestId },
       };
     } catch (error) {
-      if (error instanceof StoreError) return this.#problem(STORE_AWAY, requestId);
       this.#options.log.error('a bug', {
         request_id: requestId,
         where: `admin ${route.id}`,
@@ -137,8 +134,9 @@ export class AdminApi {
     listTeams: async ({ query }) => {
       const page = pageOf(query);
       if ('kind' in page) return page;
-      const { teams, next } = await this.#options.operations.listTeams(page);
-      return { value: { teams: teams.map(teamReport), next: next ?? null } };
+      return done(await this.#options.operations.listTeams(page), ({ teams, next }) => ({
+        value: { teams: teams.map(teamReport), next: next ?? null },
+      }));
     },
     createTeam: async ({ body }) => {
       const name = nameOf(body, 'name');

@@ -1,13 +1,18 @@
 // What operations refuse, as the problems that the admin API answers.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { AdminRefusal } from './operations.ts';
 
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');
 
-export function refusalOf(refusal: AdminRefusal): Refusal {
+const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
+
+export function refusalOf(refusal: AdminRefusal | StoreUnavailable): Refusal {
   switch (refusal.kind) {
+    case 'unavailable':
+      return STORE_AWAY;
     case 'no_such_team':
       return NO_TEAM;
     case 'no_such_key':

@@ -4,6 +4,8 @@ import type { KeyMode } from '../domain/api-key.ts';
 import { MINOR_MAX, minorRoundedUp, toMicro } from '../domain/money.ts';
 import { limitsOf } from '../domain/plan.ts';
 import type { Plan, TeamLimits } from '../domain/plan.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
 import type { KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
@@ -20,7 +22,13 @@ export type AdminRefusal =
   /** The balance would pass what a team can have. */
   | { readonly kind: 'balance_too_large'; readonly maxMinor: number };
 
-export type AdminResult<T> = { readonly kind: 'done'; readonly value: T } | AdminRefusal;
+export type AdminResult<T> = { readonly kind: 'done'; readonly value: T } | AdminRefusal | StoreUnavailable;
+
+export interface TeamList<Listed> {
+  readonly teams: readonly Listed[];
+  /** Where the next page begins, if there is one. */
+  readonly next: string | undefined;
+}
 
 export interface AdminOptions {
   readonly teams: TeamRegistry;
@@ -57,7 +65,9 @@ export interface PlanApplied {
   readonly changed: number;
 }
 
-/** Ids are canonical ULIDs, names have been checked. Store failures reject with a `StoreError`. */
+const BALANCE_TOO_LARGE: AdminRefusal = { kind: 'balance_too_large', maxMinor: MINOR_MAX };
+
+/** Ids are canonical ULIDs, names have been checked. */
 export class AdminOperations {
   readonly #options: AdminOptions;
 
@@ -70,43 +80,42 @@ export class AdminOperations {
     if ('kind' in limits) return limits;
     if (creditMinor !== undefined && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan };
     const teamId = this.#options.newId();
-    return done(await this.#options.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) }));
+    const team = await this.#options.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) });
+    return isUnavailable(team) ? team : done(team);
   }
 
-  /** `next` is where the next page begins, if there is one. */
-  async listTeams(page: TeamPage): Promise<{ readonly teams: readonly Team[]; readonly next: string | undefined }> {
-    const { shown, hasMore } = cut(await this.#options.teams.pageTeams(oneMore(page)), page);
-    return { teams: shown, next: hasMore ? shown.at(-1)?.teamId : undefined };
+  async listTeams(page: TeamPage): Promise<AdminResult<TeamList<Team>>> {
+    return cut(await this.#options.teams.pageTeams(oneMore(page)), page, ({ teamId }) => teamId);
   }
 
   /** The same page with what its teams have used, however many they are in as many questions to the store. */
-  async listSummaries(page: TeamPage): Promise<{ readonly teams: readonly TeamSummary[]; readonly next: string | undefined }> {
-    const { shown, hasMore } = cut(await this.#options.teams.pageSummaries(oneMore(page)), page);
-    return { teams: shown, next: hasMore ? shown.at(-1)?.team.teamId : undefined };
+  async listSummaries(page: TeamPage): Promise<AdminResult<TeamList<TeamSummary>>> {
+    return cut(await this.#options.teams.pageSummaries(oneMore(page)), page, ({ team }) => team.teamId);
   }
 
   async showTeam(teamId: string): Promise<AdminResult<Team>> {
-    const team = await this.#options.teams.findTeam(teamId);
-    return team === undefined ? { kind: 'no_such_team', teamId } : done(team);
+    return ofTeam(teamId, await this.#options.teams.findTeam(teamId));
   }
 
   async updateTeam(teamId: string, edit: TeamEdit): Promise<AdminResult<Team>> {
     const before = await this.#options.teams.findTeam(teamId);
     if (before === undefined) return { kind: 'no_such_team', teamId };
+    if (isUnavailable(before)) return before;
     const change = this.#changeOf(before, edit);
     if ('kind' in change) return change;
     const after = await this.#options.teams.updateTeam(teamId, change);
-    return after === undefined ? { kind: 'no_such_team', teamId } : done(after);
+    if (after !== undefined && 'kind' in after && after.kind === 'balance_out_of_bounds') return BALANCE_TOO_LARGE;
+    return ofTeam(teamId, after);
   }
 
   async usage(teamId: string): Promise<AdminResult<{ readonly figures: Usage; readonly report: UsageReport }>> {
     const figures = await this.#options.teams.usage(teamId);
-    return figures === undefined ? { kind: 'no_such_team', teamId } : done({ figures, report: usageReport(figures) });
+    if (figures === undefined) return { kind: 'no_such_team', teamId };
+    return isUnavailable(figures) ? figures : done({ figures, report: usageReport(figures) });
   }
 
   async listKeys(teamId: string): Promise<AdminResult<readonly KeyRecord[]>> {
-    const keys = await this.#options.teams.listKeys(teamId);
-    return keys === undefined ? { kind: 'no_such_team', teamId } : done(keys);
+    return ofTeam(teamId, await this.#options.teams.listKeys(teamId));
   }
 
   async createKey({ teamId, mode, label }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
@@ -115,12 +124,14 @@ export class AdminOperations {
     const record = { keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode };
     const created = await this.#options.teams.createKey(record);
     if (created === undefined) return { kind: 'no_such_team', teamId };
+    if (isUnavailable(created)) return created;
     return done({ key_id: keyId, key, display: created.display, mode, team_id: teamId });
   }
 
   async revokeKey(keyId: string): Promise<AdminResult<KeyRecord>> {
     const key = await this.#options.teams.revokeKey(keyId);
-    return key === undefined ? { kind: 'no_such_key', keyId } : done(key);
+    if (key === undefined) return { kind: 'no_such_key', keyId };
+    return isUnavailable(key) ? key : done(key);
   }
 
   listPlans(): readonly PlanReport[] {
@@ -132,11 +143,15 @@ export class AdminOperations {
     const limits = this.#limitsOf(name);
     if ('kind' in limits) return limits;
     const { teams } = this.#options;
-    const members = (await teams.listTeams()).filter((team) => team.plan === name);
+    const all = await teams.listTeams();
+    if (isUnavailable(all)) return all;
+    const members = all.filter((team) => team.plan === name);
     const behind = members.filter((team) => !sameLimits(team.limits, limits));
     let changed = 0;
     for (const { teamId } of behind) {
-      if ((await teams.updateTeam(teamId, { plan: { name, limits } })) !== undefined) changed++;
+      const team = await teams.updateTeam(teamId, { plan: { name, limits } });
+      if (isUnavailable(team)) return team;
+      if (team !== undefined) changed++;
       onProgress?.(changed, behind.length);
     }
     return done({ plan: name, teams: members.length, changed });
@@ -147,7 +162,7 @@ export class AdminOperations {
     if ('kind' in limits) return limits;
     if (addCreditMinor > 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
     // Beyond this, millionths of a minor unit are no exact integers any more.
-    if (minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return { kind: 'balance_too_large', maxMinor: MINOR_MAX };
+    if (minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
     return {
       ...(name === undefined ? {} : { name }),
       ...(plan === undefined ? {} : { plan: { name: plan, limits } }),
@@ -171,8 +186,17 @@ function oneMore(page: TeamPage): TeamPage {
   return { ...page, limit: page.limit + 1 };
 }
 
-function cut<T>(found: readonly T[], { limit }: TeamPage): { readonly shown: readonly T[]; readonly hasMore: boolean } {
-  return { shown: found.slice(0, limit), hasMore: found.length > limit };
+function cut<T>(found: readonly T[] | StoreUnavailable, { limit }: TeamPage, idOf: (listed: T) => string): AdminResult<TeamList<T>> {
+  if (isUnavailable(found)) return found;
+  const teams = found.slice(0, limit);
+  const last = teams.at(-1);
+  return done({ teams, next: last !== undefined && found.length > limit ? idOf(last) : undefined });
+}
+
+/** What the registry has answered for a team. */
+function ofTeam<T extends object>(teamId: string, found: T | undefined | StoreUnavailable): AdminResult<T> {
+  if (found === undefined) return { kind: 'no_such_team', teamId };
+  return isUnavailable(found) ? found : done(found);
 }
 
 /** Whether a team is held to just these numbers. */

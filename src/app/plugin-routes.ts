@@ -2,10 +2,7 @@
 import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { pathsOverlap, routeName } from '../core/route.ts';
-import type { Outcome } from '../core/outcome.ts';
 import type { Step } from '../core/step.ts';
-import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
-import { StoreError } from '../domain/store-error.ts';
 import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
 import { ROUTES } from '../routes.ts';
 
@@ -64,30 +61,7 @@ export function stepsOfPlugins(
       if (taken !== undefined) {
         throw new ConfigError([`plugins: plugin "${plugin}": another step is called "${taken.name}"; choose a name of its own`]);
       }
-      return [plugin, new Map([...shared, ...own.map((step): [string, Step] => [step.name, answeringStoreErrors(step)])])];
+      return [plugin, new Map([...shared, ...own.map((step): [string, Step] => [step.name, step])])];
     }),
   );
-}
-
-function answeringStoreErrors(step: Step): Step {
-  if (step.kind === 'head') return step;
-  return {
-    kind: 'body',
-    name: step.name,
-    ...(step.headers === undefined ? {} : { headers: step.headers }),
-    run(x) {
-      try {
-        const result = step.run(x);
-        return result instanceof Promise ? result.catch(storeUnavailable) : result;
-      } catch (error) {
-        return storeUnavailable(error);
-      }
-    },
-    settle: (x, outcome) => step.settle?.(x, outcome),
-  };
-}
-
-function storeUnavailable(error: unknown): Outcome {
-  if (error instanceof StoreError) return STORE_UNAVAILABLE;
-  throw error;
 }

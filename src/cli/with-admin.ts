@@ -2,6 +2,7 @@
 import { AdminOperations } from '../admin/operations.ts';
 import type { AdminRefusal, AdminResult } from '../admin/operations.ts';
 import { nearest } from '../config/nearest.ts';
+import { storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { CommandContext } from './command.ts';
 import { CommandFailure } from './failure.ts';
@@ -14,9 +15,10 @@ export async function withAdmin(context: CommandContext, use: (admin: AdminOpera
   });
 }
 
-/** The value, or a `CommandFailure` that says what to do. `creditFlag` is the one by which this command takes credit. */
+/** The value, or a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is the one by which this command takes credit. */
 export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'): T {
   if (result.kind === 'done') return result.value;
+  if (result.kind === 'unavailable') throw storeErrorOf(result);
   throw new CommandFailure(wordsOf(result, creditFlag));
 }
 

@@ -2,7 +2,6 @@
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotency.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import { refuse } from '../core/problem.ts';
-import { StoreError } from '../domain/store-error.ts';
 import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
 import { answerOf } from './answer.ts';
 import { cookieOf } from './cookie.ts';
@@ -33,7 +32,6 @@ const STALE = refuse(
   'The form came without its anti-forgery token, or with an old one. Open the page again. Nothing was changed.',
 );
 const SENT_BEFORE = refuse('validation_error', 'This form was sent before, with other values. Open the page again.');
-const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
 export class Console {
   readonly #options: ConsoleOptions;
@@ -100,7 +98,6 @@ export class Console {
       if (route.access === 'everybody') return await route.handle(visit, this.#parts);
       return session === undefined ? NOT_SIGNED_IN : await route.handle({ ...visit, session }, this.#parts);
     } catch (error) {
-      if (error instanceof StoreError) return STORE_AWAY;
       this.#options.log.error('a bug', {
         request_id: visit.requestId,
         where: `console ${route.method} ${route.path}`,

@@ -1,5 +1,5 @@
 // Finds the key that a path names: one of the path's team, and of no other.
-import { NO_KEY } from '../admin/admin-refusals.ts';
+import { NO_KEY, refusalOf } from '../admin/admin-refusals.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyUsage, Team } from '../ports/team-registry.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -20,6 +20,7 @@ export async function findTeamKey({ parameters }: SignedInVisit, { operations }:
   const teamId = canonicalUlid(parameters['id'] ?? '');
   const keyId = canonicalUlid(parameters['key'] ?? '');
   const found = teamId === undefined ? undefined : await operations.usage(teamId);
+  if (found?.kind === 'unavailable') return refusalOf(found);
   if (found?.kind !== 'done') return NO_KEY;
   const { team, keys } = found.value.figures;
   const key = keys.find((one) => one.keyId === keyId);

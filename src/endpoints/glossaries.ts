@@ -14,7 +14,7 @@ import { keyOwnerSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import { StoreError } from '../domain/store-error.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { DictionaryRecord, GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
 
@@ -48,6 +48,7 @@ export function createGlossary(glossaries: GlossaryStore, newId: () => string): 
     const { name, ...dictionary } = x.need(draftSlot);
     const glossaryId = newId();
     const creation = await glossaries.create({ glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] });
+    if (creation.kind === 'unavailable') return STORE_UNAVAILABLE;
     // The admission knew the team a moment ago; now the store has lost it, and with it the key.
     if (creation.kind === 'team_unknown') return UNKNOWN_KEY;
     if (creation.kind === 'limit_reached') {
@@ -62,6 +63,7 @@ export function createGlossary(glossaries: GlossaryStore, newId: () => string): 
 export function listGlossaries(glossaries: GlossaryStore): BodyStep {
   return endpoint('list-glossaries', async (_x, teamId) => {
     const list = await glossaries.list(teamId);
+    if (isUnavailable(list)) return STORE_UNAVAILABLE;
     return json(JSON.stringify({ glossaries: list.flatMap(shown) }));
   });
 }
@@ -69,6 +71,7 @@ export function listGlossaries(glossaries: GlossaryStore): BodyStep {
 export function showGlossary(glossaries: GlossaryStore): BodyStep {
   return glossaryEndpoint('show-glossary', async (teamId, id) => {
     const glossary = await glossaries.find(teamId, id);
+    if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
     const [body] = glossary === undefined ? [] : shown(glossary);
     return body === undefined ? NOT_FOUND : json(JSON.stringify(body));
   });
@@ -81,19 +84,24 @@ export function showGlossaryEntries(glossaries: GlossaryStore): BodyStep {
 export function deleteGlossary(glossaries: GlossaryStore): BodyStep {
   return glossaryEndpoint('delete-glossary', async (teamId, id) => {
     const glossary = await glossaries.find(teamId, id);
+    if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
     if (glossary === undefined || onlyDictionary(glossary) === undefined) return NOT_FOUND;
-    return (await glossaries.remove(teamId, id)) ? DELETED : NOT_FOUND;
+    const removed = await glossaries.remove(teamId, id);
+    if (isUnavailable(removed)) return STORE_UNAVAILABLE;
+    return removed ? DELETED : NOT_FOUND;
   });
 }
 
 async function shownEntries(glossaries: GlossaryStore, teamId: string, glossaryId: string): Promise<Outcome> {
   for (let look = 0; look < LOOKS_MAX; look++) {
     const glossary = await glossaries.find(teamId, glossaryId);
+    if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
     const dictionary = glossary && onlyDictionary(glossary);
     if (dictionary === undefined) return NOT_FOUND;
-    const entries = await glossaries.entries(teamId, dictionary.dictionaryId);
+    const found = await glossaries.entries(teamId, dictionary.dictionaryId);
+    if (isUnavailable(found)) return STORE_UNAVAILABLE;
     // Otherwise another has taken its place since it was found.
-    if (entries !== undefined) return json(JSON.stringify({ entries }));
+    if (found !== undefined) return json(JSON.stringify({ entries: found.entries }));
   }
   return STORE_UNAVAILABLE;
 }
@@ -110,18 +118,7 @@ function glossaryEndpoint(name: string, answer: (teamId: string, glossaryId: str
 }
 
 function endpoint(name: string, answer: (x: Exchange, teamId: string) => Promise<Outcome>): BodyStep {
-  return {
-    kind: 'body',
-    name,
-    run: async (x) => {
-      try {
-        return await answer(x, x.need(keyOwnerSlot).teamId);
-      } catch (error) {
-        if (error instanceof StoreError) return STORE_UNAVAILABLE;
-        throw error;
-      }
-    },
-  };
+  return { kind: 'body', name, run: (x) => answer(x, x.need(keyOwnerSlot).teamId) };
 }
 
 /** None for a glossary that cannot be shown as one list of terms. */

@@ -3,7 +3,7 @@ import { json } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import { StoreError } from '../domain/store-error.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 
@@ -12,13 +12,9 @@ export function usageEndpoint(teams: TeamRegistry): BodyStep {
     kind: 'body',
     name: 'usage',
     run: async (x) => {
-      try {
-        const usage = await teams.usage(x.need(keyOwnerSlot).teamId);
-        return usage === undefined ? UNKNOWN_KEY : json(JSON.stringify(usageReport(usage)));
-      } catch (error) {
-        if (error instanceof StoreError) return STORE_UNAVAILABLE;
-        throw error;
-      }
+      const usage = await teams.usage(x.need(keyOwnerSlot).teamId);
+      if (isUnavailable(usage)) return STORE_UNAVAILABLE;
+      return usage === undefined ? UNKNOWN_KEY : json(JSON.stringify(usageReport(usage)));
     },
   };
 }

@@ -1,5 +1,6 @@
 // Glossaries of teams, invisible to every other team: names for dictionaries, whose entries never change once they are written.
 import type { GlossaryReference } from '../domain/charge.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 
 export type GlossaryEntries = Readonly<Record<string, string>>;
@@ -35,6 +36,11 @@ export interface GlossaryRecord extends Pick<NewGlossary, 'glossaryId' | 'name'>
   readonly createdAtMs: number;
 }
 
+/** Entries have their place here because they may hold any word, `kind` among them. */
+export interface FoundEntries {
+  readonly entries: GlossaryEntries;
+}
+
 export type GlossaryCreation =
   | { readonly kind: 'created'; readonly glossary: GlossaryRecord }
   /** The team has as many as its record allows, whatever they hold; exact under concurrent creation. */
@@ -57,19 +63,19 @@ export type GlossaryChanged =
 
 /**
  * Where a team has no glossary of an id, `undefined` is answered, whoever else may have one. Ids are canonical ULIDs.
- * Methods reject with a `StoreError` when the store cannot be reached.
+ * `unavailable` to a change leaves open whether it was made.
  */
 export interface GlossaryStore {
-  create(glossary: NewGlossary): Promise<GlossaryCreation>;
+  create(glossary: NewGlossary): Promise<GlossaryCreation | StoreUnavailable>;
   /** In order of creation. */
-  list(teamId: string): Promise<readonly GlossaryRecord[]>;
-  find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined>;
+  list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable>;
+  find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable>;
   /** Of a dictionary that one of the team's glossaries holds at this moment. */
-  entries(teamId: string, dictionaryId: string): Promise<GlossaryEntries | undefined>;
+  entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable>;
   /** All of it or nothing; dictionaries that it no longer names are gone. */
-  change(change: GlossaryChange): Promise<GlossaryChanged>;
+  change(change: GlossaryChange): Promise<GlossaryChanged | StoreUnavailable>;
   /** Whether there was one to remove. */
-  remove(teamId: string, glossaryId: string): Promise<boolean>;
+  remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable>;
 }
 
 /** What a translation needs of the glossaries, with a cache in front: what is cached is answered at once. */
@@ -82,5 +88,5 @@ export interface GlossaryCache {
     teamId: string,
     reference: GlossaryReference,
     dictionaryId: string | undefined,
-  ): EngineGlossary | undefined | Promise<EngineGlossary | undefined>;
+  ): EngineGlossary | undefined | StoreUnavailable | Promise<EngineGlossary | undefined | StoreUnavailable>;
 }

@@ -1,13 +1,8 @@
 // Which team a key belongs to: the part of a key's record that never changes and may be cached.
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export type { KeyOwner } from '../domain/api-key.ts';
-
-/** The store cannot be reached or took too long. `cause` is a short word for logs, never for callers. */
-export interface StoreUnavailable {
-  readonly kind: 'unavailable';
-  readonly cause: string;
-}
 
 export interface KeyDirectory {
   /** `undefined` when no key has this digest. Says nothing of revocation: that is the admission's to judge. */

@@ -1,6 +1,6 @@
 // The ledger: one atomic admission per request, and the resolution of what it reserved. The law for every store.
 import type { GlossaryReference } from '../domain/charge.ts';
-import type { StoreUnavailable } from './key-directory.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export type { GlossaryReference } from '../domain/charge.ts';
 

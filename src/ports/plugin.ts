@@ -155,7 +155,7 @@ export interface DocExamples {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** What a gateway does for the steps of plugins' routes. A `StoreError` that such a step does not catch is answered `service_unavailable`. */
+/** What a gateway does for the steps of plugins' routes. */
 export interface GatewayServices {
   /** Finds a key in a request's fields as `identify` does; a step that uses it lists `credentials.headers` as its own. */
   readonly credentials: CredentialReader;

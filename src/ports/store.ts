@@ -1,4 +1,5 @@
 // A store: one backing service behind all of the ports that keep something.
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
@@ -9,8 +10,8 @@ export interface Store {
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
-  /** Resolves when the store answers, rejects with a `StoreError` when it does not. */
-  ping(): Promise<void>;
+  /** `undefined` when the store answers. */
+  ping(): Promise<StoreUnavailable | undefined>;
   /** Lets running operations end, then closes. */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@
 import type { KeyDigest, KeyMode } from '../domain/api-key.ts';
 import type { Micro } from '../domain/money.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export interface NewTeam {
   /** ULID. */
@@ -33,6 +34,11 @@ export interface TeamChange {
   readonly name?: string;
   readonly plan?: { readonly name: string; readonly limits: TeamLimits };
   readonly addMicro?: Micro;
+}
+
+/** The balance would not be a whole number from 0 to 2^53 - 1; nothing was changed. */
+export interface BalanceOutOfBounds {
+  readonly kind: 'balance_out_of_bounds';
 }
 
 export interface NewKey {
@@ -93,23 +99,24 @@ export interface Standing {
   readonly openReservations: number;
 }
 
+/** Where there is no such team or key, `undefined` is answered. `unavailable` to a change leaves open whether it was made. */
 export interface TeamRegistry {
-  createTeam(team: NewTeam): Promise<Team>;
+  createTeam(team: NewTeam): Promise<Team | StoreUnavailable>;
   /** In order of creation. */
-  listTeams(): Promise<readonly Team[]>;
+  listTeams(): Promise<readonly Team[] | StoreUnavailable>;
   /** A page of them, in the same order. */
-  pageTeams(page: TeamPage): Promise<readonly Team[]>;
+  pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable>;
   /** The same page with what its teams have used: however many they are, asked for at once. */
-  pageSummaries(page: TeamPage): Promise<readonly TeamSummary[]>;
-  findTeam(teamId: string): Promise<Team | undefined>;
-  /** Holds from the next admission on. `undefined` when there is no such team. A changed period length starts a new period. */
-  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined>;
-  /** `undefined` when there is no such team. The key works at once, on every node. */
-  createKey(key: NewKey): Promise<KeyRecord | undefined>;
-  /** In order of creation; `undefined` when there is no such team. */
-  listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined>;
-  /** Once this resolves, no later request with the key is admitted anywhere. `undefined` when there is no such key. */
-  revokeKey(keyId: string): Promise<KeyRecord | undefined>;
-  usage(teamId: string): Promise<Usage | undefined>;
-  standing(teamId: string): Promise<Standing | undefined>;
+  pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable>;
+  findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable>;
+  /** Holds from the next admission on. A changed period length starts a new period. */
+  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable>;
+  /** The key works at once, on every node. */
+  createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable>;
+  /** In order of creation. */
+  listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable>;
+  /** Once this answers with the key's record, no later request with the key is admitted anywhere. */
+  revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable>;
+  usage(teamId: string): Promise<Usage | undefined | StoreUnavailable>;
+  standing(teamId: string): Promise<Standing | undefined | StoreUnavailable>;
 }

@@ -2,6 +2,8 @@
 import { LRUCache } from 'lru-cache';
 import type { GlossaryReference } from '../domain/charge.ts';
 import { dictionaryFor } from '../domain/dictionary-choice.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 
@@ -11,7 +13,7 @@ export interface GlossaryCacheOptions {
   readonly bytesMax: number;
 }
 
-type Found = EngineGlossary | undefined;
+type Found = EngineGlossary | undefined | StoreUnavailable;
 
 /** What an entry takes besides its characters, of two bytes each. */
 const ENTRY_BYTES = 100;
@@ -42,6 +44,7 @@ export class LruGlossaryCache implements GlossaryCache {
       const found = dictionaryId === undefined ? undefined : await this.#byId(teamId, dictionaryId);
       if (found !== undefined) return found;
       const glossary = await this.#store.find(teamId, reference.glossaryId);
+      if (isUnavailable(glossary)) return glossary;
       const serving = glossary && dictionaryFor(glossary.dictionaries, reference);
       if (serving === undefined) return undefined;
       ({ dictionaryId } = serving);
@@ -59,7 +62,7 @@ export class LruGlossaryCache implements GlossaryCache {
     this.#running.set(key, lookup);
     try {
       const found = await lookup;
-      if (found !== undefined) this.#remembered.set(key, found);
+      if (found !== undefined && !isUnavailable(found)) this.#remembered.set(key, found);
       return found;
     } finally {
       this.#running.delete(key);
@@ -67,8 +70,8 @@ export class LruGlossaryCache implements GlossaryCache {
   }
 
   async #read(teamId: string, dictionaryId: string): Promise<Found> {
-    const entries = await this.#store.entries(teamId, dictionaryId);
-    return entries && { id: dictionaryId, entries };
+    const found = await this.#store.entries(teamId, dictionaryId);
+    return found === undefined || isUnavailable(found) ? found : { id: dictionaryId, entries: found.entries };
   }
 }
 

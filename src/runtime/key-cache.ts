@@ -1,7 +1,8 @@
 // Remembers whose key is whose in front of a store, so that a request with a known key asks the store only once, in its admission.
 import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
-import type { KeyCache, KeyDirectory, StoreUnavailable } from '../ports/key-directory.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { KeyCache, KeyDirectory } from '../ports/key-directory.ts';
 
 export interface KeyCacheOptions {
   readonly directory: KeyDirectory;

@@ -40,7 +40,7 @@ export class StoreProbe {
     this.#asking = true;
     this.#askedAtMs = this.#now();
     this.#store.ping().then(
-      () => this.#conclude(true),
+      (failed) => this.#conclude(failed === undefined),
       () => this.#conclude(false),
     );
   }

@@ -1,4 +1,5 @@
 // Looks at all teams in the background, a page at a time, and remembers those that come near an end: of quota, credit, or a key's use.
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
@@ -66,19 +67,18 @@ export class TeamWatch {
     void this.#page(new Pass(this.#options), undefined, this.#options.now());
   }
 
-  /** Never rejects: a store that is away is tried again with the next pass. */
+  /** A store that is away is tried again with the next pass. */
   async #page(pass: Pass, after: string | undefined, startedAtMs: number): Promise<void> {
     const { teams, settings, log, now } = this.#options;
-    let page: readonly TeamSummary[];
-    try {
-      page = await teams.pageSummaries({ after, limit: PAGE, search: undefined });
-      if (this.#failing) log.info('the teams can be looked at again');
-      this.#failing = false;
-    } catch {
+    // What rejects is a bug of the store's, which is no reason to end the process.
+    const page = await teams.pageSummaries({ after, limit: PAGE, search: undefined }).catch(() => undefined);
+    if (page === undefined || isUnavailable(page)) {
       if (!this.#failing && !this.#closed) log.warn('the teams could not be looked at: their metrics stay as they were');
       this.#failing = true;
       return this.#wait(settings.everyMs, () => this.#begin());
     }
+    if (this.#failing) log.info('the teams can be looked at again');
+    this.#failing = false;
     for (const summary of page) pass.look(summary);
     const last = page.at(-1);
     if (page.length === PAGE && last !== undefined) {

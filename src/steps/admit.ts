@@ -12,7 +12,8 @@ import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from 
 import { rfc3339 } from '../domain/period.ts';
 import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
 import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import type { KeyCache, StoreUnavailable } from '../ports/key-directory.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, AdmissionRequest, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
 
 export interface AdmitOptions {

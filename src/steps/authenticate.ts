@@ -6,7 +6,8 @@ import type { BodyStep } from '../core/step.ts';
 import { CLIENT_ADDRESS_HEADERS } from '../domain/client-address.ts';
 import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import type { KeyDirectory, KeyOwner, StoreUnavailable, UnknownKeyLimit } from '../ports/key-directory.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { KeyDirectory, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 
 /** A bound on the unknown keys of one address, and how a request's address is read. */
 export interface AddressBound {

@@ -9,7 +9,8 @@ import type { GlossaryReference } from '../domain/charge.ts';
 import { dictionaryIdSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
 import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE } from '../domain/refusals.ts';
-import { StoreError } from '../domain/store-error.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
@@ -98,7 +99,7 @@ function translated<Told>(x: Exchange, order: TranslationOrder, options: Transla
   return glossary.then((found) => {
     x.need(requestStatsSlot).storeMs += options.now() - startedAtMs;
     return workWith(x, order, found, options, tell);
-  }, refuseUnreachable);
+  });
 }
 
 /** As it was charged; the order of a route that has charged none is taken at its word. */
@@ -111,12 +112,13 @@ function referenceOf(x: Exchange, { options }: TranslationOrder, glossaryId: str
 function workWith<Told>(
   x: Exchange,
   order: TranslationOrder,
-  glossary: EngineGlossary | undefined,
+  glossary: EngineGlossary | undefined | StoreUnavailable,
   options: TranslateOptions,
   tell: Tell<Told>,
 ): Worked<Told> {
   // Deleted since the admission found it.
   if (glossary === undefined) return NO_SUCH_GLOSSARY;
+  if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
   return work(x, order, glossary, options, tell);
 }
 
@@ -135,11 +137,6 @@ function engineWork<Told>(x: Exchange, asked: EngineWork, options: TranslateOpti
   const result = options.engine.translate(asked, x);
   if (!(result instanceof Promise)) return conclude(x, result, startedAtMs, options, tell);
   return result.then((answer) => conclude(x, answer, startedAtMs, options, tell));
-}
-
-function refuseUnreachable(error: unknown): Refusal {
-  if (error instanceof StoreError) return STORE_UNAVAILABLE;
-  throw error;
 }
 
 function workOf(x: Exchange, { text, options, attemptMs }: TranslationOrder, glossary: EngineGlossary | undefined): EngineWork {

@@ -5,6 +5,7 @@ import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
+import { isUnavailable } from '../../src/domain/store-unavailable.ts';
 import { STEPS } from '../../src/runtime/live-window.ts';
 import { ask as askPublic, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
@@ -98,8 +99,10 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
 
   test('a plan is brought to its teams, and told who was behind', async () => {
     const id = String((await makeTeam('Behind', 'pro'))['team_id']);
-    const limits = { ...(await setting.gateway.store.teams.findTeam(id))!.limits, requestsPerSecond: 7 };
-    await setting.gateway.store.teams.updateTeam(id, { plan: { name: 'pro', limits } });
+    const { teams } = setting.gateway.store;
+    const before = await teams.findTeam(id);
+    if (before === undefined || isUnavailable(before)) throw new Error('the team is not there');
+    await teams.updateTeam(id, { plan: { name: 'pro', limits: { ...before.limits, requestsPerSecond: 7 } } });
     expect(await answered('applyPlan', call('POST', '/plans/pro/apply'))).toMatchObject({ plan: 'pro', changed: 1 });
     expect(await answered('showTeam', call('GET', `/teams/${id}`))).toMatchObject({ requests_per_second: 50 });
   });

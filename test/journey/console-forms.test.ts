@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { describe, expect, test } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import type { Fields } from '../support/console-visitor.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
@@ -33,7 +34,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   const idOf = (team: string): string => team.split('/')[3]!;
   const makeKey = async (operator: ConsoleVisitor, team: string, fields: Fields = {}): Promise<string> => {
     await operator.submit(team, `${team}/keys`, { mode: 'live', label: '', ...fields });
-    return (await setting.gateway.store.teams.listKeys(idOf(team)))!.at(-1)!.keyId;
+    return answered(await setting.gateway.store.teams.listKeys(idOf(team)))!.at(-1)!.keyId;
   };
   const auditLines = (): Record<string, unknown>[] =>
     setting.gateway.logLines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'audit');
@@ -46,7 +47,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const answers = await Promise.all([1, 2, 3].map(() => operator.post('/console/teams', fields)));
       const places = answers.map((answer) => answer.header('location')!.split('?')[0]);
       expect(new Set(places).size).toBe(1);
-      const found = await setting.gateway.store.teams.pageTeams({ after: undefined, limit: 10, search: name });
+      const found = answered(await setting.gateway.store.teams.pageTeams({ after: undefined, limit: 10, search: name }));
       expect(found.map(({ teamId }) => `/console/teams/${teamId}`)).toEqual([places[0]]);
       for (const answer of answers) expect((await seen(operator, answer)).body).toContain('was made');
     });
@@ -56,7 +57,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const team = await makeTeam(operator, { plan: 'prepaid', credit: '1' });
       const fields = { ...hiddenFields((await operator.get(team)).body, `${team}/credit`), amount: '2.50' };
       for (let i = 0; i < 3; i++) await seen(operator, await operator.post(`${team}/credit`, fields));
-      expect((await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(350_000_000);
+      expect(answered(await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(350_000_000);
     });
 
     test('a form makes one key, and shows it to each of its answers, once', async () => {
@@ -77,7 +78,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const hidden = hiddenFields((await operator.get(team)).body, `${team}/credit`);
       await operator.post(`${team}/credit`, { ...hidden, amount: '1' });
       expect((await operator.post(`${team}/credit`, { ...hidden, amount: '2' })).status).toBe(400);
-      expect((await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(100_000_000);
+      expect(answered(await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(100_000_000);
     });
 
     test('by another session it is another form, and what it left is not to be seen there', async () => {
@@ -128,7 +129,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     ])('a team with %s', async (_what, action, fields, fault) => {
       const operator = await signedIn();
       const team = await makeTeam(operator, { plan: 'prepaid', credit: '10' });
-      const before = await setting.gateway.store.teams.usage(idOf(team));
+      const before = answered(await setting.gateway.store.teams.usage(idOf(team)));
       const answer = await operator.submit(team, `${team}/${action}`, fields);
       expect([answer.status, answer.body.includes(fault)]).toEqual([400, true]);
       expect(await setting.gateway.store.teams.usage(idOf(team))).toEqual(before);
@@ -157,7 +158,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const answer = fields === undefined ? await operator.get(path) : await operator.post(path, { ...token, once, ...fields });
       expect([path, answer.status, answer.body.includes('<code>not_found</code>')]).toEqual([path, 404, true]);
     }
-    expect((await setting.gateway.store.teams.listKeys(idOf(other)))![0]!.status).toBe('active');
+    expect(answered(await setting.gateway.store.teams.listKeys(idOf(other)))![0]!.status).toBe('active');
   });
 
   test('every change is one audit line, as the admin API writes it, without a secret', async () => {
@@ -166,7 +167,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const team = await makeTeam(operator, { plan: 'prepaid' });
     const id = idOf(team);
     const shown = await seen(operator, await operator.submit(team, `${team}/keys`, { mode: 'test', label: 'a' }));
-    const key = (await setting.gateway.store.teams.listKeys(id))!.at(-1)!.keyId;
+    const key = answered(await setting.gateway.store.teams.listKeys(id))!.at(-1)!.keyId;
     await operator.submit(team, `${team}/credit`, { amount: '3' });
     await operator.submit(team, `${team}/name`, { name: 'Other' });
     await operator.submit(team, `${team}/plan`, { plan: 'pro' });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { outputOf } from '../support/start-program.ts';
@@ -89,7 +90,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }
     return (await outputOf(program, [file], { cwd: folder, env })).trimEnd().split('\n');
   }
   const usage = async (): Promise<number | undefined> => {
-    const standing = await setting.gateway.store.teams.standing(team.teamId);
+    const standing = answered(await setting.gateway.store.teams.standing(team.teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
 

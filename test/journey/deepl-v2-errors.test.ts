@@ -1,6 +1,7 @@
 // Every class of error that DeepL's own client for Node knows, provoked with real plans and keys; none of them costs anything.
 import * as deepl from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY, status as answersWith } from '../../src/testing/scripted-engine.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { freePort } from '../support/free-port.ts';
@@ -43,7 +44,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
 
   test('a key that is missing, malformed, unknown or revoked is an authorization failure', async () => {
     const gone = await setting.gateway.team();
-    await setting.gateway.store.teams.revokeKey(gone.keyId);
+    answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
     for (const key of ['invalid', `la_live_${'a'.repeat(40)}`, gone.key]) {
       await expect(translated(key)).rejects.toThrow(deepl.AuthorizationError);
       await expect(client(key).getUsage()).rejects.toThrow(deepl.AuthorizationError);
@@ -75,7 +76,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
     const both = await Promise.all([1, 2].map(() => patient.translateText('Hello', null, 'de')));
     expect(both.map(({ text }) => text)).toEqual(['[DE] Hello', '[DE] Hello']);
     const done = tries.length - refused.length + both.length;
-    await expect.poll(async () => (await setting.gateway.store.teams.standing(slow.teamId))?.usedCharacters).toBe(5 * done);
+    await expect.poll(async () => answered(await setting.gateway.store.teams.standing(slow.teamId))?.usedCharacters).toBe(5 * done);
   });
 
   test('an engine that fails or hangs is a service that is unavailable, told before the client would leave, and costs nothing', async () => {

@@ -2,6 +2,7 @@
 import { DeepLClient } from 'deepl-node';
 import type { Formality, TargetLanguageCode, TranslateTextOptions } from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -20,7 +21,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }
   /** The bodies that the engine was sent. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
   const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = await setting.gateway.store.teams.standing(teamId);
+    const standing = answered(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
 

@@ -1,5 +1,6 @@
 // Forward routes, as a caller and an operator see them: on both listeners and both stores.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
@@ -35,7 +36,7 @@ onEveryGateway({ config }, (setting) => {
     team = await setting.gateway.team();
   });
 
-  const used = async (): Promise<number> => (await setting.gateway.store.teams.standing(team.teamId))!.usedCharacters;
+  const used = async (): Promise<number> => answered(await setting.gateway.store.teams.standing(team.teamId))!.usedCharacters;
   const get = (path: string, headers: Record<string, string> = {}) => ask(setting, { path, key: team.key, headers });
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     ask(setting, { method: 'POST', path, key: team.key, body, headers });

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { describeRoutes } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
@@ -32,10 +33,11 @@ onEveryGateway({ config }, (setting) => {
   };
   /** Settled, with nothing on its way. */
   const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = await setting.gateway.store.teams.standing(teamId);
+    const standing = answered(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
-  const balanceMicro = async ({ teamId }: TestTeam): Promise<number> => (await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
+  const balanceMicro = async ({ teamId }: TestTeam): Promise<number> =>
+    answered(await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
 
   /** Statuses of as many requests at once, `fronts` in turn, all within a second. */
   async function burst(fronts: readonly Front[], requests: number, plan: typeof QUOTA_PLAN): Promise<(readonly [Front, HttpResponse])[]> {
@@ -107,7 +109,7 @@ onEveryGateway({ config }, (setting) => {
     test('a revoked key is refused at the next request, whatever the request says; an unknown one always', async () => {
       const team = await setting.gateway.team();
       expect((await translate(front, team)).status).toBe(200);
-      await setting.gateway.store.teams.revokeKey(team.keyId);
+      answered(await setting.gateway.store.teams.revokeKey(team.keyId));
       expectTold(front, await translate(front, team), 'key_revoked');
       expectTold(front, await send(front.translation(team.key, ['a'], 'zz')), 'key_revoked');
       expectTold(front, await translate(front, { key: UNKNOWN_KEY }), 'unauthorized');

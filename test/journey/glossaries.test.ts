@@ -2,6 +2,7 @@
 import { ulid } from 'ulid';
 import { beforeAll, expect, test } from 'vitest';
 import { GlossariesAnswer, GlossaryAnswer, GlossaryEntriesAnswer } from '../../src/domain/answers.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -143,7 +144,7 @@ onEveryGateway({}, (setting) => {
   test('every route asks for a key, tells a revoked one, and takes a place in the rate before it says anything else', async () => {
     const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const revoked = await setting.gateway.team();
-    await setting.gateway.store.teams.revokeKey(revoked.keyId);
+    answered(await setting.gateway.store.teams.revokeKey(revoked.keyId));
     for (const route of routes) {
       expectProblem(await ask(setting, route), 'unauthorized');
       expectProblem(await ask(setting, { ...route, key: revoked.key }), 'key_revoked');
@@ -152,7 +153,7 @@ onEveryGateway({}, (setting) => {
       expect(limited.length).toBeGreaterThanOrEqual(2);
       for (const answer of limited) expectProblem(answer, 'rate_limited', { limit: 1 });
     }
-    const [key] = (await setting.gateway.store.teams.listKeys(slow.teamId))!;
+    const [key] = answered(await setting.gateway.store.teams.listKeys(slow.teamId))!;
     expect(key?.lastUsedAtMs).toBeDefined();
   });
 });

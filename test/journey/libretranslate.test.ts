@@ -1,5 +1,6 @@
 // `lingate/plugins/libretranslate` as LibreTranslate's clients meet it, on both listeners and stores: shapes, keys, failures, costs.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered as given } from '../../src/domain/store-unavailable.ts';
 import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
@@ -41,7 +42,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' 
     translate(new URLSearchParams({ q: 'Hello', source: 'en', target: 'de', ...fields }).toString(), { headers: FORM, ...more });
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
   const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = await setting.gateway.store.teams.standing(teamId);
+    const standing = given(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
 
@@ -175,7 +176,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' 
       expect(expectError(await translate({ api_key: `la_live_${'x'.repeat(40)}` }, bare), 403)).toContain('not known');
       expect(expectError(await translate({}, { ...bare, path: `/translate?api_key=${team.key}` }), 403)).toContain('No API key');
       const gone = await setting.gateway.team();
-      await setting.gateway.store.teams.revokeKey(gone.keyId);
+      given(await setting.gateway.store.teams.revokeKey(gone.keyId));
       expect(expectError(await translate({ api_key: gone.key, target: 'zz' }, bare), 403)).toContain('revoked');
     });
 

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ServerResponse } from 'node:http';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { sqlitePathOf } from '../../src/domain/store-url.ts';
 import { readBooks } from '../../src/stores/redis/layout.ts';
 import { teamKeys } from '../../src/stores/redis/redis-keys.ts';
@@ -31,11 +32,11 @@ onEveryGateway({ config: CONFIG, listeners: ['uws'] }, (setting) => {
     const early = many(100);
     await engine.until(() => held.length === 100);
     engine.always('ok');
-    const { periodEndMs } = (await teams.usage(team.teamId))!;
+    const { periodEndMs } = answered(await teams.usage(team.teamId))!;
     // Fifty come as close before the end as can be told, fifty right behind it.
     await expect.poll(() => Date.now(), { interval: 5 }).toBeGreaterThan(periodEndMs - 30);
     const close = many(50);
-    await expect.poll(async () => (await teams.usage(team.teamId))?.periodEndMs, { interval: 5 }).toBeGreaterThan(periodEndMs);
+    await expect.poll(async () => answered(await teams.usage(team.teamId))?.periodEndMs, { interval: 5 }).toBeGreaterThan(periodEndMs);
     const late = many(50);
     const delivered = await Promise.all([...close, ...late]);
     for (const response of held) response.writeHead(200, { 'content-type': 'application/json' }).end('{"translations":[{"text":"x"}]}');

@@ -1,6 +1,7 @@
 // A plugin's own API beside /v1: metered, limited and logged like ours, in its own words, on both listeners and stores.
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { singleGlossary } from '../../src/testing/store/single-glossary.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
@@ -76,7 +77,7 @@ onEveryGateway({ config: { plugins: [{ module: MODULE, options: { attempt_ms: 10
     expectError(limited, 429);
     expect([limited.header('retry-after'), limited.header('x-ratelimit-limit')]).toEqual(['1', '1']);
     const gone = await setting.gateway.team();
-    await setting.gateway.store.teams.revokeKey(gone.keyId);
+    answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
     expect(expectError(await small({}, { key: gone.key }), 403)).toContain('revoked');
   });
 
@@ -94,7 +95,7 @@ onEveryGateway({ config: { plugins: [{ module: MODULE, options: { attempt_ms: 10
   test('glossaries of the team are within its reach, and no others', async () => {
     const { teams: _teams, glossaries } = setting.gateway.store;
     const glossary = { glossaryId: '01KA6Q4T1V8E5S0H6N3B7W2XJD', teamId: team.teamId, name: 'Terms', sourceLang: 'EN', targetLang: 'DE' };
-    await glossaries.create(singleGlossary({ ...glossary, entries: { a: 'b' } }));
+    answered(await glossaries.create(singleGlossary({ ...glossary, entries: { a: 'b' } })));
     const path = `/small/glossaries/${glossary.glossaryId}`;
     expect((await ask(setting, { path, key: team.key })).body).toBe('{"name":"Terms"}');
     const other = await setting.gateway.team();

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { makeTeam, SILENT } from '../support/gateway.ts';
 import { inProcess, parsed, temporaryFolder } from '../support/lingate-command.ts';
@@ -37,7 +38,7 @@ test('a gateway serves from it', async () => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${app.listenUrl}/v1/translate`, { method: 'POST', headers, body: '{"text":["Hello"],"target_lang":"DE"}' });
   expect(await answer.json()).toMatchObject({ translations: [{ text: '[DE] Hello' }] });
-  await expect.poll(async () => (await store.teams.usage(teamId))?.characters).toBe(5);
+  await expect.poll(async () => answered(await store.teams.usage(teamId))?.characters).toBe(5);
   await app.stop();
   await engine.close();
 });

@@ -1,5 +1,6 @@
 // `RateLimit-Policy` and `RateLimit` over real sockets: on every answer behind the admission when they are on, on none when off.
 import { expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
@@ -63,7 +64,7 @@ onEveryGateway({ config: { limits: { rate_limit_headers: true } } }, (setting) =
 
   test('what is answered before the rate is looked at says nothing of it: 401, 404, 405, health', async () => {
     const revoked = await setting.gateway.team();
-    await setting.gateway.store.teams.revokeKey(revoked.keyId);
+    answered(await setting.gateway.store.teams.revokeKey(revoked.keyId));
     const asks: Ask[] = [
       { path: '/v1/usage' },
       { path: '/v1/usage', key: revoked.key },

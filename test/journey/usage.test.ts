@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { UsageAnswer } from '../../src/domain/answers.ts';
 import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
 import type { KeyMode } from '../../src/domain/api-key.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, expectAnswer, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -31,7 +32,7 @@ onEveryGateway({}, (setting) => {
 
   async function anotherKey({ teamId }: TestTeam, label: string, mode: KeyMode): Promise<{ keyId: string; key: string }> {
     const [key, keyId] = [newKey(mode, randomBytes), ulid()];
-    await setting.gateway.store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode });
+    answered(await setting.gateway.store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode }));
     return { keyId, key };
   }
 
@@ -84,7 +85,7 @@ onEveryGateway({}, (setting) => {
     expect(await translate(ci.key, 'in vain')).toBe(503);
     expect(await translate(ci.key, 'x'.repeat(33))).toBe(402);
     await settled(team, 18);
-    await setting.gateway.store.teams.revokeKey(leaked.keyId);
+    answered(await setting.gateway.store.teams.revokeKey(leaked.keyId));
     const body = await usage(team.key);
     expect(body).toMatchObject({
       character_count: 18,
@@ -141,9 +142,9 @@ onEveryGateway({}, (setting) => {
   test('it shows the plan of now, and only its own team', async () => {
     const team = await setting.gateway.team(QUOTA_PLAN);
     const other = await setting.gateway.team(CREDIT_PLAN, 5);
-    const { limits } = (await setting.gateway.store.teams.findTeam(team.teamId))!;
+    const { limits } = answered(await setting.gateway.store.teams.findTeam(team.teamId))!;
     const plan = { name: 'pro', limits: { ...limits, characterLimit: 3, requestsPerSecond: 4 } };
-    await setting.gateway.store.teams.updateTeam(team.teamId, { plan });
+    answered(await setting.gateway.store.teams.updateTeam(team.teamId, { plan }));
     expect(await usage(team.key)).toMatchObject({ team_id: team.teamId, plan: 'pro', character_limit: 3, requests_per_second: 4 });
     expect(await usage(other.key)).toMatchObject({ team_id: other.teamId, plan: 'test', credit: { balance_minor: 5 } });
   });

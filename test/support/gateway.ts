@@ -12,6 +12,7 @@ import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
 import { toMicro } from '../../src/domain/money.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { CreditPlan, Plan, QuotaPlan } from '../../src/domain/plan.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { openStore } from '../../src/stores/open.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -107,7 +108,9 @@ export async function makeTeam(store: Store, plan: Plan = QUOTA_PLAN, creditMino
   const teamId = ulid();
   const keyId = ulid();
   const key = newKey('live', randomBytes);
-  await store.teams.createTeam({ teamId, name: 'Test', plan: 'test', limits: limitsOf(plan), balanceMicro: toMicro(creditMinor) });
-  await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'test', mode: 'live' });
+  answered(
+    await store.teams.createTeam({ teamId, name: 'Test', plan: 'test', limits: limitsOf(plan), balanceMicro: toMicro(creditMinor) }),
+  );
+  answered(await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'test', mode: 'live' }));
   return { teamId, keyId, key };
 }

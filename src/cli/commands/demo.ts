@@ -9,6 +9,7 @@ import type { Address, App } from '../../app/app.ts';
 import type { Config } from '../../config/config.ts';
 import { digestOf, displayOf, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
 import { limitsOf } from '../../domain/plan.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { ulidSource } from '../../domain/ulid.ts';
 import type { TeamRegistry } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -53,22 +54,24 @@ export const demo: Command = {
 async function demoTeam(teams: TeamRegistry, config: Config): Promise<DemoTeam> {
   const kept = await readKept();
   if (kept !== undefined) {
-    const key = (await teams.listKeys(kept.team_id))?.find(({ keyId }) => keyId === kept.key_id);
+    const key = answered(await teams.listKeys(kept.team_id))?.find(({ keyId }) => keyId === kept.key_id);
     if (key?.status === 'active') return kept;
   }
   const newId = ulidSource(Date.now);
   const [planName, plan] = [...config.plans].find(([name]) => name === 'free') ?? [...config.plans][0]!;
   const key = newKey('test', randomBytes);
   const team = { team_id: newId(), key_id: newId(), key };
-  await teams.createTeam({ teamId: team.team_id, name: 'demo', plan: planName, limits: limitsOf(plan), balanceMicro: 0 });
-  await teams.createKey({
-    keyId: team.key_id,
-    teamId: team.team_id,
-    digest: digestOf(key),
-    display: displayOf(key),
-    label: 'demo',
-    mode: 'test',
-  });
+  answered(await teams.createTeam({ teamId: team.team_id, name: 'demo', plan: planName, limits: limitsOf(plan), balanceMicro: 0 }));
+  answered(
+    await teams.createKey({
+      keyId: team.key_id,
+      teamId: team.team_id,
+      digest: digestOf(key),
+      display: displayOf(key),
+      label: 'demo',
+      mode: 'test',
+    }),
+  );
   await keep(team);
   return team;
 }

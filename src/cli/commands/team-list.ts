@@ -1,5 +1,6 @@
 // lingate team list: all teams, in order of creation.
 import { teamReport } from '../../admin/reports.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { Command } from '../command.ts';
 import { teamTable } from '../team-text.ts';
 import { withStore } from '../with-store.ts';
@@ -12,7 +13,7 @@ export const teamList: Command = {
   examples: ['lingate team list', 'lingate team list --json'],
   run: (context) =>
     withStore(context, async (store) => {
-      const teams = await store.teams.listTeams();
+      const teams = answered(await store.teams.listTeams());
       context.print({ teams: teams.map(teamReport) }, () => teamTable(teams));
     }),
 };

@@ -1,4 +1,5 @@
 // A new team: name, plan, and credit to begin with.
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
 import { RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
@@ -28,6 +29,7 @@ async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   const made = await parts.operations.createTeam({ name: name.value, plan: plan.name, creditMinor: credit.value });
   if (made.kind === 'plan_takes_no_credit')
     return formPage(visit, parts, { credit: `The plan ${made.plan} takes no credit; leave it out.` });
+  if (made.kind === 'unavailable') return refusalOf(made);
   if (made.kind !== 'done') return formPage(visit, parts, { plan: 'Choose one of these plans.' });
   const { teamId } = made.value;
   audit(parts, visit, 'createTeam', { team_id: teamId });

@@ -1,5 +1,5 @@
 // Revoking a key: first the question, with what is known of its use.
-import { NO_KEY } from '../../admin/admin-refusals.ts';
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import { audit } from '../audit.ts';
 import { postForm } from '../form.ts';
@@ -39,7 +39,7 @@ async function revoke(visit: SignedInVisit, parts: ConsoleParts): Promise<Consol
   if ('kind' in found) return found;
   const { team, key } = found;
   const revoked = await parts.operations.revokeKey(key.keyId);
-  if (revoked.kind !== 'done') return NO_KEY;
+  if (revoked.kind !== 'done') return refusalOf(revoked);
   audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });
   return { kind: 'see', to: `/teams/${team.teamId}`, notice: html`<p>Key ${key.display} is revoked: its next request is refused.</p>` };
 }

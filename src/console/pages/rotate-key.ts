@@ -1,5 +1,5 @@
 // Rotating a key, step by step: make the new one, deploy it, watch the old one until it is quiet, revoke that.
-import { NO_KEY } from '../../admin/admin-refusals.ts';
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
@@ -53,7 +53,7 @@ async function replace(visit: SignedInVisit, parts: ConsoleParts): Promise<Conso
   const label = labelField(visit.form('label'));
   if ('fault' in label) return rotation(visit, parts, label.fault);
   const made = await parts.operations.createKey({ teamId: team.teamId, mode: old.mode, label: label.value });
-  if (made.kind !== 'done') return NO_KEY;
+  if (made.kind !== 'done') return refusalOf(made);
   audit(parts, visit, 'createKey', { team_id: team.teamId, key_id: made.value.key_id });
   const to = `/teams/${team.teamId}/keys/${old.keyId}/rotate?to=${made.value.key_id}`;
   return { kind: 'see', to, notice: newKeyNotice(made.value) };

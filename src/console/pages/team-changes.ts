@@ -1,5 +1,5 @@
 // What the forms of a team's page do: a new key, credit, another plan, another name.
-import { NO_TEAM } from '../../admin/admin-refusals.ts';
+import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult, TeamEdit } from '../../admin/operations.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -29,7 +29,7 @@ async function createKey(visit: SignedInVisit, parts: ConsoleParts): Promise<Con
   const label = labelField(visit.form('label'));
   if ('fault' in label) return teamPage(visit, parts, { label: label.fault });
   const made = await parts.operations.createKey({ teamId, mode: mode.value, label: label.value });
-  if (made.kind !== 'done') return NO_TEAM;
+  if (made.kind !== 'done') return refusalOf(made);
   audit(parts, visit, 'createKey', { team_id: teamId, key_id: made.value.key_id });
   return { kind: 'see', to: `/teams/${teamId}`, notice: newKeyNotice(made.value) };
 }
@@ -37,7 +37,7 @@ async function createKey(visit: SignedInVisit, parts: ConsoleParts): Promise<Con
 async function giveCredit(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
   const before = teamId === undefined ? undefined : await parts.operations.showTeam(teamId);
-  if (before?.kind !== 'done') return NO_TEAM;
+  if (before?.kind !== 'done') return before === undefined ? NO_TEAM : refusalOf(before);
   const { currency } = before.value.limits;
   const amount = amountField(visit.form('amount'), currency);
   if ('fault' in amount) return teamPage(visit, parts, { amount: amount.fault });
@@ -74,13 +74,17 @@ async function change(
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
   if (teamId === undefined) return NO_TEAM;
   const result = await parts.operations.updateTeam(teamId, edit);
-  if (result.kind !== 'done') return faultOf(result) === undefined ? NO_TEAM : teamPage(visit, parts, { [field]: faultOf(result)! });
+  if (result.kind !== 'done') {
+    const fault = faultOf(result);
+    return fault === undefined ? refusalOf(result) : teamPage(visit, parts, { [field]: fault });
+  }
   audit(parts, visit, 'updateTeam', { team_id: teamId });
   return { kind: 'see', to: `/teams/${teamId}`, notice: html`<p>${done(result.value)}</p>` };
 }
 
 function faultOf(result: Exclude<AdminResult<Team>, { kind: 'done' }>): string | undefined {
   switch (result.kind) {
+    case 'unavailable':
     case 'no_such_team':
     case 'no_such_key':
       return undefined;

@@ -1,6 +1,6 @@
 // One team: what it has used, its keys, and the forms that change it.
 import type { Usage } from '../../ports/team-registry.ts';
-import { NO_TEAM } from '../../admin/admin-refusals.ts';
+import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
@@ -18,7 +18,7 @@ export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, 
 export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults: Faults): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
   const found = teamId === undefined ? undefined : await parts.operations.usage(teamId);
-  if (found?.kind !== 'done') return NO_TEAM;
+  if (found?.kind !== 'done') return found === undefined ? NO_TEAM : refusalOf(found);
   const { figures, report } = found.value;
   const { team } = figures;
   const main = html`<h1>${team.name}</h1>

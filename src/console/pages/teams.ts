@@ -1,4 +1,5 @@
 // The teams, a page at a time: search, order, what each has used of its limits.
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -39,13 +40,14 @@ async function teamsPage({ request, nowMs }: SignedInVisit, { operations }: Cons
     limit: PAGE_TEAMS,
     search: asked.search === '' ? undefined : asked.search,
   });
+  if (found.kind !== 'done') return refusalOf(found);
   const { compare } = SORTS[asked.sort];
-  const teams = compare === undefined ? found.teams : found.teams.toSorted(compare);
+  const teams = compare === undefined ? found.value.teams : found.value.teams.toSorted(compare);
   const main = html`<div class="title">
       <h1>Teams</h1>
       <a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>
     </div>
-    ${searchForm(asked)} ${teams.length === 0 ? nobody(asked) : listed(teams, nowMs)} ${pager(asked, found.next)}`;
+    ${searchForm(asked)} ${teams.length === 0 ? nobody(asked) : listed(teams, nowMs)} ${pager(asked, found.value.next)}`;
   return pageAnswer({ title: 'Teams', section: 'teams', main });
 }
 

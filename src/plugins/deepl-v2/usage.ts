@@ -1,6 +1,6 @@
 // GET /v2/usage: how much of the period's characters, or of the credit, is used.
 import Type from 'typebox';
-import { json, keyOwnerSlot, UNKNOWN_KEY } from 'lingate';
+import { isUnavailable, json, keyOwnerSlot, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { BodyStep, GatewayServices, RouteDoc, Usage } from 'lingate';
 import { AUTHENTICATED } from './part.ts';
 import type { Part } from './part.ts';
@@ -50,6 +50,7 @@ function usageStep({ teams }: GatewayServices): BodyStep {
     async run(x) {
       const found = await teams.usage(x.need(keyOwnerSlot).teamId);
       if (found === undefined) return UNKNOWN_KEY;
+      if (isUnavailable(found)) return STORE_UNAVAILABLE;
       return json(JSON.stringify({ character_count: found.characters, character_limit: limitOf(found) }));
     },
   };

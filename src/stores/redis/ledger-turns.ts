@@ -1,6 +1,6 @@
 // Sends what one turn of the event loop asks of the ledger as one script call per server slot, and answers each asker.
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
-import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
 import { ReplyReader, encodeCall } from './ledger-codec.ts';
 import type { Undone } from './ledger-codec.ts';

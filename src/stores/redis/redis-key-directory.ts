@@ -1,6 +1,8 @@
 // Finds a key's owner by its digest.
 import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
-import type { KeyDirectory, StoreUnavailable } from '../../ports/key-directory.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { KeyDirectory } from '../../ports/key-directory.ts';
 import { digestKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
@@ -12,8 +14,8 @@ export class RedisKeyDirectory implements KeyDirectory {
   }
 
   async find(digest: KeyDigest): Promise<KeyOwner | undefined | StoreUnavailable> {
-    const answer = await this.#link.guard(() => this.#link.redis.get(digestKey(digest)));
-    if (answer.kind === 'unavailable') return answer;
-    return answer.value === null ? undefined : (JSON.parse(answer.value) as KeyOwner);
+    const json = await this.#link.ask(({ redis }) => redis.get(digestKey(digest)));
+    if (isUnavailable(json)) return json;
+    return json === null ? undefined : (JSON.parse(json) as KeyOwner);
   }
 }

@@ -1,6 +1,6 @@
 // The store's one way to Redis: commands and scripts whose failures are values, and an orderly end.
 import type { Clock } from '../../ports/clock.ts';
-import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf } from './failure.ts';
@@ -24,8 +24,6 @@ export interface RedisLinkOptions {
   /** Which way the ledger's script goes: for tests. */
   readonly ledgerWay?: LedgerWay;
 }
-
-export type Answer<T> = { readonly kind: 'answer'; readonly value: T } | StoreUnavailable;
 
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
@@ -66,9 +64,9 @@ export class RedisLink {
     });
   }
 
-  call(call: ScriptCall): Promise<ScriptReply> {
-    if (this.#closed) return Promise.resolve(CLOSED);
-    return this.#track(this.#caller.call(call));
+  async call(call: ScriptCall): Promise<ScriptReply> {
+    const reply = this.#closed ? CLOSED : await this.#track(this.#caller.call(call));
+    return reply.kind === 'unavailable' ? this.#advising(reply) : reply;
   }
 
   /** Answers exactly once, as `resolve` does. */
@@ -83,12 +81,12 @@ export class RedisLink {
   }
 
   /** Runs plain commands. */
-  async guard<T>(command: () => Promise<T>): Promise<Answer<T>> {
-    if (this.#closed) return CLOSED;
+  async ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T | StoreUnavailable> {
+    if (this.#closed) return this.#advising(CLOSED);
     try {
-      return { kind: 'answer', value: await this.#track(command()) };
+      return await this.#track(command(this));
     } catch (error) {
-      return { kind: 'unavailable', cause: this.#cause(error) };
+      return this.#advising({ kind: 'unavailable', cause: this.#cause(error) });
     }
   }
 
@@ -103,6 +101,12 @@ export class RedisLink {
       // Not connected at this moment; ending the attempts to reconnect is all there is to do.
     }
     this.redis.disconnect();
+  }
+
+  /** The ledger's callers have no use for advice, and it is not made for them. */
+  #advising({ kind, cause }: StoreUnavailable): StoreUnavailable {
+    const advice = `the store ${this.shown} gave no answer (${cause}): see that it runs, and look whether a change was made before you repeat it`;
+    return { kind, cause, advice };
   }
 
   #track<T>(running: Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
 import { Cluster } from 'ioredis';
 import { StoreError } from '../../domain/store-error.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
@@ -50,7 +51,10 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     ledger: new RedisLedger(link),
     teams: new RedisTeamRegistry(link, options.clock),
     glossaries: new RedisGlossaryStore(link),
-    ping: () => ping(link),
+    ping: async () => {
+      const reply = await link.ask(() => redis.ping());
+      return isUnavailable(reply) ? reply : undefined;
+    },
     close: () => link.close(),
   };
 }
@@ -77,11 +81,6 @@ async function connect(redis: RedisConnection, target: RedisTarget, log: Log): P
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown);
-}
-
-async function ping(link: RedisLink): Promise<void> {
-  const answer = await link.guard(() => link.redis.ping());
-  if (answer.kind === 'unavailable') throw unreachable({ shown: link.shown, tls: false }, answer.cause);
 }
 
 function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason: string): StoreError {

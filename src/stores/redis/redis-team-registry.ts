@@ -1,7 +1,9 @@
 // Teams and keys in Redis: scripts in the team's slot first, the indexes outside of it last.
-import { StoreError } from '../../domain/store-error.ts';
+import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
+  BalanceOutOfBounds,
   KeyRecord,
   NewKey,
   NewTeam,
@@ -13,11 +15,9 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import { answerOrStoreError, valuesOrStoreError } from './or-store-error.ts';
-import type { ScriptValues } from './or-store-error.ts';
 import { SEARCHED_KEY, TEAMS_KEY, digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import type { ScriptCall } from './script-caller.ts';
+import type { ScriptCall, ScriptReply } from './script-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
 import { creationOf, readRecord, summaryOf } from './team-summary.ts';
@@ -27,6 +27,8 @@ import type { TeamRecord } from './team-summary.ts';
 const LIST_PIECE = 100;
 /** How many are searched in one call: half a millisecond of the server's time. */
 const SEARCH_PIECE = 10_000;
+
+const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
 
 export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
@@ -38,117 +40,140 @@ export class RedisTeamRegistry implements TeamRegistry {
     this.#clock = clock;
   }
 
-  async createTeam(team: NewTeam): Promise<Team> {
-    const { values } = await this.#script('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
-    await this.#index(team.teamId, team.name);
-    return readTeam(team.teamId, values[0]);
+  async createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
+    const reply = await this.#script('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
+    if (reply.kind === 'unavailable') return reply;
+    return (await this.#index(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
   }
 
-  async listTeams(): Promise<readonly Team[]> {
+  async listTeams(): Promise<readonly Team[] | StoreUnavailable> {
     const teams: Team[] = [];
     for (let first = 0; ; first += LIST_PIECE) {
-      const ids = await this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
-      const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
-      teams.push(...found.filter((team) => team !== undefined));
+      const ids = await this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
+      if (isUnavailable(ids)) return ids;
+      const found = await this.#findTeams(ids);
+      if (isUnavailable(found)) return found;
+      teams.push(...found);
       if (ids.length < LIST_PIECE) return teams;
     }
   }
 
-  async pageTeams({ after, limit, search }: TeamPage): Promise<readonly Team[]> {
-    const ids = await this.#page({ after, limit, search });
-    const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
-    return found.filter((team) => team !== undefined);
-  }
-
-  async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[]> {
+  async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
     const ids = await this.#page(page);
-    const [nowMs, ...found] = await Promise.all([this.#now(), ...ids.map((teamId) => this.#record(teamId))]);
-    const records = found.filter((record) => record !== undefined);
-    return Promise.all(records.map(async (record) => summaryOf(record, await this.#created(record), nowMs)));
+    return isUnavailable(ids) ? ids : this.#findTeams(ids);
   }
 
-  async findTeam(teamId: string): Promise<Team | undefined> {
-    const values = await this.#ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, ...TEAM_FIELDS));
+  async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
+    const ids = await this.#page(page);
+    if (isUnavailable(ids)) return ids;
+    const [nowMs, found] = await Promise.all([this.#now(), Promise.all(ids.map((teamId) => this.#summary(teamId)))]);
+    if (isUnavailable(nowMs)) return nowMs;
+    const summaries = allAnswered(found);
+    if (isUnavailable(summaries)) return summaries;
+    return summaries.filter((summary) => summary !== undefined).map(({ record, created }) => summaryOf(record, created, nowMs));
+  }
+
+  async findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
+    const values = await this.#link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, ...TEAM_FIELDS));
+    if (isUnavailable(values)) return values;
     return values.includes(null) ? undefined : readTeam(teamId, values);
   }
 
-  async updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined> {
-    const { word, values } = await this.#script('update_team', teamId, [
-      String(change.addMicro ?? 0),
-      ...counted(changedTeamFields(change)),
-    ]);
-    if (word === 'balance') throw new StoreError(`the balance of team ${teamId} would leave what can be counted: add another amount`);
-    if (word === 'none') return undefined;
-    if (change.name !== undefined) await this.#index(teamId, change.name);
-    return readTeam(teamId, values[0]);
+  async updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable> {
+    const reply = await this.#script('update_team', teamId, [String(change.addMicro ?? 0), ...counted(changedTeamFields(change))]);
+    if (reply.kind === 'unavailable') return reply;
+    if (reply.word === 'balance') return OUT_OF_BOUNDS;
+    if (reply.word === 'none') return undefined;
+    const failed = change.name === undefined ? undefined : await this.#index(teamId, change.name);
+    return failed ?? readTeam(teamId, reply.values[0]);
   }
 
-  async createKey(key: NewKey): Promise<KeyRecord | undefined> {
+  async createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
     const { keyId, teamId, digest, mode } = key;
-    const { word, values } = await this.#script('create_key', teamId, [keyId, keyJson(key)]);
-    if (word === 'none') return undefined;
+    const reply = await this.#script('create_key', teamId, [keyId, keyJson(key)]);
+    if (reply.kind === 'unavailable') return reply;
+    if (reply.word === 'none') return undefined;
     // The digest last: from then on the key works, and all that its requests need is there.
-    await this.#ask(({ redis }) => redis.set(ownerKey(keyId), teamId));
-    await this.#ask(({ redis }) => redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode })));
-    return readKey({ keyId, teamId }, String(values[0]), values[1] as Buffer);
+    const owned = await this.#link.ask(({ redis }) => redis.set(ownerKey(keyId), teamId));
+    if (isUnavailable(owned)) return owned;
+    const found = await this.#link.ask(({ redis }) => redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode })));
+    if (isUnavailable(found)) return found;
+    return readKeyReply({ keyId, teamId }, reply);
   }
 
-  async listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined> {
-    return (await this.#report(teamId))?.keys;
+  async listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
+    const report = await this.#report(teamId);
+    return isUnavailable(report) ? report : report?.keys;
   }
 
-  async revokeKey(keyId: string): Promise<KeyRecord | undefined> {
-    const teamId = await this.#ask(({ redis }) => redis.get(ownerKey(keyId)));
+  async revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable> {
+    const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
+    if (isUnavailable(teamId)) return teamId;
     if (teamId === null) return undefined;
-    const { word, values } = await this.#script('revoke_key', teamId, [keyId]);
-    return word === 'none' ? undefined : readKey({ keyId, teamId }, String(values[0]), values[1] as Buffer);
+    const reply = await this.#script('revoke_key', teamId, [keyId]);
+    if (reply.kind === 'unavailable') return reply;
+    return reply.word === 'none' ? undefined : readKeyReply({ keyId, teamId }, reply);
   }
 
-  async usage(teamId: string): Promise<Usage | undefined> {
-    return (await this.#report(teamId))?.usage;
+  async usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
+    const report = await this.#report(teamId);
+    return isUnavailable(report) ? report : report?.usage;
   }
 
-  async standing(teamId: string): Promise<Standing | undefined> {
-    const { word, values } = await this.#script('standing', teamId, []);
-    return word === 'none' ? undefined : readStanding(values);
+  async standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
+    const reply = await this.#script('standing', teamId, []);
+    if (reply.kind === 'unavailable') return reply;
+    return reply.word === 'none' ? undefined : readStanding(reply.values);
   }
 
   /** The ids of a page's teams. */
-  async #page({ after, limit, search }: TeamPage): Promise<readonly string[]> {
-    const rank = after === undefined ? null : await this.#ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
+  async #page({ after, limit, search }: TeamPage): Promise<readonly string[] | StoreUnavailable> {
+    const rank = after === undefined ? null : await this.#link.ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
+    if (isUnavailable(rank)) return rank;
     const first = rank === null ? 0 : rank + 1;
     if (search !== undefined) return this.#search(first, limit, search.toLowerCase());
-    return this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + limit - 1)));
+    return this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + limit - 1)));
   }
 
-  async #record(teamId: string): Promise<TeamRecord | undefined> {
-    return readRecord(teamId, await this.#ask(({ redis }) => redis.hgetallBuffer(teamKeys(teamId).team)));
+  /** A team's record, and when those of its keys were made that were never used: all else lies in the record. */
+  async #summary(
+    teamId: string,
+  ): Promise<{ readonly record: TeamRecord; readonly created: readonly number[] } | undefined | StoreUnavailable> {
+    const fields = await this.#link.ask(({ redis }) => redis.hgetallBuffer(teamKeys(teamId).team));
+    if (isUnavailable(fields)) return fields;
+    const record = readRecord(teamId, fields);
+    if (record === undefined || record.unused.length === 0) return record && { record, created: [] };
+    const keys = await this.#link.ask(({ redis }) => redis.hmget(teamKeys(teamId).keys, ...record.unused));
+    return isUnavailable(keys) ? keys : { record, created: keys.map(creationOf) };
   }
 
-  /** When those of a team's keys were made that were never used: all else lies in its record. */
-  async #created({ teamId, unused }: TeamRecord): Promise<readonly number[]> {
-    if (unused.length === 0) return [];
-    const records = await this.#ask(({ redis }) => redis.hmget(teamKeys(teamId).keys, ...unused));
-    return records.map(creationOf);
-  }
-
-  async #now(): Promise<number> {
+  async #now(): Promise<number | StoreUnavailable> {
     if (this.#clock !== undefined) return this.#clock.nowMs();
-    const [seconds, micros] = await this.#ask(({ redis }) => redis.time());
-    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    const time = await this.#link.ask(({ redis }) => redis.time());
+    return isUnavailable(time) ? time : Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
   }
 
-  async #index(teamId: string, name: string): Promise<void> {
-    await this.#ask((link) => link.run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY], args: [teamId, name.toLowerCase()] }));
+  /** `undefined` when it was done. */
+  async #index(teamId: string, name: string): Promise<StoreUnavailable | undefined> {
+    const args = [teamId, name.toLowerCase()];
+    const reply = await this.#link.ask(({ run }) => run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY], args }));
+    return isUnavailable(reply) ? reply : undefined;
+  }
+
+  async #findTeams(ids: readonly string[]): Promise<readonly Team[] | StoreUnavailable> {
+    const teams = allAnswered(await Promise.all(ids.map((teamId) => this.findTeam(teamId))));
+    return isUnavailable(teams) ? teams : teams.filter((team) => team !== undefined);
   }
 
   /** Stretch by stretch, so that no call holds the server up for long. */
-  async #search(first: number, limit: number, text: string): Promise<readonly string[]> {
+  async #search(first: number, limit: number, text: string): Promise<readonly string[] | StoreUnavailable> {
     const teams = await this.#nameAll();
+    if (isUnavailable(teams)) return teams;
     const ids: string[] = [];
     for (let from = first; from < teams && ids.length < limit;) {
       const args = [from, SEARCH_PIECE, text, limit - ids.length].map(String);
-      const reply = await this.#ask((link) => link.run('find_teams', { keys: [SEARCHED_KEY], args }));
+      const reply = await this.#link.ask(({ run }) => run('find_teams', { keys: [SEARCHED_KEY], args }));
+      if (isUnavailable(reply)) return reply;
       const [, , next, found] = reply as readonly [number, Buffer, number, readonly Buffer[]];
       ids.push(...found.map(String));
       from = next;
@@ -157,31 +182,38 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   /** Teams that were made before names were searched, or by a process that ended in between, are named now. How many there are. */
-  async #nameAll(): Promise<number> {
-    const [teams, named] = await this.#ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
+  async #nameAll(): Promise<number | StoreUnavailable> {
+    const counts = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
+    if (isUnavailable(counts)) return counts;
+    const [teams, named] = counts;
     if (Number(named ?? 0) >= teams) return teams;
     for (let first = 0; first < teams; first += LIST_PIECE) {
-      const ids = await this.#ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
-      const found = await Promise.all(ids.map((teamId) => this.findTeam(teamId)));
-      await Promise.all(found.filter((team) => team !== undefined).map(({ teamId, name }) => this.#index(teamId, name)));
+      const ids = await this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
+      if (isUnavailable(ids)) return ids;
+      const found = await this.#findTeams(ids);
+      if (isUnavailable(found)) return found;
+      const indexed = allAnswered(await Promise.all(found.map(({ teamId, name }) => this.#index(teamId, name))));
+      if (isUnavailable(indexed)) return indexed;
     }
     return teams;
   }
 
-  async #report(teamId: string): Promise<Report | undefined> {
-    const { word, values } = await this.#script('usage', teamId, []);
-    return word === 'none' ? undefined : readReport(teamId, values);
+  async #report(teamId: string): Promise<Report | undefined | StoreUnavailable> {
+    const reply = await this.#script('usage', teamId, []);
+    if (reply.kind === 'unavailable') return reply;
+    return reply.word === 'none' ? undefined : readReport(teamId, reply.values);
   }
 
-  #script(script: ScriptCall['script'], teamId: string, args: readonly (string | Buffer)[]): Promise<ScriptValues> {
+  #script(script: ScriptCall['script'], teamId: string, args: readonly (string | Buffer)[]): Promise<ScriptReply> {
     const { team, keys } = teamKeys(teamId);
     const alone = script === 'create_team' || script === 'update_team' || script === 'standing';
-    return valuesOrStoreError(this.#link, { script, teamId, keys: alone ? [team] : [team, keys], args });
+    return this.#link.call({ script, teamId, keys: alone ? [team] : [team, keys], args });
   }
+}
 
-  #ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T> {
-    return answerOrStoreError(this.#link, command);
-  }
+/** Of a script that answers with a key's record and its use. */
+function readKeyReply(key: Pick<KeyRecord, 'keyId' | 'teamId'>, { values }: Extract<ScriptReply, { readonly kind: 'reply' }>): KeyRecord {
+  return readKey(key, String(values[0]), values[1] as Buffer);
 }
 
 /** Names and values, behind how many they are. */

@@ -1,5 +1,5 @@
 // How often an operation is sent that has done nothing yet, and when that has to end.
-import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
 /** All but the last of an operation's rounds did nothing. */
 const ROUNDS_MAX = 6;

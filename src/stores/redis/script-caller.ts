@@ -1,5 +1,5 @@
 // Runs a single operation's script, and answers its questions about periods.
-import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
 import { Rounds } from './rounds.ts';

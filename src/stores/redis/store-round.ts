@@ -1,6 +1,6 @@
 // One run of a script: with a deadline by its server's clock, which the reply tells anew.
 import type { Clock } from '../../ports/clock.ts';
-import type { StoreUnavailable } from '../../ports/key-directory.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { RunScript, ScriptArguments, ScriptName } from './scripts.ts';
 import type { StoreTime } from './store-time.ts';
 import { within } from './within.ts';

@@ -1,10 +1,12 @@
 // Runs what was asked for in one turn of the event loop in one transaction, so that one fsync pays for all of it.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import { faultOf } from './faults.ts';
 import { QueuedOperation } from './queued-operation.ts';
 import type { AnyOperation } from './queued-operation.ts';
+import { unavailable } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 
 /** About 10 microseconds an operation: the longest that a group may keep the event loop. */
@@ -25,8 +27,19 @@ export interface WriteBehind {
 
 const NOTHING_BEHIND: WriteBehind = { begin: () => undefined, flush: () => undefined, forget: () => undefined };
 
+export interface GroupCommitOptions {
+  readonly database: DatabaseSync;
+  /** The file, for what operators are told. */
+  readonly path: string;
+  readonly log: Log;
+  /** How long an operation may wait; after that it is answered and never run. */
+  readonly busyTimeoutMs: number;
+  readonly behind?: WriteBehind;
+}
+
 export class GroupCommit {
   readonly #database: DatabaseSync;
+  readonly #path: string;
   readonly #behind: WriteBehind;
   readonly #log: Log;
   readonly #busyTimeoutMs: number;
@@ -41,8 +54,9 @@ export class GroupCommit {
   #reported: Cause | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(database: DatabaseSync, log: Log, busyTimeoutMs: number, behind: WriteBehind = NOTHING_BEHIND) {
+  constructor({ database, path, log, busyTimeoutMs, behind = NOTHING_BEHIND }: GroupCommitOptions) {
     this.#database = database;
+    this.#path = path;
     this.#behind = behind;
     this.#log = log;
     this.#busyTimeoutMs = busyTimeoutMs;
@@ -53,15 +67,15 @@ export class GroupCommit {
 
   /**
    * Runs `work` inside a transaction at the end of this turn, and resolves after its COMMIT. What `work` throws rejects
-   * its own promise only. When the transaction cannot be had in time or fails, `onFailure` gives the answer or throws.
+   * its own promise only. When the transaction cannot be had in time or fails, the answer is `unavailable`.
    * `work` may be run a second time, after a rollback, and must keep nothing between its runs. What is not `hurried` may
    * wait for others to share a transaction with, but keeps its place in front of them.
    */
-  run<T>(work: () => T, onFailure: (cause: Cause) => T, hurried = true): Promise<T> {
+  run<T>(work: () => T, hurried = true): Promise<T | StoreUnavailable> {
     // Real time, also where a test moves the clock: it bounds how long a caller waits.
-    const entry = new QueuedOperation(work, onFailure, performance.now() + this.#busyTimeoutMs);
-    if (this.#closed) entry.fail('closed');
-    else if (this.#queue.length >= QUEUE_MAX) entry.fail('queue_full');
+    const entry = new QueuedOperation(work, performance.now() + this.#busyTimeoutMs);
+    if (this.#closed) entry.fail(unavailable(this.#path, 'closed'));
+    else if (this.#queue.length >= QUEUE_MAX) entry.fail(unavailable(this.#path, 'queue_full'));
     else {
       this.#queue.push(entry);
       if (hurried) this.#schedule(0);
@@ -186,9 +200,7 @@ export class GroupCommit {
       else this.#log.error('the SQLite store does not answer', { cause });
       this.#reported = cause;
     }
-    for (const entry of group) {
-      if (cause === undefined) entry.settle();
-      else entry.fail(cause);
-    }
+    if (cause === undefined) for (const entry of group) entry.settle();
+    else for (const entry of group) entry.fail(unavailable(this.#path, cause));
   }
 }

@@ -79,7 +79,7 @@ export class Janitor {
       ids.clear(nowMs, IDS_MAX);
     };
     // A sweep that finds the store busy is no loss; the log has heard of it from the group.
-    await group.run(tidy, () => undefined);
+    await group.run(tidy);
   }
 
   #dueTeams(nowMs: number): string[] {

@@ -1,5 +1,5 @@
 // One operation in the queue of the group commit: its work, and the promise that waits for the COMMIT.
-import type { Cause } from './store-fault.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
 /** An operation whatever it answers. */
 export type AnyOperation = Pick<QueuedOperation<unknown>, 'deadlineMs' | 'run' | 'blame' | 'settle' | 'fail'>;
@@ -7,19 +7,17 @@ export type AnyOperation = Pick<QueuedOperation<unknown>, 'deadlineMs' | 'run' |
 export class QueuedOperation<T> {
   /** When it is too late to begin with it, by the monotonic clock. */
   readonly deadlineMs: number;
-  readonly promise: Promise<T>;
+  readonly promise: Promise<T | StoreUnavailable>;
   readonly #work: () => T;
-  readonly #onFailure: (cause: Cause) => T;
-  #resolve!: (result: T) => void;
+  #resolve!: (result: T | StoreUnavailable) => void;
   #reject!: (error: unknown) => void;
   #result: T | undefined = undefined;
   #error: unknown = undefined;
   #isBlamed = false;
 
-  constructor(work: () => T, onFailure: (cause: Cause) => T, deadlineMs: number) {
+  constructor(work: () => T, deadlineMs: number) {
     this.deadlineMs = deadlineMs;
     this.#work = work;
-    this.#onFailure = onFailure;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -44,11 +42,7 @@ export class QueuedOperation<T> {
   }
 
   /** Instead of a COMMIT: answers that nothing was done. */
-  fail(cause: Cause): void {
-    try {
-      this.#resolve(this.#onFailure(cause));
-    } catch (error) {
-      this.#reject(error);
-    }
+  fail(unavailable: StoreUnavailable): void {
+    this.#resolve(unavailable);
   }
 }

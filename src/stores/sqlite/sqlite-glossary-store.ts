@@ -1,8 +1,11 @@
 // Glossaries as rows: every method is one operation of the group commit, so that limit and revision hold under any concurrency.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
   DictionaryRecord,
+  FoundEntries,
   GlossaryChange,
   GlossaryChanged,
   GlossaryCreation,
@@ -13,11 +16,9 @@ import type {
   NewGlossary,
 } from '../../ports/glossary-store.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { storeFault } from './store-fault.ts';
 
 export interface GlossaryStoreParts {
   readonly database: DatabaseSync;
-  readonly path: string;
   readonly clock: Clock;
   readonly group: GroupCommit;
 }
@@ -70,9 +71,9 @@ export class SqliteGlossaryStore implements GlossaryStore {
     this.#remove = database.prepare('DELETE FROM glossaries WHERE no = ?');
   }
 
-  create({ glossaryId, teamId, name, dictionaries }: NewGlossary): Promise<GlossaryCreation> {
+  create({ glossaryId, teamId, name, dictionaries }: NewGlossary): Promise<GlossaryCreation | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
-    return this.#run((): GlossaryCreation => {
+    return this.#parts.group.run((): GlossaryCreation => {
       const team = this.#team.get(teamId);
       if (team === undefined) return { kind: 'team_unknown' };
       const maxGlossaries = Number(team['max_glossaries']);
@@ -83,24 +84,25 @@ export class SqliteGlossaryStore implements GlossaryStore {
     });
   }
 
-  list(teamId: string): Promise<readonly GlossaryRecord[]> {
-    return this.#run(() => recordsOf(this.#list.all(teamId)));
+  list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
+    return this.#parts.group.run(() => recordsOf(this.#list.all(teamId)));
   }
 
-  find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined> {
-    return this.#run(() => this.#record(teamId, glossaryId));
+  find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable> {
+    return this.#parts.group.run(() => this.#record(teamId, glossaryId));
   }
 
-  async entries(teamId: string, dictionaryId: string): Promise<GlossaryEntries | undefined> {
-    const columns = await this.#run(() => this.#entries.get(teamId, dictionaryId));
+  async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
+    const columns = await this.#parts.group.run(() => this.#entries.get(teamId, dictionaryId));
+    if (columns === undefined || isUnavailable(columns)) return columns;
     // Parsed outside of the transaction, which others wait for.
-    return columns === undefined ? undefined : (JSON.parse(String(columns['entries'])) as GlossaryEntries);
+    return { entries: JSON.parse(String(columns['entries'])) as GlossaryEntries };
   }
 
-  change({ teamId, glossaryId, name, revision, dictionaries }: GlossaryChange): Promise<GlossaryChanged> {
+  change({ teamId, glossaryId, name, revision, dictionaries }: GlossaryChange): Promise<GlossaryChanged | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
     const ids = JSON.stringify(dictionaries.map(({ dictionaryId }) => dictionaryId));
-    return this.#run((): GlossaryChanged => {
+    return this.#parts.group.run((): GlossaryChanged => {
       const found = this.#one.get(teamId, glossaryId);
       if (found === undefined) return { kind: 'missing' };
       if (Number(found['revision']) !== revision) return { kind: 'outdated' };
@@ -112,8 +114,8 @@ export class SqliteGlossaryStore implements GlossaryStore {
     });
   }
 
-  remove(teamId: string, glossaryId: string): Promise<boolean> {
-    return this.#run(() => {
+  remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {
+    return this.#parts.group.run(() => {
       const found = this.#one.get(teamId, glossaryId);
       if (found === undefined) return false;
       this.#drop.run(found['no']!, '[]');
@@ -131,12 +133,6 @@ export class SqliteGlossaryStore implements GlossaryStore {
       if (written === undefined) this.#move.run(place, dictionaryId, no);
       else this.#insertDictionary.run(dictionaryId, no, place, sourceLang, targetLang, written.entryCount, written.json);
     }
-  }
-
-  #run<T>(work: () => T): Promise<T> {
-    return this.#parts.group.run(work, (cause) => {
-      throw storeFault(this.#parts.path, cause);
-    });
   }
 }
 

@@ -2,7 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { KeyDirectory, StoreUnavailable } from '../../ports/key-directory.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Admission, AdmissionRequest, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
@@ -17,8 +18,7 @@ import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
 import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
-import { storeFault } from './store-fault.ts';
-import type { Cause } from './store-fault.ts';
+import { unavailable } from './store-fault.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 
@@ -41,18 +41,18 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = await openDatabase(path, durability);
   const books = new Books(database);
-  const group = new GroupCommit(database, log, busyTimeoutMs, books);
+  const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
   const expiry = new Expiry(database, books);
   const ids = new RequestIds(database);
   const keys = new KeyRows(database);
   const janitor = new Janitor({ database, clock, log, group, books, expiry, ids });
   let closed: Promise<void> | undefined;
   return {
-    keys: directoryOf(keys),
+    keys: directoryOf(keys, path),
     ledger: ledgerOf(group, clock, new Admissions(database, books, expiry, ids), new Resolutions(database, books, expiry, ids)),
-    teams: new SqliteTeamRegistry({ database, path, clock, group, books, expiry, keys }),
-    glossaries: new SqliteGlossaryStore({ database, path, clock, group }),
-    ping: () => ping(database, group, path),
+    teams: new SqliteTeamRegistry({ database, clock, group, books, expiry, keys }),
+    glossaries: new SqliteGlossaryStore({ database, clock, group }),
+    ping: () => ping(database, group),
     close() {
       janitor.close();
       closed ??= group.close().then(() => closeDatabase(database, log));
@@ -62,7 +62,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /** Answers at once: readers of a WAL wait for nobody. */
-function directoryOf(keys: KeyRows): KeyDirectory {
+function directoryOf(keys: KeyRows, path: string): KeyDirectory {
   return {
     find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable {
       try {
@@ -70,7 +70,7 @@ function directoryOf(keys: KeyRows): KeyDirectory {
       } catch (error) {
         const cause = faultOf(error);
         if (cause === undefined) throw error;
-        return unavailable(cause);
+        return unavailable(path, cause);
       }
     },
   };
@@ -79,26 +79,20 @@ function directoryOf(keys: KeyRows): KeyDirectory {
 function ledgerOf(group: GroupCommit, clock: Clock, admissions: Admissions, resolutions: Resolutions): Ledger {
   return {
     admit(request: AdmissionRequest): Promise<Admission> {
-      return group.run<Admission>(() => admissions.admit(request, clock.nowMs()), unavailable);
+      return group.run(() => admissions.admit(request, clock.nowMs()));
     },
     resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-      return group.run<Resolution>(() => resolutions.resolve(teamId, requestId, verdict, clock.nowMs()), unavailable, false);
+      return group.run(() => resolutions.resolve(teamId, requestId, verdict, clock.nowMs()), false);
     },
   };
 }
 
 /** Goes the way of an admission: a store whose lock cannot be had does not answer, however well it reads. */
-function ping(database: DatabaseSync, group: GroupCommit, path: string): Promise<void> {
-  return group.run(
-    () => void database.prepare('SELECT no FROM teams LIMIT 1').get(),
-    (cause) => {
-      throw storeFault(path, cause);
-    },
-  );
-}
-
-function unavailable(cause: Cause): StoreUnavailable {
-  return { kind: 'unavailable', cause };
+function ping(database: DatabaseSync, group: GroupCommit): Promise<StoreUnavailable | undefined> {
+  return group.run(() => {
+    database.prepare('SELECT no FROM teams LIMIT 1').get();
+    return undefined;
+  });
 }
 
 function closeDatabase(database: DatabaseSync, log: Log): void {

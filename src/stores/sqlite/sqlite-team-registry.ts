@@ -2,9 +2,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { parseDuration } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { StoreError } from '../../domain/store-error.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
+  BalanceOutOfBounds,
   KeyRecord,
   NewKey,
   NewTeam,
@@ -21,7 +23,6 @@ import type { Expiry } from './expiry.ts';
 import { schemaRefusalOf } from './faults.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { KeyRows } from './key-rows.ts';
-import { storeFault } from './store-fault.ts';
 import { TeamRows } from './team-rows.ts';
 
 /** How many are searched at a time: some milliseconds. */
@@ -29,13 +30,14 @@ const SEARCH_PIECE = 5000;
 
 export interface RegistryParts {
   readonly database: DatabaseSync;
-  readonly path: string;
   readonly clock: Clock;
   readonly group: GroupCommit;
   readonly books: Books;
   readonly expiry: Expiry;
   readonly keys: KeyRows;
 }
+
+const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
 
 export class SqliteTeamRegistry implements TeamRegistry {
   readonly #parts: RegistryParts;
@@ -48,7 +50,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     this.#period = parts.database.prepare('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?');
   }
 
-  createTeam(team: NewTeam): Promise<Team> {
+  createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
     return this.#change(`team ${team.teamId}`, (nowMs) => {
       assertPeriod(team.limits);
       const no = this.#teams.insert(team, nowMs);
@@ -57,17 +59,19 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  listTeams(): Promise<readonly Team[]> {
+  listTeams(): Promise<readonly Team[] | StoreUnavailable> {
     return this.#run('the list of teams', () => this.#teams.all());
   }
 
-  async pageTeams(page: TeamPage): Promise<readonly Team[]> {
+  async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
     const numbers = await this.#page(page);
+    if (isUnavailable(numbers)) return numbers;
     return this.#run('a page of teams', () => numbers.map((no) => this.#teams.get(no).team));
   }
 
-  async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[]> {
+  async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
     const numbers = await this.#page(page);
+    if (isUnavailable(numbers)) return numbers;
     return this.#run('a page of teams', (nowMs) =>
       numbers.map((no) => {
         const { team, usedCharacters, periodEndMs } = this.#teams.get(no);
@@ -77,30 +81,34 @@ export class SqliteTeamRegistry implements TeamRegistry {
     );
   }
 
-  findTeam(teamId: string): Promise<Team | undefined> {
+  findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
     return this.#run(`team ${teamId}`, () => {
       const no = this.#numberOf(teamId);
       return no === undefined ? undefined : this.#teams.get(no).team;
     });
   }
 
-  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined> {
+  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable> {
     return this.#change(`team ${teamId}`, (nowMs) => {
       const no = this.#current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, heldMicro } = this.#teams.get(no);
+      const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
+      // What is held has been promised already: taking credit away may not reach into it.
+      const isSound = Number.isSafeInteger(balanceMicro) && balanceMicro >= heldMicro;
+      if (change.addMicro !== undefined && !isSound) return OUT_OF_BOUNDS;
       if (change.name !== undefined) this.#teams.setName(no, change.name);
       if (change.plan !== undefined) {
         assertPeriod(change.plan.limits);
         this.#teams.setPlan(no, change.plan.name, change.plan.limits);
         if (change.plan.limits.period !== team.limits.period) this.#startPeriod(teamId, nowMs);
       }
-      if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceAfter(team, heldMicro, change.addMicro));
+      if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
       return this.#teams.get(no).team;
     });
   }
 
-  createKey(key: NewKey): Promise<KeyRecord | undefined> {
+  createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#change(`key ${key.keyId}`, (nowMs) => {
       const no = this.#numberOf(key.teamId);
       if (no === undefined) return undefined;
@@ -109,21 +117,21 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined> {
+  listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
     return this.#run(`team ${teamId}`, () => {
       const no = this.#numberOf(teamId);
       return no === undefined ? undefined : this.#parts.keys.ofTeam(no);
     });
   }
 
-  revokeKey(keyId: string): Promise<KeyRecord | undefined> {
+  revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#change(`key ${keyId}`, (nowMs) => {
       this.#parts.keys.revoke(keyId, nowMs);
       return this.#parts.keys.get(keyId);
     });
   }
 
-  usage(teamId: string): Promise<Usage | undefined> {
+  usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
     return this.#run(`team ${teamId}`, (nowMs) => {
       const no = this.#current(teamId, nowMs);
       if (no === undefined) return undefined;
@@ -139,7 +147,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  standing(teamId: string): Promise<Standing | undefined> {
+  standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
     return this.#run(`team ${teamId}`, (nowMs) => {
       const no = this.#current(teamId, nowMs);
       return no === undefined ? undefined : this.#teams.standing(no);
@@ -147,15 +155,19 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   /** The numbers of a page's teams. A search goes stretch by stretch, so that it never keeps the ledger waiting for long. */
-  async #page({ after, limit, search }: TeamPage): Promise<readonly number[]> {
+  async #page({ after, limit, search }: TeamPage): Promise<readonly number[] | StoreUnavailable> {
     const subject = 'a page of teams';
     const first = await this.#run(subject, () => (after === undefined ? 0 : (this.#numberOf(after) ?? 0)));
+    if (isUnavailable(first)) return first;
     if (search === undefined) return this.#run(subject, () => this.#teams.behind(first, limit));
     const text = search.toLowerCase();
     const last = await this.#run(subject, () => this.#teams.last());
+    if (isUnavailable(last)) return last;
     const found: number[] = [];
     for (let from = first; from < last && found.length < limit; from += SEARCH_PIECE) {
-      found.push(...(await this.#run(subject, () => this.#teams.matching(text, from, from + SEARCH_PIECE, limit - found.length))));
+      const more = await this.#run(subject, () => this.#teams.matching(text, from, from + SEARCH_PIECE, limit - found.length));
+      if (isUnavailable(more)) return more;
+      found.push(...more);
     }
     return found;
   }
@@ -184,7 +196,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   /** For what writes the rows that the ledger keeps in memory. */
-  #change<T>(subject: string, work: (nowMs: number) => T): Promise<T> {
+  #change<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     return this.#run(subject, (nowMs) => {
       const result = work(nowMs);
       this.#parts.books.forget();
@@ -192,21 +204,16 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  async #run<T>(subject: string, work: (nowMs: number) => T): Promise<T> {
+  async #run<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     try {
-      return await this.#parts.group.run(
-        () => {
-          this.#parts.books.flush();
-          return work(this.#parts.clock.nowMs());
-        },
-        (cause) => {
-          throw storeFault(this.#parts.path, cause);
-        },
-      );
+      return await this.#parts.group.run(() => {
+        this.#parts.books.flush();
+        return work(this.#parts.clock.nowMs());
+      });
     } catch (error) {
       const refusal = schemaRefusalOf(error);
       if (refusal === undefined) throw error;
-      throw new StoreError(
+      throw new RangeError(
         refusal === 'exists'
           ? `${subject} exists already; create it under an id and a key of its own.`
           : `${subject} cannot be stored: its numbers must be whole, not negative and below 2^53, a rate at least 1.`,
@@ -218,14 +225,5 @@ export class SqliteTeamRegistry implements TeamRegistry {
 
 function assertPeriod({ period }: TeamLimits): void {
   if (parseDuration(period) !== undefined) return;
-  throw new StoreError(`"${period}" is no period; write an ISO 8601 duration of whole units, such as P1M.`);
-}
-
-/** What is held has been promised already: taking credit away may not reach into it. */
-function balanceAfter({ teamId, balanceMicro }: Team, heldMicro: number, addMicro: number): number {
-  const after = balanceMicro + addMicro;
-  if (Number.isSafeInteger(after) && after >= heldMicro) return after;
-  throw new StoreError(
-    `the credit of team ${teamId} would leave its bounds: it cannot fall below what is reserved, nor reach 2^53 millionths.`,
-  );
+  throw new RangeError(`"${period}" is no period; write an ISO 8601 duration of whole units, such as P1M.`);
 }

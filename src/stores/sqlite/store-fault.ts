@@ -1,5 +1,6 @@
 // Puts a fault into the words that an operator reads: which store, what is wrong, what to do.
 import { StoreError } from '../../domain/store-error.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Fault } from './faults.ts';
 
 /** Why nothing was done (or, for a fault of the COMMIT itself, why it is unknown whether it was). */
@@ -24,6 +25,16 @@ export function storeName(path: string): string {
   return `sqlite:${path.replace(/\p{Cc}/gu, '?')}`;
 }
 
+/** For what opening the store meets. */
 export function storeFault(path: string, cause: Cause, error?: unknown): StoreError {
-  return new StoreError(`${storeName(path)} ${ADVICE[cause]}`, { cause: error });
+  return new StoreError(adviceOn(path, cause), { cause: error });
+}
+
+/** For what an open store answers. */
+export function unavailable(path: string, cause: Cause): StoreUnavailable {
+  return { kind: 'unavailable', cause, advice: adviceOn(path, cause) };
+}
+
+function adviceOn(path: string, cause: Cause): string {
+  return `${storeName(path)} ${ADVICE[cause]}`;
 }

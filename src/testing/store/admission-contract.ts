@@ -1,4 +1,5 @@
 // Part of the store contract: the order in which an admission is checked, and what each answer leaves behind.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
@@ -37,7 +38,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     const open = await team.reserve(10);
     const { requestId: done } = await team.reserve(10);
     await team.commit(done);
-    await subject.store.teams.revokeKey(team.keyId);
+    answered(await subject.store.teams.revokeKey(team.keyId));
     for (const options of [{}, { keyId: newId() }, { characters: 10_001 }, { reserve: false }]) {
       expect(await team.admit({ requestId: done, ...options })).toEqual({ kind: 'repeated' });
       expect(await team.admit({ requestId: open.requestId, ...options })).toEqual({ kind: 'admitted', reservation: open });
@@ -47,7 +48,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
   it('a revoked key is seen before the rate and the text', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
-    await subject.store.teams.revokeKey(team.keyId);
+    answered(await subject.store.teams.revokeKey(team.keyId));
     expect(await team.admit({ characters: 10_001 })).toEqual({ kind: 'key_revoked' });
   });
 
@@ -77,7 +78,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     const { store, clock } = subject;
     const limits = { requestsPerSecond: 1, maxCharactersPerRequest: 50, characterLimit: 40 };
     const team = await teamUnderTest(store, limits);
-    const lastUse = async () => (await store.teams.listKeys(team.teamId))?.[0]?.lastUsedAtMs;
+    const lastUse = async () => answered(await store.teams.listKeys(team.teamId))?.[0]?.lastUsedAtMs;
     expect(await lastUse()).toBeUndefined();
     const steps = [
       { options: {}, kind: 'admitted', waitMs: 0 },
@@ -98,16 +99,16 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);
     const spare = freshKey(team.teamId, 'spare');
-    await store.teams.createKey(spare);
+    answered(await store.teams.createKey(spare));
     const { requestId } = await team.reserve(10);
     const usedAtMs = clock.nowMs();
     clock.step(5);
     await team.admit({ requestId });
     await team.release(requestId);
     await team.admit({ requestId });
-    await store.teams.revokeKey(team.keyId);
+    answered(await store.teams.revokeKey(team.keyId));
     await team.admit();
-    const keys = await store.teams.listKeys(team.teamId);
+    const keys = answered(await store.teams.listKeys(team.teamId));
     expect(keys?.map((key) => key.lastUsedAtMs)).toEqual([usedAtMs, undefined]);
   });
 }

@@ -1,4 +1,5 @@
 // Part of the store contract: operations that come at once, and over several instances on the same backing.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Admission } from '../../ports/ledger.ts';
@@ -49,7 +50,7 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
   it('a revocation on one instance is seen by the next admission on the other', async () => {
     const team = await teamUnderTest(subject.store);
     expect((await team.admit({}, subject.again)).kind).toBe('admitted');
-    await subject.store.teams.revokeKey(team.keyId);
+    answered(await subject.store.teams.revokeKey(team.keyId));
     expect(await team.admit({}, subject.again)).toEqual({ kind: 'key_revoked' });
   });
 
@@ -57,10 +58,12 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
     const { store, again } = subject;
     const team = await teamUnderTest(store);
     const key = freshKey(team.teamId);
-    await store.teams.createKey(key);
+    answered(await store.teams.createKey(key));
     expect(await again.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
     expect((await team.admit({ keyId: key.keyId }, again)).kind).toBe('admitted');
-    await store.teams.updateTeam(team.teamId, { plan: { name: 'small', limits: { ...GENEROUS_QUOTA, maxCharactersPerRequest: 9 } } });
+    answered(
+      await store.teams.updateTeam(team.teamId, { plan: { name: 'small', limits: { ...GENEROUS_QUOTA, maxCharactersPerRequest: 9 } } }),
+    );
     expect(await team.admit({}, again)).toEqual({ kind: 'text_too_long', maxCharacters: 9 });
   });
 

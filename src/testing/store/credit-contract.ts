@@ -1,4 +1,5 @@
 // Part of the store contract: prepaid credit, exact to the millionth of a minor unit and never below zero.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
@@ -73,7 +74,7 @@ export function creditContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ balanceMicro, heldMicro: 3 });
     await team.commit(requestId);
     expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 3, heldMicro: 0 });
-    await subject.store.teams.updateTeam(team.teamId, { addMicro: 2 });
+    answered(await subject.store.teams.updateTeam(team.teamId, { addMicro: 2 }));
     expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 1 });
   });
 

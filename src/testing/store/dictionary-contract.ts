@@ -2,6 +2,7 @@
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { GlossaryReference } from '../../domain/charge.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryChange, GlossaryChanged, GlossaryEntries, GlossaryRecord, NewDictionary } from '../../ports/glossary-store.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Subject } from './subject.ts';
@@ -15,7 +16,7 @@ function dictionary([sourceLang, targetLang]: Pair, entries: GlossaryEntries = {
 }
 
 async function created({ glossaries }: Store, teamId: string, ...dictionaries: NewDictionary[]): Promise<GlossaryRecord> {
-  const creation = await glossaries.create({ glossaryId: newId(), teamId, name: 'Terms', dictionaries });
+  const creation = answered(await glossaries.create({ glossaryId: newId(), teamId, name: 'Terms', dictionaries }));
   if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
   return creation.glossary;
 }
@@ -42,14 +43,14 @@ async function served(team: TeamUnderTest, reference: GlossaryReference, store?:
 async function merge({ glossaries }: Store, teamId: string, glossaryId: string, entries: GlossaryEntries): Promise<void> {
   let changed: GlossaryChanged | undefined;
   do {
-    const record = await glossaries.find(teamId, glossaryId);
+    const record = answered(await glossaries.find(teamId, glossaryId));
     const [first, ...others] = record?.dictionaries ?? [];
     if (record === undefined || first === undefined) throw new Error('the glossary is gone');
-    const before = await glossaries.entries(teamId, first.dictionaryId);
+    const before = answered(await glossaries.entries(teamId, first.dictionaryId));
     // Nothing is found where another has taken its place meanwhile.
     if (before === undefined) continue;
-    const merged = dictionary([first.sourceLang, first.targetLang], { ...before, ...entries });
-    changed = await glossaries.change(changeOf(teamId, record, [merged, ...others]));
+    const merged = dictionary([first.sourceLang, first.targetLang], { ...before.entries, ...entries });
+    changed = answered(await glossaries.change(changeOf(teamId, record, [merged, ...others])));
   } while (changed?.kind !== 'changed');
 }
 
@@ -67,8 +68,8 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     await created(store, teamId, dictionary(DE));
     for (const { glossaries } of [store, again]) {
       expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
-      expect((await glossaries.list(teamId))[0]).toEqual(record);
-      for (const { dictionaryId, entries } of several) expect(await glossaries.entries(teamId, dictionaryId)).toEqual(entries);
+      expect(answered(await glossaries.list(teamId))[0]).toEqual(record);
+      for (const { dictionaryId, entries } of several) expect(await glossaries.entries(teamId, dictionaryId)).toEqual({ entries });
     }
     const third = { glossaryId: newId(), teamId, name: 'Terms', dictionaries: [] };
     expect(await store.glossaries.create(third)).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
@@ -86,7 +87,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     for (const { glossaries } of [store, again]) {
       expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
       expect(await glossaries.entries(teamId, fr.dictionaryId)).toBeUndefined();
-      for (const { dictionaryId, entries } of [de, it2, newFr]) expect(await glossaries.entries(teamId, dictionaryId)).toEqual(entries);
+      for (const { dictionaryId, entries } of [de, it2, newFr]) expect(await glossaries.entries(teamId, dictionaryId)).toEqual({ entries });
     }
   });
 
@@ -193,10 +194,10 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     const { glossaryId } = await created(store, teamId, dictionary(DE, { first: '0' }));
     const terms = Array.from({ length: 20 }, (_, i) => `term ${i}`);
     await Promise.all(terms.map((term, i) => merge(i % 2 === 0 ? store : again, teamId, glossaryId, { [term]: 'x' })));
-    const record = await again.glossaries.find(teamId, glossaryId);
+    const record = answered(await again.glossaries.find(teamId, glossaryId));
     expect(record).toMatchObject({ revision: 21, dictionaries: [{ entryCount: 21 }] });
-    const entries = await again.glossaries.entries(teamId, record!.dictionaries[0]!.dictionaryId);
-    expect(Object.keys(entries ?? {}).toSorted()).toEqual(['first', ...terms].toSorted());
+    const found = answered(await again.glossaries.entries(teamId, record!.dictionaries[0]!.dictionaryId));
+    expect(Object.keys(found?.entries ?? {}).toSorted()).toEqual(['first', ...terms].toSorted());
   });
 
   it('whoever reads while it is changed sees a dictionary whole, as it was or as it is', async () => {
@@ -209,9 +210,10 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     const reading = { on: true };
     const read = async (from: Store): Promise<void> => {
       while (reading.on) {
-        const entries = await from.glossaries.entries(teamId, (await served(team, reference, from))!);
+        const found = answered(await from.glossaries.entries(teamId, (await served(team, reference, from))!));
         // Gone already: the next admission names the one in its place.
-        if (entries === undefined) continue;
+        if (found === undefined) continue;
+        const { entries } = found;
         const texts = new Set(Object.values(entries));
         expect(texts).toEqual(new Set([`of ${Object.keys(entries).length - 1}`]));
       }

@@ -2,6 +2,7 @@
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { GlossaryReference } from '../../domain/charge.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryRecord, NewGlossary } from '../../ports/glossary-store.ts';
 import type { Store } from '../../ports/store.ts';
 import { singleGlossary } from './single-glossary.ts';
@@ -21,7 +22,7 @@ function glossary(teamId: string, change: Partial<SingleGlossary> = {}): NewGlos
 }
 
 async function created(store: Store, wanted: NewGlossary): Promise<GlossaryRecord> {
-  const creation = await store.glossaries.create(wanted);
+  const creation = answered(await store.glossaries.create(wanted));
   if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
   return creation.glossary;
 }
@@ -43,7 +44,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     for (const { glossaries } of [store, again]) {
       expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
       expect(await glossaries.list(teamId)).toEqual([record]);
-      expect(JSON.stringify(await glossaries.entries(teamId, glossaryId))).toBe(JSON.stringify(ENTRIES));
+      expect(JSON.stringify(await glossaries.entries(teamId, glossaryId))).toBe(JSON.stringify({ entries: ENTRIES }));
     }
   });
 
@@ -52,7 +53,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     const entries = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`term ${i} ${'x'.repeat(100)}`, `Begriff ${i}`]));
     const { glossaryId, dictionaries } = await created(subject.store, glossary(teamId, { entries }));
     expect(dictionaries).toMatchObject([{ entryCount: 5000 }]);
-    expect(await subject.again.glossaries.entries(teamId, glossaryId)).toEqual(entries);
+    expect(await subject.again.glossaries.entries(teamId, glossaryId)).toEqual({ entries });
   });
 
   it('a team without glossaries has an empty list, and so has one that does not exist', async () => {
@@ -69,9 +70,9 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
       await created(store, glossary(teamId, { glossaryId }));
       clock.step(-60_000);
     }
-    await store.glossaries.remove(teamId, ids[0]!);
+    answered(await store.glossaries.remove(teamId, ids[0]!));
     for (const glossaryId of ids.slice(3)) await created(store, glossary(teamId, { glossaryId }));
-    expect((await store.glossaries.list(teamId)).map((one) => one.glossaryId)).toEqual(ids.slice(1));
+    expect(answered(await store.glossaries.list(teamId)).map((one) => one.glossaryId)).toEqual(ids.slice(1));
   });
 
   it('a team never sees, uses or removes a glossary of another', async () => {
@@ -121,7 +122,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     const { glossaryId } = await created(store, glossary(teamId));
     await created(store, glossary(teamId));
     expect(await store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
-    await store.glossaries.remove(teamId, glossaryId);
+    answered(await store.glossaries.remove(teamId, glossaryId));
     await created(store, glossary(teamId));
     expect(await store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
     expect(await store.glossaries.list(teamId)).toHaveLength(2);
@@ -142,7 +143,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(glossary(team.teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 1 });
     expect(await store.glossaries.list(team.teamId)).toHaveLength(2);
     expect(await team.admit({ glossary: used(first) })).toMatchObject({ kind: 'admitted' });
-    await store.glossaries.remove(team.teamId, first.glossaryId);
+    answered(await store.glossaries.remove(team.teamId, first.glossaryId));
     expect(await store.glossaries.create(glossary(team.teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 1 });
   });
 
@@ -171,6 +172,6 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
 /** Creates until the limit answers. */
 async function roomFor({ teamId }: TeamUnderTest, { glossaries }: Store): Promise<number> {
   let room = 0;
-  while ((await glossaries.create(glossary(teamId))).kind === 'created') room++;
+  while (answered(await glossaries.create(glossary(teamId))).kind === 'created') room++;
   return room;
 }

@@ -2,6 +2,7 @@
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { digestOf, newKey } from '../../domain/api-key.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { Subject } from './subject.ts';
 import { freshKey, idAt, newId, teamUnderTest } from './team-under-test.ts';
 
@@ -9,7 +10,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
   it('a created key is active, unused, and carries what it was made with but never its digest', async () => {
     const team = await teamUnderTest(subject.store);
     const { digest, ...shown } = freshKey(team.teamId, 'nächtlicher Lauf “7”', 'test');
-    const record = await subject.store.teams.createKey({ digest, ...shown });
+    const record = answered(await subject.store.teams.createKey({ digest, ...shown }));
     expect(record).toEqual({ ...shown, status: 'active', createdAtMs: subject.clock.nowMs(), lastUsedAtMs: undefined });
     expect(JSON.stringify(await subject.store.teams.listKeys(team.teamId))).notToContain(digest);
   });
@@ -18,7 +19,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     const team = await teamUnderTest(subject.store);
     const key = freshKey(team.teamId, '', 'test');
     expect(await subject.store.keys.find(key.digest)).toBeUndefined();
-    await subject.store.teams.createKey(key);
+    answered(await subject.store.teams.createKey(key));
     expect(await subject.store.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'test' });
     expect((await team.admit({ keyId: key.keyId })).kind).toBe('admitted');
   });
@@ -37,7 +38,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);
     const key = freshKey(team.teamId);
-    await store.teams.createKey(key);
+    answered(await store.teams.createKey(key));
     expect(await store.teams.revokeKey(key.keyId)).toMatchObject({ keyId: key.keyId, status: 'revoked' });
     for (const waitMs of [0, 1000, 86_400_000]) {
       clock.step(waitMs);
@@ -49,15 +50,15 @@ export function keysContract(it: AddCase, subject: Subject): void {
   it('revoking a key leaves the team’s other keys valid', async () => {
     const team = await teamUnderTest(subject.store);
     const key = freshKey(team.teamId);
-    await subject.store.teams.createKey(key);
-    await subject.store.teams.revokeKey(key.keyId);
+    answered(await subject.store.teams.createKey(key));
+    answered(await subject.store.teams.revokeKey(key.keyId));
     expect((await team.admit()).kind).toBe('admitted');
   });
 
   it('revoking twice gives the same record, and revoking an unknown key none', async () => {
     const team = await teamUnderTest(subject.store);
     await team.touch();
-    const first = await subject.store.teams.revokeKey(team.keyId);
+    const first = answered(await subject.store.teams.revokeKey(team.keyId));
     subject.clock.step(1);
     expect(await subject.store.teams.revokeKey(team.keyId)).toEqual(first);
     expect(first?.lastUsedAtMs).toBe(subject.clock.nowMs() - 1);
@@ -69,11 +70,11 @@ export function keysContract(it: AddCase, subject: Subject): void {
     const team = await teamUnderTest(store);
     const ids = [idAt(9), idAt(8), idAt(7), idAt(10)];
     for (const [i, keyId] of ids.entries()) {
-      await store.teams.createKey({ ...freshKey(team.teamId, `key ${i}`), keyId });
+      answered(await store.teams.createKey({ ...freshKey(team.teamId, `key ${i}`), keyId }));
       if (i === 1) clock.step(-5000);
     }
     const expected = [team.keyId, ...ids];
-    expect((await store.teams.listKeys(team.teamId))?.map((key) => key.keyId)).toEqual(expected);
+    expect(answered(await store.teams.listKeys(team.teamId))?.map((key) => key.keyId)).toEqual(expected);
     expect((await team.usage()).keys.map((key) => key.keyId)).toEqual(expected);
   });
 
@@ -81,7 +82,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     const teamId = newId();
     expect(await subject.store.teams.listKeys(teamId)).toBeUndefined();
     const { team } = await (await teamUnderTest(subject.store)).usage();
-    await subject.store.teams.createTeam({ ...team, teamId });
+    answered(await subject.store.teams.createTeam({ ...team, teamId }));
     expect(await subject.store.teams.listKeys(teamId)).toEqual([]);
   });
 
@@ -89,11 +90,11 @@ export function keysContract(it: AddCase, subject: Subject): void {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);
     const [busy, revoked, unused] = [freshKey(team.teamId, 'busy'), freshKey(team.teamId, 'old'), freshKey(team.teamId, 'spare', 'test')];
-    for (const key of [busy, revoked, unused]) await store.teams.createKey(key);
+    for (const key of [busy, revoked, unused]) answered(await store.teams.createKey(key));
     for (const { keyId } of [busy, busy, revoked]) await team.commit((await team.reserve(10, { keyId })).requestId);
     await team.release((await team.reserve(5, { keyId: busy.keyId })).requestId);
     await team.reserve(7, { keyId: busy.keyId });
-    await store.teams.revokeKey(revoked.keyId);
+    answered(await store.teams.revokeKey(revoked.keyId));
     const usedAtMs = clock.nowMs();
     const usage = await team.usage();
     expect(usage.characters).toBe(30);

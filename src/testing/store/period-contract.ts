@@ -1,4 +1,5 @@
 // Part of the store contract: periods counted from the team's creation, and reservations that stay in theirs.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
@@ -29,7 +30,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
   it('usage starts afresh with the period, for the team and for every key', async () => {
     const team = await teamUnderTest(subject.store, { period: 'PT2S' });
     const spare = freshKey(team.teamId);
-    await subject.store.teams.createKey(spare);
+    answered(await subject.store.teams.createKey(spare));
     for (const keyId of [team.keyId, spare.keyId]) await team.commit((await team.reserve(10, { keyId })).requestId);
     expect(await team.usage()).toMatchObject({ characters: 20, keys: [{ characters: 10 }, { characters: 10 }] });
     subject.clock.step(2000);

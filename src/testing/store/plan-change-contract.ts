@@ -1,4 +1,5 @@
 // Part of the store contract: a team's new numbers hold from the next admission on, and reservations keep theirs.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
@@ -7,7 +8,7 @@ import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
 export function planChangeContract(it: AddCase, subject: Subject): void {
   it('the record names the new plan and its numbers at once, and keeps what was not changed', async () => {
     const team = await teamUnderTest(subject.store);
-    const before = await subject.store.teams.findTeam(team.teamId);
+    const before = answered(await subject.store.teams.findTeam(team.teamId));
     const limits = { ...GENEROUS_QUOTA, characterLimit: 7, currency: 'CHF' };
     const expected = { ...before, plan: 'other', limits };
     expect(await subject.store.teams.updateTeam(team.teamId, { plan: { name: 'other', limits } })).toEqual(expected);
@@ -84,7 +85,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     const team = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);
     await team.setLimits(PREPAID);
-    await subject.store.teams.updateTeam(team.teamId, { addMicro: 30_000 });
+    answered(await subject.store.teams.updateTeam(team.teamId, { addMicro: 30_000 }));
     expect(await team.standing()).toMatchObject({ heldCharacters: 10, balanceMicro: 30_000, heldMicro: 0, openReservations: 1 });
     expect((await team.admit({ characters: 12 })).kind).toBe('admitted');
     await team.commit(requestId);

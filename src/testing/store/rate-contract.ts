@@ -1,4 +1,5 @@
 // Part of the store contract: of any instant's last 1,000 ms, exactly the plan's number of requests is admitted.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
@@ -70,8 +71,8 @@ export function rateContract(it: AddCase, subject: Subject): void {
   it('neither a repeated id nor a refused key nor a resolution takes a place', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const revoked = freshKey(team.teamId);
-    await subject.store.teams.createKey(revoked);
-    await subject.store.teams.revokeKey(revoked.keyId);
+    answered(await subject.store.teams.createKey(revoked));
+    answered(await subject.store.teams.revokeKey(revoked.keyId));
     const { requestId } = await team.reserve(10);
     await team.admit({ requestId });
     await team.commit(requestId);
@@ -86,7 +87,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const other = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     const spare = freshKey(team.teamId);
-    await subject.store.teams.createKey(spare);
+    answered(await subject.store.teams.createKey(spare));
     await team.touch();
     expect((await team.admit({ keyId: spare.keyId })).kind).toBe('admitted');
     expect((await team.admit({ keyId: spare.keyId })).kind).toBe('rate_limited');

@@ -1,4 +1,5 @@
 // Part of the store contract: the limit and the places left, as an admission reports them to whoever asks.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Admission } from '../../ports/ledger.ts';
@@ -59,8 +60,8 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
   it('what takes no place reports none: a repeated id, an unknown and a revoked key', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 5 });
     const revoked = freshKey(team.teamId);
-    await subject.store.teams.createKey(revoked);
-    await subject.store.teams.revokeKey(revoked.keyId);
+    answered(await subject.store.teams.createKey(revoked));
+    answered(await subject.store.teams.revokeKey(revoked.keyId));
     const { requestId } = await team.reserve(10);
     expect(rateOf(await team.admit({ requestId, reportRate: true }))).toBeUndefined();
     await team.commit(requestId);

@@ -2,6 +2,7 @@
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { Subject } from './subject.ts';
 import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
@@ -108,7 +109,7 @@ export function remembranceContract(it: AddCase, subject: Subject): void {
     await team.admit({ requestId: unknown, keyId: newId() });
     expect(await team.commit(unknown)).toEqual({ kind: 'absent' });
     expect((await team.admit({ requestId: unknown })).kind).toBe('admitted');
-    await subject.store.teams.revokeKey(team.keyId);
+    answered(await subject.store.teams.revokeKey(team.keyId));
     for (let i = 0; i < 2; i++) expect(await team.admit({ requestId: revoked })).toEqual({ kind: 'key_revoked' });
     expect(await team.commit(revoked)).toEqual({ kind: 'absent' });
   });

@@ -1,4 +1,5 @@
 // Part of the store contract: every reservation is resolved exactly once, whatever is repeated or comes late.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Verdict } from '../../ports/ledger.ts';
@@ -117,7 +118,7 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
   it('a reservation outlives the revocation of its key, and is charged to it', async () => {
     const team = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);
-    await subject.store.teams.revokeKey(team.keyId);
+    answered(await subject.store.teams.revokeKey(team.keyId));
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
     expect((await team.usage()).keys).toMatchObject([{ status: 'revoked', characters: 10, requests: 1 }]);
   });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ulidSource } from '../../domain/ulid.ts';
 import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Reservation, Resolution } from '../../ports/ledger.ts';
 import type { Store } from '../../ports/store.ts';
 import type { NewKey, Standing, Usage } from '../../ports/team-registry.ts';
@@ -65,9 +66,9 @@ export function freshKey(teamId: string, label = 'backend', mode: 'live' | 'test
 export async function teamUnderTest(home: Store, limits: Partial<TeamLimits> = {}, balanceMicro = 0): Promise<TeamUnderTest> {
   const teamId = newId();
   let held = { ...GENEROUS_QUOTA, ...limits };
-  await home.teams.createTeam({ teamId, name: 'Team under test', plan: 'test', limits: held, balanceMicro });
+  answered(await home.teams.createTeam({ teamId, name: 'Team under test', plan: 'test', limits: held, balanceMicro }));
   const key = freshKey(teamId);
-  await home.teams.createKey(key);
+  answered(await home.teams.createKey(key));
 
   const admit = async (options: AdmitOptions = {}, store = home): Promise<Admission> =>
     store.ledger.admit({
@@ -94,10 +95,10 @@ export async function teamUnderTest(home: Store, limits: Partial<TeamLimits> = {
     release: async (requestId, store = home) => store.ledger.resolve(teamId, requestId, 'release'),
     async setLimits(change) {
       held = { ...held, ...change };
-      await home.teams.updateTeam(teamId, { plan: { name: 'test', limits: held } });
+      answered(await home.teams.updateTeam(teamId, { plan: { name: 'test', limits: held } }));
     },
-    standing: async (store = home) => present(await store.teams.standing(teamId)),
-    usage: async (store = home) => present(await store.teams.usage(teamId)),
+    standing: async (store = home) => present(answered(await store.teams.standing(teamId))),
+    usage: async (store = home) => present(answered(await store.teams.usage(teamId))),
   };
 }
 

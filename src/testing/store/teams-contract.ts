@@ -1,4 +1,5 @@
 // Part of the store contract: teams as they are created, found, listed and given credit.
+import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { AdmissionRequest } from '../../ports/ledger.ts';
@@ -17,10 +18,12 @@ export function teamsContract(it: AddCase, subject: Subject): void {
   it('teams are listed in order of creation, whatever their ids and the clock say', async () => {
     const ids = [idAt(9), idAt(8), idAt(10)];
     for (const teamId of ids) {
-      await subject.store.teams.createTeam({ teamId, name: 'One of many', plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 });
+      answered(
+        await subject.store.teams.createTeam({ teamId, name: 'One of many', plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 }),
+      );
       if (teamId === ids[1]) subject.clock.step(-5000);
     }
-    const listed = await subject.store.teams.listTeams();
+    const listed = answered(await subject.store.teams.listTeams());
     expect(listed.map((team) => team.teamId).filter((teamId) => ids.includes(teamId))).toEqual(ids);
     expect(listed.find((team) => team.teamId === ids[0])).toEqual(await subject.store.teams.findTeam(ids[0] ?? ''));
   });
@@ -32,18 +35,18 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     const ids: string[] = [];
     for (const name of names) {
       const team = { teamId: newId(), name, plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
-      ids.push((await teams.createTeam(team)).teamId);
+      ids.push(answered(await teams.createTeam(team)).teamId);
     }
     const [alpha, beta, gamma, delta] = ids as [string, string, string, string];
     const found = async (after: string | undefined, limit: number, search: string | undefined) =>
-      (await teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);
+      answered(await teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);
     expect(await found(undefined, 10, mark)).toEqual([alpha, beta, delta]);
     expect(await found(undefined, 2, mark.toLowerCase())).toEqual([alpha, beta]);
     expect(await found(beta, 2, mark)).toEqual([delta]);
     expect(await found(undefined, 10, gamma.slice(4))).toEqual([gamma]);
     expect(await found(alpha, 3, undefined)).toEqual([beta, gamma, delta]);
     expect(await found(delta, 3, undefined)).toEqual([]);
-    expect((await teams.pageTeams({ after: undefined, limit: 1, search: gamma }))[0]).toEqual(await teams.findTeam(gamma));
+    expect(answered(await teams.pageTeams({ after: undefined, limit: 1, search: gamma }))[0]).toEqual(await teams.findTeam(gamma));
   });
 
   it('a page of summaries has the same teams, with their use and the key that went unused for longest', async () => {
@@ -52,7 +55,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     const [used, bare] = [await namedTeam(subject, `Used ${mark}`), await namedTeam(subject, `Bare ${mark}`)];
     const [first, second, third] = [await keyOf(subject, used), await keyOf(subject, used), await keyOf(subject, used)];
     subject.clock.step(1000);
-    const summaries = () => teams.pageSummaries({ after: undefined, limit: 5, search: mark });
+    const summaries = async () => answered(await teams.pageSummaries({ after: undefined, limit: 5, search: mark }));
     const idle = { characters: 0, lastUsedAtMs: undefined };
     expect(await summaries()).toEqual([
       { team: await teams.findTeam(used), ...idle, activeKeys: 3, idlestKey: { keyId: first, sinceMs: start } },
@@ -62,21 +65,21 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     const admitted = await subject.store.ledger.admit({ ...plainRequest(used, first), requestId });
     expect(admitted.kind).toBe('admitted');
     await subject.store.ledger.resolve(used, requestId, 'commit');
-    await teams.revokeKey(second);
+    answered(await teams.revokeKey(second));
     expect((await summaries())[0]).toMatchObject({
       characters: 10,
       activeKeys: 2,
       lastUsedAtMs: start + 1000,
       idlestKey: { keyId: third, sinceMs: start },
     });
-    subject.clock.set((await teams.usage(used))!.periodEndMs);
+    subject.clock.set(answered(await teams.usage(used))!.periodEndMs);
     expect((await summaries())[0]).toMatchObject({ characters: 0, lastUsedAtMs: start + 1000 });
-    expect((await teams.usage(used))?.characters).toBe(0);
+    expect(answered(await teams.usage(used))?.characters).toBe(0);
   });
 
   it('a team can be given another name, which changes nothing else', async () => {
     const team = await teamUnderTest(subject.store);
-    const before = await subject.store.teams.findTeam(team.teamId);
+    const before = answered(await subject.store.teams.findTeam(team.teamId));
     expect(await subject.store.teams.updateTeam(team.teamId, { name: 'Renamed' })).toEqual({ ...before, name: 'Renamed' });
     expect(await subject.store.teams.pageTeams({ after: undefined, limit: 1, search: team.teamId })).toEqual([
       { ...before, name: 'Renamed' },
@@ -95,14 +98,27 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.teams.updateTeam(team.teamId, { addMicro: 25_001 })).toMatchObject({ balanceMicro: 25_001 });
     expect(await subject.store.teams.updateTeam(team.teamId, { addMicro: 4 })).toMatchObject({ balanceMicro: 25_005 });
     await team.reserve(10);
-    expect((await subject.store.teams.findTeam(team.teamId))?.balanceMicro).toBe(25_005);
+    expect(answered(await subject.store.teams.findTeam(team.teamId))?.balanceMicro).toBe(25_005);
   });
 
   it('a plan and credit can be changed together, and an empty change changes nothing', async () => {
     const team = await teamUnderTest(subject.store);
-    const changed = await subject.store.teams.updateTeam(team.teamId, { plan: { name: 'prepaid', limits: PREPAID }, addMicro: 100 });
+    const changed = answered(
+      await subject.store.teams.updateTeam(team.teamId, { plan: { name: 'prepaid', limits: PREPAID }, addMicro: 100 }),
+    );
     expect(changed).toMatchObject({ plan: 'prepaid', limits: PREPAID, balanceMicro: 100 });
     expect(await subject.store.teams.updateTeam(team.teamId, {})).toEqual(changed);
+  });
+
+  it('credit beyond what can be counted is refused with the whole change, and the last whole number is reached', async () => {
+    const { teams } = subject.store;
+    const { teamId } = await teamUnderTest(subject.store, PREPAID, 7);
+    const before = answered(await teams.findTeam(teamId));
+    const change = { name: 'Rich', plan: { name: 'other', limits: GENEROUS_QUOTA }, addMicro: Number.MAX_SAFE_INTEGER - 6 };
+    expect(await teams.updateTeam(teamId, change)).toEqual({ kind: 'balance_out_of_bounds' });
+    expect(await teams.findTeam(teamId)).toEqual(before);
+    const full = answered(await teams.updateTeam(teamId, { addMicro: Number.MAX_SAFE_INTEGER - 7 }));
+    expect(full).toMatchObject({ balanceMicro: Number.MAX_SAFE_INTEGER });
   });
 
   it('an id that is no team’s is undefined everywhere', async () => {
@@ -122,11 +138,11 @@ export function teamsContract(it: AddCase, subject: Subject): void {
 
 async function namedTeam({ store }: Subject, name: string): Promise<string> {
   const team = { teamId: newId(), name, plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
-  return (await store.teams.createTeam(team)).teamId;
+  return answered(await store.teams.createTeam(team)).teamId;
 }
 
 async function keyOf({ store }: Subject, teamId: string): Promise<string> {
-  const { keyId } = (await store.teams.createKey(freshKey(teamId, 'one of some')))!;
+  const { keyId } = answered(await store.teams.createKey(freshKey(teamId, 'one of some')))!;
   return keyId;
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { Seen } from '../../support/history.ts';
@@ -97,7 +98,7 @@ describe('four processes on redis', () => {
       const revoke = async (): Promise<void> => {
         await lasting(random.between(10, 60));
         state.revoking = true;
-        await store.teams.revokeKey(old.keyId);
+        answered(await store.teams.revokeKey(old.keyId));
         callers.revoked(old.keyId);
         state.overMs = performance.now() + 20;
       };
@@ -121,6 +122,6 @@ describe('four processes on redis', () => {
 
 async function freshKey(store: Store, { teamId }: WatchedTeam): Promise<KeyInUse> {
   const [keyId, key] = [ulid(), newKey('live', randomBytes)];
-  await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'rotated', mode: 'live' });
+  answered(await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'rotated', mode: 'live' }));
   return { teamId, keyId, key };
 }

@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Operation } from '../../support/history.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { keepSqliteJournal, sqliteJournal } from './journal/sqlite-journal.ts';
@@ -59,7 +60,7 @@ async function open(path: string, teams: readonly WatchedTeam[]): Promise<Opened
     const operations = sqliteJournal(path);
     const faults = integrityFaults(path);
     for (const { teamId, limits, startMicro } of teams) {
-      const [standing, usage] = [await store.teams.standing(teamId), await store.teams.usage(teamId)];
+      const [standing, usage] = [answered(await store.teams.standing(teamId)), answered(await store.teams.usage(teamId))];
       if (standing === undefined || usage === undefined) throw new Error(`team ${teamId} is lost`);
       const books = { teamId, limits, startMicro, standing, keys: usage.keys, recordsLeft: 0 };
       // What is held at such an instant is held by right.

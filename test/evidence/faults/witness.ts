@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { Plan, TeamLimits } from '../../../src/domain/plan.ts';
 import { toMicro } from '../../../src/domain/money.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import { SILENT, makeTeam } from '../../support/gateway.ts';
@@ -28,7 +29,7 @@ export async function watchedTeam(store: Store, plan: Plan, creditMinor = 0): Pr
 export async function untilQuiet(store: Store, teams: readonly WatchedTeam[], withinMs: number): Promise<void> {
   const open = async (): Promise<number> => {
     const standings = await Promise.all(teams.map(({ teamId }) => store.teams.standing(teamId)));
-    return standings.reduce((sum, standing) => sum + (standing?.openReservations ?? 0), 0);
+    return standings.reduce((sum, standing) => sum + (answered(standing)?.openReservations ?? 0), 0);
   };
   // While the store is away there is nothing to read.
   await expect.poll(() => open().catch(() => -1), { timeout: withinMs, interval: 50 }).toBe(0);
@@ -63,8 +64,8 @@ export async function historyOf({ store, teams, seen, journal, recordsLeft, cras
 
 async function booksOf(store: Store, team: WatchedTeam, recordsLeft: Evidence['recordsLeft']): Promise<TeamBooks> {
   const { teamId, limits, startMicro } = team;
-  const standing = await store.teams.standing(teamId);
-  const usage = await store.teams.usage(teamId);
+  const standing = answered(await store.teams.standing(teamId));
+  const usage = answered(await store.teams.usage(teamId));
   if (standing === undefined || usage === undefined) throw new Error(`the store has lost team ${teamId}`);
   return { teamId, limits, startMicro, standing, keys: usage.keys, recordsLeft: await recordsLeft(teamId) };
 }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 
@@ -36,7 +37,7 @@ test.concurrent.each(['uws', 'node'] as const)('on the %s listener', async (list
     BODIES.map((bytes) => request({ port: gateway.port, method: 'POST', path: '/v1/documents', headers, body: 'd'.repeat(bytes) })),
   );
   expect(answers.map(({ status, body }) => [status, body])).toEqual(BODIES.map(() => [200, 'late']));
-  await expect.poll(async () => (await gateway.store.teams.standing(team.teamId))?.usedCharacters).toBe(7 * BODIES.length);
+  await expect.poll(async () => answered(await gateway.store.teams.standing(team.teamId))?.usedCharacters).toBe(7 * BODIES.length);
   await gateway.stop();
   upstream.close();
   await rm(folder, { recursive: true, force: true });

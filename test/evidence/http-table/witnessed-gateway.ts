@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { ulid } from 'ulid';
 import { digestOf, displayOf } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -39,8 +40,8 @@ export async function startWitnessedGateway(listener: 'uws' | 'node'): Promise<W
   const gateway = await startGateway({ listener, store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
   const teamId = ulid();
   const { teams } = gateway.store;
-  await teams.createTeam({ teamId, name: 'Test', plan: 'test', limits: limitsOf(PLAN), balanceMicro: 0 });
-  await teams.createKey({ keyId: ulid(), teamId, digest: digestOf(KEY), display: displayOf(KEY), label: 'test', mode: 'test' });
+  answered(await teams.createTeam({ teamId, name: 'Test', plan: 'test', limits: limitsOf(PLAN), balanceMicro: 0 }));
+  answered(await teams.createKey({ keyId: ulid(), teamId, digest: digestOf(KEY), display: displayOf(KEY), label: 'test', mode: 'test' }));
   return {
     ...gateway,
     engine,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ulid } from 'ulid';
 import { digestOf, displayOf } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import { KEY } from '../http-table/notation.ts';
 import { QUOTA_PLAN, SILENT } from '../../support/gateway.ts';
@@ -33,8 +34,10 @@ export async function startFuzzedGateway(listener: 'uws' | 'node', folder: strin
   const gateway = await startGatewayProcess({ args: ['serve', '--config', file] });
   const opened = await openStore(store, { log: SILENT, clock: { nowMs: () => Date.now() } });
   const teamId = ulid();
-  await opened.teams.createTeam({ teamId, name: 'Fuzz', plan: 'fuzz', limits: limitsOf(PLAN), balanceMicro: 0 });
-  await opened.teams.createKey({ keyId: ulid(), teamId, digest: digestOf(KEY), display: displayOf(KEY), label: 'fuzz', mode: 'test' });
+  answered(await opened.teams.createTeam({ teamId, name: 'Fuzz', plan: 'fuzz', limits: limitsOf(PLAN), balanceMicro: 0 }));
+  answered(
+    await opened.teams.createKey({ keyId: ulid(), teamId, digest: digestOf(KEY), display: displayOf(KEY), label: 'fuzz', mode: 'test' }),
+  );
   await opened.close();
   return gateway;
 }

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
@@ -70,7 +71,7 @@ export async function startInputGateway(
       const { teams } = gateway.store;
       // A settlement is on its way when the answer is; the store knows of it a moment later.
       for (;;) {
-        const standing = await teams.standing(teamId);
+        const standing = answered(await teams.standing(teamId));
         if (standing?.openReservations === 0) return standing.usedCharacters;
       }
     },

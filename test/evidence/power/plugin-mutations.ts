@@ -1,4 +1,4 @@
-// Planted bugs in what plugins may do: their routes, forms, deadlines, and what is said of them.
+// Planted bugs in endpoints and in what plugins may do: their routes, forms, deadlines, and what is said of them.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const ROUTES: TestRun = { file: 'test/unit/app/plugin-routes.test.ts' };
@@ -15,11 +15,11 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug('a plugin answers for a route of ours', 'app/plugin-routes.ts', 'pathsOverlap(path, route.path)', 'path === route.path', ROUTES),
   bug('a plugin takes the name of a step of ours', 'app/plugin-routes.ts', 'shared.has(name) || ', '', ROUTES),
   bug(
-    "a store's failure in a plugin is a bug",
-    'app/plugin-routes.ts',
-    'if (error instanceof StoreError) return STORE_UNAVAILABLE;',
-    '',
-    journey('a route without a form'),
+    'a glossary is not found because the store is away',
+    'endpoints/glossaries.ts',
+    'if (isUnavailable(removed)) return STORE_UNAVAILABLE;',
+    'if (isUnavailable(removed)) return NOT_FOUND;',
+    { file: 'test/unit/endpoints/store-away.test.ts' },
   ),
   bug(
     'a hasty attempt has all the time in the world',

@@ -7,6 +7,7 @@ import { problems } from '../../../src/core/problem.ts';
 import type { ProblemCode } from '../../../src/core/problem.ts';
 import { newKey } from '../../../src/domain/api-key.ts';
 import type { Plan } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { LoadedGateway } from '../load/loaded-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
@@ -148,7 +149,7 @@ export class SecretTraffic {
   async #refusals(key: string, glossaryId: string): Promise<void> {
     const { secret } = this;
     const revoked = await this.team();
-    await this.#house.store.teams.revokeKey(revoked.keyId);
+    answered(await this.#house.store.teams.revokeKey(revoked.keyId));
     const throttled = await this.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const full = await this.team({ ...QUOTA_PLAN, max_glossaries: 0 });
     const glossaries = '/v1/glossaries';

@@ -1,5 +1,6 @@
 // What operators change: carried out on a store, and put down for the checker.
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { Deed } from './entries.ts';
 import type { Change } from './world.ts';
@@ -7,16 +8,16 @@ import type { Change } from './world.ts';
 export async function perform(store: Store, change: Change): Promise<void> {
   switch (change.kind) {
     case 'create_team':
-      await store.teams.createTeam(change.team);
+      answered(await store.teams.createTeam(change.team));
       return;
     case 'update_team':
-      await store.teams.updateTeam(change.teamId, change.change);
+      answered(await store.teams.updateTeam(change.teamId, change.change));
       return;
     case 'create_key':
-      await store.teams.createKey(change.key);
+      answered(await store.teams.createKey(change.key));
       return;
     case 'revoke_key':
-      await store.teams.revokeKey(change.keyId);
+      answered(await store.teams.revokeKey(change.keyId));
   }
 }
 

@@ -10,6 +10,7 @@ import { newProcess } from './virtual-time.ts';
 import type { Change, SimulatedStore, StoreClient, World } from './world.ts';
 import type { Process } from './virtual-time.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 
 interface Place {
   readonly teamId: string;
@@ -87,12 +88,12 @@ export class EmbeddedWiring implements SimulatedStore {
     return true;
   }
 
-  standing(teamId: string) {
-    return this.#as(this.process, () => this.#need().teams.standing(teamId));
+  async standing(teamId: string) {
+    return answered(await this.#as(this.process, () => this.#need().teams.standing(teamId)));
   }
 
-  usage(teamId: string) {
-    return this.#as(this.process, () => this.#need().teams.usage(teamId));
+  async usage(teamId: string) {
+    return answered(await this.#as(this.process, () => this.#need().teams.usage(teamId)));
   }
 
   restart(): void {

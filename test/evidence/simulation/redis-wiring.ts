@@ -1,4 +1,5 @@
 // The Redis store's own driver, on simulated connections to one simulated server.
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { RedisKeyDirectory } from '../../../src/stores/redis/redis-key-directory.ts';
 import { RedisLedger } from '../../../src/stores/redis/redis-ledger.ts';
@@ -55,12 +56,12 @@ export class RedisWiring implements SimulatedStore {
     return true;
   }
 
-  standing(teamId: string) {
-    return this.#server.store.teams.standing(teamId);
+  async standing(teamId: string) {
+    return answered(await this.#server.store.teams.standing(teamId));
   }
 
-  usage(teamId: string) {
-    return this.#server.store.teams.usage(teamId);
+  async usage(teamId: string) {
+    return answered(await this.#server.store.teams.usage(teamId));
   }
 
   restart(downMs: number, lostMs: number, clockByMs: number): void {

@@ -11,7 +11,17 @@ import type {
   Resolution,
   Verdict,
 } from '../../../src/ports/ledger.ts';
-import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
+import type {
+  BalanceOutOfBounds,
+  KeyRecord,
+  KeyUsage,
+  NewKey,
+  NewTeam,
+  Standing,
+  Team,
+  TeamChange,
+  Usage,
+} from '../../../src/ports/team-registry.ts';
 import { priceMicroOf, priceRefusal } from './reference-price.ts';
 import type { ReferenceGlossary } from './reference-glossaries.ts';
 
@@ -76,15 +86,17 @@ export class ReferenceAccount {
     return { kind };
   }
 
-  update(change: TeamChange, nowMs: number): Team {
+  update(change: TeamChange, nowMs: number): Team | BalanceOutOfBounds {
     this.#catchUp(nowMs);
+    const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
+    if (!Number.isSafeInteger(balanceMicro) || balanceMicro < 0) return { kind: 'balance_out_of_bounds' };
     const periodBefore = this.team.limits.period;
     this.team.name = change.name ?? this.team.name;
     if (change.plan !== undefined) {
       this.team.plan = change.plan.name;
       this.team.limits = change.plan.limits;
     }
-    this.team.balanceMicro += change.addMicro ?? 0;
+    this.team.balanceMicro = balanceMicro;
     if (this.team.limits.period !== periodBefore) this.#startPeriod(nowMs);
     return { ...this.team };
   }

@@ -27,7 +27,10 @@ export function referenceGlossaries(account: (teamId: string) => ReferenceAccoun
       const found = one(teamId, glossaryId);
       return found === undefined ? undefined : recordOf(found);
     },
-    entries: async (teamId, dictionaryId) => dictionaries(teamId).find((known) => known.dictionaryId === dictionaryId)?.entries,
+    async entries(teamId, dictionaryId) {
+      const found = dictionaries(teamId).find((known) => known.dictionaryId === dictionaryId);
+      return found === undefined ? undefined : { entries: found.entries };
+    },
     async change(change) {
       const [owner, found] = [account(change.teamId), one(change.teamId, change.glossaryId)];
       if (owner === undefined || found === undefined) return { kind: 'missing' };

@@ -24,7 +24,7 @@ export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks(
     ledger: ledgerOf(account, clock),
     teams: registryOf(books, account, clock),
     glossaries: referenceGlossaries(account, clock),
-    ping: () => Promise.resolve(),
+    ping: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
   };
 }

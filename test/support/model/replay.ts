@@ -1,6 +1,7 @@
 // Plays one history on the model and on stores at once, and fails at the first answer in which they differ.
 import { ulid } from 'ulid';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../src/ports/store.ts';
@@ -144,7 +145,10 @@ class Replay {
     // An answer given again says nothing about the limits of now.
     if (this.#reservations.some((one) => one.requestId === requestId && one.leaseUntilMs === leaseUntilMs)) return;
     this.#reservations.push(answer.reservation);
-    const [standing, team] = [await this.#model.teams.standing(request.teamId), await this.#model.teams.findTeam(request.teamId)];
+    const [standing, team] = [
+      answered(await this.#model.teams.standing(request.teamId)),
+      answered(await this.#model.teams.findTeam(request.teamId)),
+    ];
     this.#refuse(overdrawn(standing, team));
   }
 
@@ -156,7 +160,7 @@ class Replay {
       await this.#agreement.on(`summary of ${teamId}`, (store) => store.teams.pageSummaries(page));
       await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
-      this.#refuse(unsound(standing));
+      this.#refuse(unsound(answered(standing)));
     }
   }
 
@@ -191,7 +195,7 @@ class Replay {
 
   async #changeGlossary({ team, nthLast, pair, put, late }: Extract<Step, { step: 'change_glossary' }>): Promise<void> {
     const [teamId, glossaryId, [sourceLang, targetLang]] = [this.#cast.teamId(team), this.#cast.glossaryId(team, nthLast), pairOf(pair)];
-    const { name, revision, dictionaries } = (await this.#model.glossaries.find(teamId, glossaryId)) ?? NOT_THERE;
+    const { name, revision, dictionaries } = answered(await this.#model.glossaries.find(teamId, glossaryId)) ?? NOT_THERE;
     const dictionary = { dictionaryId: ulid(), sourceLang, targetLang, entries: { [glossaryId]: String(revision), pair: targetLang } };
     const others = dictionaries.filter((one) => one.sourceLang !== sourceLang || one.targetLang !== targetLang);
     const next = put ? [dictionary, ...others] : others;
@@ -203,7 +207,7 @@ class Replay {
   }
 
   async #changePlan(team: number, limits: TeamLimits): Promise<void> {
-    const before = await this.#model.teams.findTeam(this.#cast.teamId(team));
+    const before = answered(await this.#model.teams.findTeam(this.#cast.teamId(team)));
     if (before !== undefined && limits.requestsPerSecond < before.limits.requestsPerSecond) this.#moments.rateLowered(before.teamId);
     await this.#update(team, { plan: { name: 'changed', limits } });
   }
@@ -219,7 +223,7 @@ class Replay {
     for (const teamId of this.#cast.teamIds) {
       // Asked of the stores as well: the model must not be brought up to a moment that they have not seen.
       const usage = await this.#agreement.on(`period of ${teamId}`, (store) => store.teams.usage(teamId));
-      if (usage !== undefined) ends.push(usage.periodEndMs);
+      ends.push(answered(usage)!.periodEndMs);
     }
     return ends;
   }

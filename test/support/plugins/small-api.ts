@@ -7,6 +7,7 @@ import {
   definePlugin,
   FORM_BODY_HEADERS,
   isFormType,
+  isUnavailable,
   json,
   keyOwnerSlot,
   NOTHING_CHOSEN,
@@ -15,7 +16,7 @@ import {
   readJsonBody,
   refuse,
   refusedCharge,
-  StoreError,
+  STORE_UNAVAILABLE,
   usageReport,
 } from 'lingate';
 import type {
@@ -108,27 +109,33 @@ function stepsOf(services: GatewayServices, order: Slot<TranslationOrder>, attem
         return told.kind === 'translated' ? json(JSON.stringify({ translatedText: told.translations[0]!.text })) : told;
       },
     },
-    answering('small-usage', async (x) => {
-      const usage = await services.teams.usage(x.need(keyOwnerSlot).teamId);
-      return usage === undefined ? {} : { used: usageReport(usage).character_count };
-    }),
+    {
+      kind: 'body',
+      name: 'small-usage',
+      async run(x) {
+        const usage = await services.teams.usage(x.need(keyOwnerSlot).teamId);
+        if (isUnavailable(usage)) return STORE_UNAVAILABLE;
+        return json(JSON.stringify(usage === undefined ? {} : { used: usageReport(usage).character_count }));
+      },
+    },
     {
       kind: 'body',
       name: 'small-glossary',
       async run(x) {
         const id = canonicalUlid(x.pathParameter);
         const glossary = id === undefined ? undefined : await services.glossaries.find(x.need(keyOwnerSlot).teamId, id);
+        if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
         return glossary === undefined ? refuse('glossary_not_found', 'There is none.') : json(JSON.stringify({ name: glossary.name }));
       },
     },
     { kind: 'body', name: 'small-echo', run: (x) => json(JSON.stringify({ bytes: bytesOf(x.body) })) },
-    answering('small-languages', () => Promise.resolve(services.languages().targets.map(({ code }) => code.toLowerCase()))),
-    answering('small-unreachable', () => Promise.reject(new StoreError('not there'))),
+    answering('small-languages', () => services.languages().targets.map(({ code }) => code.toLowerCase())),
+    { kind: 'body', name: 'small-unreachable', run: () => STORE_UNAVAILABLE },
   ];
 }
 
-function answering(name: string, answer: (x: Exchange) => Promise<unknown>): BodyStep {
-  return { kind: 'body', name, run: async (x) => json(JSON.stringify(await answer(x))) };
+function answering(name: string, answer: () => unknown): BodyStep {
+  return { kind: 'body', name, run: () => json(JSON.stringify(answer())) };
 }
 
 function readOrder(x: Exchange, services: GatewayServices, order: Slot<TranslationOrder>, attemptMs: number): Refusal | undefined {

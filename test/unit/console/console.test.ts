@@ -5,7 +5,7 @@ import { SignInAttempts } from '../../../src/admin/sign-in-attempts.ts';
 import { Console } from '../../../src/console/console.ts';
 import type { ConsoleOptions } from '../../../src/console/console.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
-import { StoreError } from '../../../src/domain/store-error.ts';
+import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { OpsAnswer, OpsRequest } from '../../../src/ops/ops-request.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
@@ -20,17 +20,22 @@ const SECRET = 'words of the store, with a key in them';
 
 let nowMs: number;
 let failure: Error | undefined;
+let away: StoreUnavailable | undefined;
 let lines: { readonly message: string; readonly fields: LogFields | undefined }[];
 let pages: Console;
 
 beforeEach(() => {
   nowMs = 1_800_000_000_000;
   failure = undefined;
+  away = undefined;
   lines = [];
   const write = (message: string, fields?: LogFields): void => void lines.push({ message, fields });
   const store = referenceStore({ nowMs: () => nowMs });
   const teams = new Proxy(store.teams, {
-    get: (registry, name: keyof TeamRegistry) => (failure === undefined ? registry[name] : () => Promise.reject(failure)),
+    get(registry, name: keyof TeamRegistry) {
+      if (failure !== undefined) return () => Promise.reject(failure);
+      return away === undefined ? registry[name] : () => Promise.resolve(away);
+    },
   });
   const newId = ulidSource(() => nowMs);
   const options = {
@@ -117,13 +122,13 @@ describe('a store that is away', () => {
     const hidden = hiddenFields(String((await ask('GET', '/console/teams/new', { cookie })).body), '/console/teams');
     const body = new URLSearchParams({ ...hidden, name: 'Acme', plan: 'pro' }).toString();
     const send = () => ask('POST', '/console/teams', { cookie, 'content-type': 'application/x-www-form-urlencoded' }, body);
-    failure = new StoreError(SECRET);
+    away = { kind: 'unavailable', cause: 'closed', advice: SECRET };
     for (const answer of [await ask('GET', '/console/teams', { cookie }), await send()]) {
       expect([answer.status, answer.headers!['Retry-After']]).toEqual([503, '5']);
       expect(answer.body).toContain('<code>service_unavailable</code>');
       expect(answer.body).not.toContain(SECRET);
     }
-    failure = undefined;
+    away = undefined;
     expect((await send()).status).toBe(303);
     expect((await ask('GET', '/console/teams', { cookie })).body).toContain('Acme');
   });

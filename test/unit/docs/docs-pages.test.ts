@@ -6,6 +6,7 @@ import type { ProblemCode } from '../../../src/core/problem.ts';
 import { advice } from '../../../src/docs/advice.ts';
 import { GLOSSARY_ID } from '../../../src/docs/operation.ts';
 import { operations } from '../../../src/docs/operations.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
 import type { Tab } from '../../support/tab.ts';
@@ -147,7 +148,7 @@ describe('the documentation', () => {
     const sorted = samples.toSorted((a, b) => Number(a.includes('-X DELETE')) - Number(b.includes('-X DELETE')));
     const statuses: string[] = [];
     for (const sample of sorted) {
-      const [glossary] = await running.gateway.store.glossaries.list(teamId);
+      const [glossary] = answered(await running.gateway.store.glossaries.list(teamId));
       const command = `${sample.replace(GLOSSARY_ID, glossary?.glossaryId ?? '')} -o /dev/null -w '%{http_code}'`;
       statuses.push(await outputOf('sh', ['-c', command], { env: { ...process.env, API_KEY: key }, uses: ['curl'] }));
     }

@@ -1,10 +1,10 @@
 // The cache in front of the store: what it remembers is answered at once, and it never grows beyond its bound.
 import { describe, expect, test } from 'vitest';
-import { StoreError } from '../../../src/domain/store-error.ts';
+import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { GlossaryEntries, GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import { LruGlossaryCache } from '../../../src/runtime/glossary-cache.ts';
 
-type Found = GlossaryEntries | undefined;
+type Found = { readonly entries: GlossaryEntries } | undefined | StoreUnavailable;
 
 /** A store whose entries wait until they are given, and whose glossaries are the `records`. */
 function store(...records: GlossaryRecord[]) {
@@ -35,9 +35,14 @@ function holding(...dictionaryIds: string[]): GlossaryRecord {
   return { glossaryId: 'G', name: 'n', revision: 1, dictionaries, createdAtMs: 0 };
 }
 
-async function remembered(glossaries: LruGlossaryCache, source: ReturnType<typeof store>, id: string, entries: Found) {
+async function remembered(
+  glossaries: LruGlossaryCache,
+  source: ReturnType<typeof store>,
+  id: string,
+  entries: GlossaryEntries | undefined,
+) {
   const answer = glossaries.dictionary('T', REFERENCE, id);
-  source.open.at(-1)!.resolve(entries);
+  source.open.at(-1)!.resolve(entries && { entries });
   expect(await answer).toEqual(entries && { id, entries });
 }
 
@@ -55,7 +60,7 @@ describe('the memory of dictionaries', () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const answers = Promise.all(Array.from({ length: 50 }, async () => glossaries.dictionary('T', REFERENCE, 'D1')));
-    source.open[0]!.resolve(ENTRIES);
+    source.open[0]!.resolve({ entries: ENTRIES });
     expect(new Set(await answers).size).toBe(1);
     expect(source.asked).toHaveLength(1);
   });
@@ -81,8 +86,18 @@ describe('the memory of dictionaries', () => {
   test('tells everyone who waited of a failure, and asks again', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const away = { kind: 'unavailable', cause: 'away' } as const;
+    const answers = Promise.all([1, 2, 3].map(async () => glossaries.dictionary('T', REFERENCE, 'D1')));
+    source.open[0]!.resolve(away);
+    expect(await answers).toEqual([away, away, away]);
+    await remembered(glossaries, source, 'D1', ENTRIES);
+  });
+
+  test('asks again after a bug, which everyone who waited is told of', async () => {
+    const source = store();
+    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const answers = Promise.allSettled([1, 2, 3].map(async () => glossaries.dictionary('T', REFERENCE, 'D1')));
-    source.open[0]!.reject(new StoreError('away'));
+    source.open[0]!.reject(new Error('a bug'));
     expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await remembered(glossaries, source, 'D1', ENTRIES);
   });
@@ -119,7 +134,7 @@ describe('a dictionary whose place another took behind the admission', () => {
     const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, 'D1'));
     source.open[0]!.resolve(undefined);
     await expect.poll(() => source.open).toHaveLength(2);
-    source.open[1]!.resolve(ENTRIES);
+    source.open[1]!.resolve({ entries: ENTRIES });
     expect(await answer).toEqual({ id: 'D2', entries: ENTRIES });
     expect(source.asked).toEqual(['T D1', 'record of G', 'T D2']);
   });
@@ -142,7 +157,7 @@ describe('a dictionary whose place another took behind the admission', () => {
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, undefined));
     await expect.poll(() => source.open).toHaveLength(1);
-    source.open[0]!.resolve(ENTRIES);
+    source.open[0]!.resolve({ entries: ENTRIES });
     expect(await answer).toEqual({ id: 'D2', entries: ENTRIES });
   });
 });

@@ -1,10 +1,12 @@
 // The watch over all teams: every page once, the worst of each kind and no more, and nothing lost when the store is away.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TeamPage, TeamSummary } from '../../../src/ports/team-registry.ts';
+import { isUnavailable } from '../../../src/domain/store-unavailable.ts';
+import type { TeamPage, TeamRegistry, TeamSummary } from '../../../src/ports/team-registry.ts';
 import { TeamWatch } from '../../../src/runtime/team-watch.ts';
 import type { TeamWatchSettings } from '../../../src/runtime/team-watch.ts';
 import { Worst } from '../../../src/runtime/worst.ts';
 import { GENEROUS_QUOTA, PREPAID } from '../../../src/testing/store/team-under-test.ts';
+import { AWAY } from '../../support/away-store.ts';
 
 const NOW = Date.parse('2026-11-01T00:00:00Z');
 const DAY_MS = 86_400_000;
@@ -38,9 +40,10 @@ const prepaid = (teamId: string, balanceMicro: number): TeamSummary => {
 };
 
 /** A registry of these teams; `ask` is told of every page. */
-function watchOver(teams: readonly TeamSummary[], ask: (page: TeamPage) => void = () => undefined, settings = SETTINGS): TeamWatch {
-  const pageSummaries = async (page: TeamPage): Promise<readonly TeamSummary[]> => {
-    ask(page);
+function watchOver(teams: readonly TeamSummary[], ask: (page: TeamPage) => unknown = () => undefined, settings = SETTINGS): TeamWatch {
+  const pageSummaries: TeamRegistry['pageSummaries'] = async (page) => {
+    const failure = ask(page);
+    if (isUnavailable(failure)) return failure;
     const first = teams.findIndex(({ team: { teamId } }) => teamId === page.after) + 1;
     return teams.slice(first, first + page.limit);
   };
@@ -109,14 +112,18 @@ describe('the watch', () => {
   });
 
   test('keeps what it found while the store is away, says so once, and goes on when it is back', async () => {
-    let away = false;
+    let [away, buggy] = [false, false];
     watchOver([team('full', 100)], () => {
-      if (away) throw new Error('away');
+      if (!away) return undefined;
+      if (buggy) throw new Error('a bug');
+      return AWAY;
     });
     await vi.advanceTimersByTimeAsync(0);
     const found = watch!.latest;
     away = true;
-    await vi.advanceTimersByTimeAsync(180_000);
+    await vi.advanceTimersByTimeAsync(120_000);
+    buggy = true;
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(watch!.latest).toBe(found);
     expect(said).toEqual(['the teams could not be looked at: their metrics stay as they were']);
     away = false;

@@ -8,7 +8,6 @@ import { chargeSlot } from '../../../src/domain/charge.ts';
 import { dictionaryIdSlot, keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
-import { StoreError } from '../../../src/domain/store-error.ts';
 import type { EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
@@ -103,7 +102,9 @@ describe('the translate step', () => {
   );
 
   test('a store that is away is service_unavailable, any other failure a bug', async () => {
-    expect(codeOf(await translating('G', () => Promise.reject(new StoreError('away'))).result)).toBe('service_unavailable');
+    const away = { kind: 'unavailable', cause: 'away' } as const;
+    expect(codeOf(await translating('G', () => away).result)).toBe('service_unavailable');
+    expect(codeOf(await translating('G', () => Promise.resolve(away)).result)).toBe('service_unavailable');
     await expect(translating('G', () => Promise.reject(new Error('a bug'))).result).rejects.toThrow('a bug');
   });
 });

@@ -1,6 +1,5 @@
-// What glossaries say when their store does not answer: a StoreError, in time, for each of its methods.
+// What glossaries say when their store does not answer: `unavailable`, in time, from each of its methods, with advice that names the store.
 import { afterEach, expect, test } from 'vitest';
-import { StoreError } from '../../../src/domain/store-error.ts';
 import type { GlossaryStore } from '../../../src/ports/glossary-store.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import type { Store } from '../../../src/ports/store.ts';
@@ -25,8 +24,10 @@ afterEach(async () => {
 
 const clock = { nowMs: () => Date.now() };
 
-async function expectStoreErrors(store: Store): Promise<void> {
-  for (const call of CALLS) await expect(call(store.glossaries)).rejects.toThrow(StoreError);
+async function expectUnavailable(store: Store, advice: RegExp): Promise<void> {
+  for (const call of CALLS) {
+    expect(await call(store.glossaries)).toMatchObject({ kind: 'unavailable', advice: expect.stringMatching(advice) as string });
+  }
 }
 
 test('Redis that is gone, and a store that is closed', async () => {
@@ -35,9 +36,9 @@ test('Redis that is gone, and a store that is closed', async () => {
   cleanUps.push(() => store.close());
   expect(await store.glossaries.list(TEAM)).toEqual([]);
   await server.stop();
-  await expectStoreErrors(store);
+  await expectUnavailable(store, /^the store redis:.* gave no answer/);
   await store.close();
-  await expectStoreErrors(store);
+  await expectUnavailable(store, /^the store redis:.* gave no answer/);
 });
 
 test('SQLite whose lock another process holds, and a store that is closed', async () => {
@@ -47,10 +48,10 @@ test('SQLite whose lock another process holds, and a store that is closed', asyn
   expect(await store.glossaries.list(TEAM)).toEqual([]);
   const holder = file.child('lock-holder.ts');
   expect(await holder.nextLine()).toBe('locked');
-  await expectStoreErrors(store);
+  await expectUnavailable(store, /^sqlite:.* is busy/);
   holder.go();
   expect(await holder.nextLine()).toBe('free');
   expect(await store.glossaries.list(TEAM)).toEqual([]);
   await store.close();
-  await expectStoreErrors(store);
+  await expectUnavailable(store, /^sqlite:.* is closed/);
 });

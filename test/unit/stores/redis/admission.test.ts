@@ -1,6 +1,7 @@
 // What Redis makes of admissions: one call each, exact numbers, periods, and the window as a list.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { readBooks } from '../../../../src/stores/redis/layout.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
@@ -57,10 +58,10 @@ describe('an admission in Redis', () => {
     const another = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
     await furnish(another);
     for (const id of ['r1', 'r2']) expect(await another.ledger.admit(asking(id))).toMatchObject({ kind: 'admitted' });
-    await another.teams.revokeKey(KEY);
+    answered(await another.teams.revokeKey(KEY));
     expect(await another.ledger.admit(asking('r3'))).toEqual({ kind: 'key_revoked' });
     expect(await another.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
-    expect((await another.teams.listKeys(TEAM))?.[0]).toMatchObject({ status: 'revoked' });
+    expect(answered(await another.teams.listKeys(TEAM))?.[0]).toMatchObject({ status: 'revoked' });
     await another.close();
   });
 
@@ -70,7 +71,7 @@ describe('an admission in Redis', () => {
     await store.ledger.admit(asking('r1', { characters: 7 }));
     await store.ledger.resolve(TEAM, 'r1', 'commit');
     expect(await store.teams.standing(TEAM)).toMatchObject({ balanceMicro: balanceMicro - 7, heldMicro: 0 });
-    await expect(store.teams.updateTeam(TEAM, { addMicro: 8 })).rejects.toThrow('add another amount');
+    expect(await store.teams.updateTeam(TEAM, { addMicro: 8 })).toEqual({ kind: 'balance_out_of_bounds' });
     expect(await store.teams.updateTeam(TEAM, { addMicro: 7 })).toMatchObject({ balanceMicro });
   });
 
@@ -116,10 +117,10 @@ describe('the window in Redis', () => {
       clock.move(10);
     }
     const plan = (requestsPerSecond: number) => ({ plan: { name: 'other', limits: { ...QUOTA, requestsPerSecond } } });
-    await store.teams.updateTeam(TEAM, plan(2));
+    answered(await store.teams.updateTeam(TEAM, plan(2)));
     // The second newest place was taken 20 ms ago.
     expect(await store.ledger.admit(asking('low'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 980 });
-    await store.teams.updateTeam(TEAM, plan(31));
+    answered(await store.teams.updateTeam(TEAM, plan(31)));
     expect(await store.ledger.admit(asking('high'))).toMatchObject({ kind: 'admitted' });
     expect(await store.ledger.admit(asking('full'))).toEqual({ kind: 'rate_limited', limit: 31, retryAfterMs: 700 });
   });

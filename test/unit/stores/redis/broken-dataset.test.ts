@@ -1,7 +1,7 @@
 // Keys of the wrong type: operations fail on them before they write anything, so nothing is ever half written.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { StoreError } from '../../../../src/domain/store-error.ts';
+import { isUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
@@ -77,8 +77,8 @@ describe.each(['fast', 'general', 'tossed'] as const)('a broken dataset, the %s 
       await client.set(key, 'of the wrong type');
       const before = await snapshot(client);
       for (const name of failing) {
-        const answer = await Promise.resolve(operations[name]()).catch((error: unknown) => error);
-        const refused = answer instanceof StoreError || (answer as { cause?: string }).cause === 'refused';
+        const answer = await operations[name]();
+        const refused = isUnavailable(answer) && answer.cause === 'refused';
         expect({ name, refused, dataset: await snapshot(client) }).toEqual({ name, refused: true, dataset: before });
       }
     },

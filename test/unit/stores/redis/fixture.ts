@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, expect, vi } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-error.ts';
 import type { TeamLimits } from '../../../../src/domain/plan.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
 import type { Log } from '../../../../src/ports/log.ts';
 import type { Store } from '../../../../src/ports/store.ts';
@@ -51,8 +52,10 @@ export function stillClock(startMs = Date.UTC(2026, 2, 1)): { nowMs(): number; m
 }
 
 export async function furnish(store: Store, limits: TeamLimits = QUOTA, balanceMicro = 0, teamId = TEAM, keyId = KEY): Promise<void> {
-  await store.teams.createTeam({ teamId, name: 'Team', plan: 'plan', limits, balanceMicro });
-  await store.teams.createKey({ keyId, teamId, digest: `${DIGEST}-${keyId}`, display: 'la_live_Ab3d', label: 'label', mode: 'live' });
+  answered(await store.teams.createTeam({ teamId, name: 'Team', plan: 'plan', limits, balanceMicro }));
+  answered(
+    await store.teams.createKey({ keyId, teamId, digest: `${DIGEST}-${keyId}`, display: 'la_live_Ab3d', label: 'label', mode: 'live' }),
+  );
 }
 
 export function asking(requestId: string, more: Partial<AdmissionRequest> = {}): AdmissionRequest {

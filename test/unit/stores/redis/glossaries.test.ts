@@ -1,7 +1,7 @@
 // What Redis makes of glossaries: one call each to create and remove, entries read only when asked for, nothing half written.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { StoreError } from '../../../../src/domain/store-error.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
@@ -35,20 +35,20 @@ function glossary(glossaryId: string): NewGlossary {
 
 test('to create and to remove is one script call each', async () => {
   await client.config('RESETSTAT');
-  await store.glossaries.create(glossary('G1'));
+  answered(await store.glossaries.create(glossary('G1')));
   expect(await scriptRuns(client)).toBe(1);
-  await store.glossaries.remove(TEAM, 'G1');
+  answered(await store.glossaries.remove(TEAM, 'G1'));
   expect(await scriptRuns(client)).toBe(2);
 });
 
 test('a creation that is delivered again is the same glossary, and takes no second place', async () => {
-  const creation = await store.glossaries.create(glossary('G1'));
+  const creation = answered(await store.glossaries.create(glossary('G1')));
   expect(await store.glossaries.create(glossary('G1'))).toEqual(creation);
   expect(await store.glossaries.list(TEAM)).toHaveLength(1);
 });
 
 test('neither a list nor an admission reads entries', async () => {
-  await store.glossaries.create(glossary('G1'));
+  answered(await store.glossaries.create(glossary('G1')));
   await client.set(entriesKey(TEAM, 'G1'), 'what would break whoever reads it');
   expect(await store.glossaries.list(TEAM)).toHaveLength(1);
   const reference = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
@@ -57,13 +57,13 @@ test('neither a list nor an admission reads entries', async () => {
 });
 
 test('a full server creates and changes none, and still removes', async () => {
-  await store.glossaries.create(glossary('G1'));
+  answered(await store.glossaries.create(glossary('G1')));
   const before = await snapshot(client);
   await client.config('SET', 'maxmemory', '1');
   try {
-    await expect(store.glossaries.create(glossary('G2'))).rejects.toThrow(StoreError);
+    expect(await store.glossaries.create(glossary('G2'))).toMatchObject({ kind: 'unavailable', cause: 'oom' });
     const change = { glossaryId: 'G1', teamId: TEAM, name: 'Other', revision: 1, dictionaries: [] };
-    await expect(store.glossaries.change(change)).rejects.toThrow(StoreError);
+    expect(await store.glossaries.change(change)).toMatchObject({ kind: 'unavailable', cause: 'oom' });
     expect(await snapshot(client)).toEqual(before);
     expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
   } finally {
@@ -84,7 +84,7 @@ test('a cluster keeps them beside their team', async () => {
         kind: 'created',
         glossary: { dictionaries: [{ entryCount: 1 }] },
       });
-      expect(await cluster.glossaries.entries(TEAM, 'G1')).toEqual({ term: 'Begriff' });
+      expect(await cluster.glossaries.entries(TEAM, 'G1')).toEqual({ entries: { term: 'Begriff' } });
       expect(await cluster.glossaries.list(TEAM)).toHaveLength(1);
       expect(await cluster.glossaries.remove(TEAM, 'G1')).toBe(true);
     } finally {
@@ -111,13 +111,13 @@ test('one that was written before glossaries could hold several dictionaries is 
   const change = { glossaryId: 'G1', teamId: TEAM, name: 'New', revision: 1, dictionaries: [dictionary, added] };
   expect(await store.glossaries.change(change)).toMatchObject({ kind: 'changed', glossary: { revision: 2, name: 'New' } });
   expect(await client.hget(pairs, 'G1')).toBe('EN|DE EN|FR:D2');
-  expect(await store.glossaries.entries(TEAM, 'G1')).toEqual({ term: 'Begriff' });
+  expect(await store.glossaries.entries(TEAM, 'G1')).toEqual({ entries: { term: 'Begriff' } });
   expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
   expect(await client.keys('*:entries:*')).toEqual([]);
 });
 
 test('what POST /v1/glossaries makes lies as it always has', async () => {
-  await store.glossaries.create(glossary('G1'));
+  answered(await store.glossaries.create(glossary('G1')));
   const { glossaries, pairs } = teamKeys(TEAM);
   expect(await client.hget(pairs, 'G1')).toBe('EN|DE');
   expect(await client.hget(glossaries, 'G1')).toMatch(/^1 \d+ \{"name":"Terms","sourceLang":"EN","targetLang":"DE","entryCount":1\}$/);

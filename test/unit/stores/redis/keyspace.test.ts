@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
@@ -32,8 +33,10 @@ beforeEach(async () => {
 describe('the keys in Redis', () => {
   test('of a team lie in one slot, which the driver computes as Redis does', async () => {
     await furnish(store);
-    await store.glossaries.create(
-      singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+    answered(
+      await store.glossaries.create(
+        singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+      ),
     );
     await store.ledger.admit(asking('r1'));
     await store.ledger.resolve(TEAM, 'r1', 'commit');
@@ -50,7 +53,7 @@ describe('the keys in Redis', () => {
   test('teams that nobody has named for the search yet are named by the first one', async () => {
     await furnish(store);
     await client.del(SEARCHED_KEY);
-    const found = await store.teams.pageTeams({ after: undefined, limit: 1, search: TEAM.slice(1) });
+    const found = answered(await store.teams.pageTeams({ after: undefined, limit: 1, search: TEAM.slice(1) }));
     expect(found.map(({ teamId }) => teamId)).toEqual([TEAM]);
     expect(await client.hget(SEARCHED_KEY, 'teams')).toBe('1');
   });
@@ -73,8 +76,10 @@ describe('the keys in Redis', () => {
   test('hold nothing more of a glossary that was removed', async () => {
     await furnish(store);
     const before = await client.keys('*');
-    await store.glossaries.create(
-      singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+    answered(
+      await store.glossaries.create(
+        singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+      ),
     );
     expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
     expect((await client.keys('*')).toSorted()).toEqual(before.toSorted());

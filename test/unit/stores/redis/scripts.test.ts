@@ -1,6 +1,7 @@
 // The scripts themselves, called with less than they need, too late, and with time made known only by their replies.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { packPlan } from '../../../../src/stores/redis/layout.ts';
 import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
@@ -75,8 +76,10 @@ beforeEach(async () => {
   store = await openRedisStore({ url: server.url, log: memoryLog() });
   await furnish(store, { ...QUOTA, maxGlossaries: 2 });
   await store.ledger.admit(asking('r1'));
-  await store.glossaries.create(
-    singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+  answered(
+    await store.glossaries.create(
+      singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+    ),
   );
   return () => store.close();
 });

@@ -1,6 +1,7 @@
 // Teams are found by a part of their names, in the order of their creation, however many stretches they fill.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Redis } from 'ioredis';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
@@ -19,13 +20,15 @@ beforeAll(async () => {
   store = await openRedisStore({ url: server.url, log: memoryLog(), commandTimeoutMs: 5000 });
   for (const [number, teamId] of ids.entries()) {
     // Some lines long, so that a name is found at any place of a stretch.
-    await store.teams.createTeam({
-      teamId,
-      name: `Team ${number} of ${'m'.repeat(number % 70)}Many`,
-      plan: 'p',
-      limits: QUOTA,
-      balanceMicro: 0,
-    });
+    answered(
+      await store.teams.createTeam({
+        teamId,
+        name: `Team ${number} of ${'m'.repeat(number % 70)}Many`,
+        plan: 'p',
+        limits: QUOTA,
+        balanceMicro: 0,
+      }),
+    );
   }
 });
 
@@ -35,7 +38,7 @@ afterAll(async () => {
 });
 
 const found = async (search: string, after?: string, limit = TEAMS): Promise<string[]> =>
-  (await store.teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);
+  answered(await store.teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);
 
 describe('a search over many teams', () => {
   test('finds all of them in order, page by page', async () => {
@@ -57,10 +60,10 @@ describe('a search over many teams', () => {
   });
 
   test('finds it by its new name alone when it was given another', async () => {
-    await store.teams.updateTeam(ids[300]!, { name: 'Renamed\nin two lines' });
+    answered(await store.teams.updateTeam(ids[300]!, { name: 'Renamed\nin two lines' }));
     expect(await found('renamed')).toEqual([ids[300]]);
     expect(await found('team 300 of')).toEqual([]);
-    await store.teams.updateTeam(ids[300]!, { name: 'Team 300 of Many' });
+    answered(await store.teams.updateTeam(ids[300]!, { name: 'Team 300 of Many' }));
     expect(await found('team 300 of')).toEqual([ids[300]]);
     expect(await client.hget(SEARCHED_KEY, 'teams')).toBe(String(TEAMS));
   });

@@ -1,6 +1,7 @@
 // What Redis makes of operations that are asked for in one turn of the event loop: one call, and each as if it were alone.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
@@ -64,7 +65,7 @@ describe('a turn of operations', () => {
   });
 
   test('admits exactly as many as the limit, and reserves exactly as much as there is', async () => {
-    await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 50, characterLimit: 205 } } });
+    answered(await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 50, characterLimit: 205 } } }));
     const answers = await Promise.all(Array.from({ length: 60 }, async (_, i) => store.ledger.admit(asking(`r${i}`))));
     const count = (kind: string) => answers.filter((answer) => answer.kind === kind).length;
     expect([count('admitted'), count('quota_exceeded'), count('rate_limited')]).toEqual([20, 29, 11]);
@@ -94,7 +95,7 @@ describe('a turn of operations', () => {
   });
 
   test('that is too large for one call is sent as several, none of which holds the server for long', async () => {
-    await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 10_000 } } });
+    answered(await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 10_000 } } }));
     await client.config('RESETSTAT');
     const answers = await Promise.all(
       Array.from({ length: 300 }, async (_, i) => store.ledger.admit(i % 2 === 0 ? asking(`r${i}`, { characters: 1 }) : ofOther(`r${i}`))),
@@ -181,11 +182,11 @@ test('a reply of a server that has lost the team meanwhile is not believed', asy
     clustered: true,
     track: () => undefined,
   });
-  const answered = new Promise((resolve) => {
+  const answer = new Promise((resolve) => {
     turns.resolve(TEAM, 'r1', 'commit', resolve);
   });
   turns.flush();
   node = 'new';
   reply(Buffer.from('\0\0\0\0\0\0\0\0C', 'latin1'));
-  expect(await answered).toEqual({ kind: 'unavailable', cause: 'moved' });
+  expect(await answer).toEqual({ kind: 'unavailable', cause: 'moved' });
 });

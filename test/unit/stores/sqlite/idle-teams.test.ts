@@ -66,7 +66,7 @@ describe('one round', () => {
   beforeEach(async () => {
     database = await openDatabase(file.path, 'normal');
     const books = new Books(database);
-    const group = new GroupCommit(database, SILENT, 5000, books);
+    const group = new GroupCommit({ database, path: file.path, log: SILENT, busyTimeoutMs: 5000, behind: books });
     const [expiry, ids] = [new Expiry(database, books), new RequestIds(database)];
     janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids });
   });

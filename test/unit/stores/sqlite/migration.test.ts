@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulid } from 'ulid';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/stores/sqlite/schema.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
@@ -44,7 +45,7 @@ function writeFirstSchema(nowMs: number): void {
 
 test('books, counts, keys, glossaries, open reservations and remembered ids are as they were', async () => {
   const store = await file.open({ clock });
-  const keys = await store.teams.listKeys(TEAM);
+  const keys = answered(await store.teams.listKeys(TEAM));
   expect(keys).toMatchObject([
     { keyId: KEY, status: 'active', lastUsedAtMs: clock.nowMs() },
     { keyId: OTHER_KEY, status: 'revoked', lastUsedAtMs: undefined },
@@ -69,7 +70,7 @@ test('books, counts, keys, glossaries, open reservations and remembered ids are 
   expect(await store.glossaries.list(TEAM)).toEqual([
     { glossaryId: 'g', name: 'n', revision: 1, dictionaries, createdAtMs: clock.nowMs() - 5000 },
   ]);
-  expect(await store.glossaries.entries(TEAM, 'g')).toEqual({ a: 'b' });
+  expect(await store.glossaries.entries(TEAM, 'g')).toEqual({ entries: { a: 'b' } });
   expect(await store.ledger.resolve(TEAM, DONE_ID, 'release')).toEqual({ kind: 'committed' });
   expect(await store.ledger.resolve(TEAM, OPEN_ID, 'commit')).toEqual({ kind: 'committed' });
   expect(await store.teams.standing(TEAM)).toEqual({

@@ -1,7 +1,7 @@
 // The schema refuses what the books must never hold, whoever writes it, and what operators ask for beyond its bounds.
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StoreError } from '../../../../src/domain/store-error.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
@@ -65,25 +65,34 @@ describe('a row that breaks the books is refused by the file itself', () => {
 
   test('two keys of one digest, and two teams of one id', async () => {
     const key = freshKey(team.teamId);
-    await store.teams.createKey(key);
+    answered(await store.teams.createKey(key));
     await expect(store.teams.createKey({ ...freshKey(team.teamId), digest: key.digest })).rejects.toThrow(/exists already/);
     const again = { teamId: team.teamId, name: 'Again', plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
-    await expect(store.teams.createTeam(again)).rejects.toThrow(StoreError);
+    await expect(store.teams.createTeam(again)).rejects.toThrow(/exists already/);
     expect(await store.teams.listTeams()).toHaveLength(1);
   });
 });
 
-describe('an operator who asks for too much is told so, and nothing changes', () => {
+describe('credit that would leave its bounds is refused, and nothing changes', () => {
+  const plan = { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 7 } };
   test.each([
-    ['more credit than an integer holds', { addMicro: Number.MAX_SAFE_INTEGER }, /credit of team .* would leave its bounds/],
-    ['credit taken that is reserved', { addMicro: -981 }, /cannot fall below what is reserved/],
-    ['half a millionth', { addMicro: 0.5 }, /would leave its bounds/],
+    ['more than an integer holds', { addMicro: Number.MAX_SAFE_INTEGER, plan }],
+    ['taking what is reserved', { addMicro: -981, name: 'Other' }],
+    ['half a millionth', { addMicro: 0.5 }],
+  ])('%s', async (_what, change) => {
+    const before = answered(await store.teams.findTeam(team.teamId));
+    expect(await store.teams.updateTeam(team.teamId, change)).toEqual({ kind: 'balance_out_of_bounds' });
+    expect(await store.teams.findTeam(team.teamId)).toEqual(before);
+  });
+});
+
+describe('numbers that no plan may have are a bug of who brings them, and nothing changes', () => {
+  test.each([
     ['a rate of nothing', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0 } } }, /cannot be stored: its numbers/],
     ['half a character', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, characterLimit: 0.5 } } }, /cannot be stored: its numbers/],
     ['a period that is none', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, period: 'monthly' } } }, /"monthly" is no period/],
   ])('%s', async (_what, change, message) => {
-    const before = await store.teams.findTeam(team.teamId);
-    await expect(store.teams.updateTeam(team.teamId, change)).rejects.toThrow(StoreError);
+    const before = answered(await store.teams.findTeam(team.teamId));
     await expect(store.teams.updateTeam(team.teamId, change)).rejects.toThrow(message);
     expect(await store.teams.findTeam(team.teamId)).toEqual(before);
   });

@@ -1,0 +1,31 @@
+// The ports of a store that is away: whatever they are asked, they answer so.
+import type { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import type { GlossaryStore } from '../../src/ports/glossary-store.ts';
+import type { TeamRegistry } from '../../src/ports/team-registry.ts';
+
+export const AWAY: StoreUnavailable = { kind: 'unavailable', cause: 'away', advice: 'the store mine:7 gave no answer: start it' };
+
+const answerAway = () => Promise.resolve(AWAY);
+
+export const AWAY_TEAMS: TeamRegistry = {
+  createTeam: answerAway,
+  listTeams: answerAway,
+  pageTeams: answerAway,
+  pageSummaries: answerAway,
+  findTeam: answerAway,
+  updateTeam: answerAway,
+  createKey: answerAway,
+  listKeys: answerAway,
+  revokeKey: answerAway,
+  usage: answerAway,
+  standing: answerAway,
+};
+
+export const AWAY_GLOSSARIES: GlossaryStore = {
+  create: answerAway,
+  list: answerAway,
+  find: answerAway,
+  entries: answerAway,
+  change: answerAway,
+  remove: answerAway,
+};

@@ -1,0 +1,28 @@
+// Operations on a store that is away: each says so as a value, which the admin API tells as a problem and the command line as one line.
+import { expect, test } from 'vitest';
+import { refusalOf } from '../../../src/admin/admin-refusals.ts';
+import { AdminOperations } from '../../../src/admin/operations.ts';
+import { valueOf } from '../../../src/cli/with-admin.ts';
+import { DEFAULT_PLANS } from '../../../src/config/default-plans.ts';
+import { AWAY, AWAY_TEAMS } from '../../support/away-store.ts';
+
+const PLANS = new Map(Object.entries(DEFAULT_PLANS));
+const admin = new AdminOperations({ teams: AWAY_TEAMS, plans: () => PLANS, newId: () => 'ID' });
+
+test.each([
+  ['createTeam', () => admin.createTeam({ name: 'Acme', plan: 'free', creditMinor: undefined })],
+  ['listTeams', () => admin.listTeams({ after: undefined, limit: 1, search: undefined })],
+  ['listSummaries', () => admin.listSummaries({ after: undefined, limit: 1, search: undefined })],
+  ['showTeam', () => admin.showTeam('T')],
+  ['updateTeam', () => admin.updateTeam('T', { name: 'Other' })],
+  ['usage', () => admin.usage('T')],
+  ['listKeys', () => admin.listKeys('T')],
+  ['createKey', () => admin.createKey({ teamId: 'T', mode: 'live', label: '' })],
+  ['revokeKey', () => admin.revokeKey('K')],
+  ['applyPlan', () => admin.applyPlan('free')],
+])('%s', async (_name, operate) => {
+  const result = await operate();
+  expect(result).toEqual(AWAY);
+  expect(refusalOf(AWAY)).toMatchObject({ problem: { code: 'service_unavailable' } });
+  expect(() => valueOf<unknown>(result)).toThrow(expect.objectContaining({ name: 'StoreError', message: AWAY.advice }) as Error);
+});

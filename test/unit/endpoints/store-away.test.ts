@@ -1,0 +1,54 @@
+// What endpoints answer whose store is away by the time they read it: service_unavailable, never a word of the store's.
+import { expect, test } from 'vitest';
+import { Exchange } from '../../../src/core/exchange.ts';
+import { compileRoute } from '../../../src/core/route.ts';
+import type { BodyStep } from '../../../src/core/step.ts';
+import { Languages } from '../../../src/domain/languages.ts';
+import { keyOwnerSlot } from '../../../src/domain/slots.ts';
+import {
+  createGlossary,
+  deleteGlossary,
+  listGlossaries,
+  readGlossary,
+  showGlossary,
+  showGlossaryEntries,
+} from '../../../src/endpoints/glossaries.ts';
+import { usageEndpoint } from '../../../src/endpoints/usage.ts';
+import { AWAY_GLOSSARIES, AWAY_TEAMS } from '../../support/away-store.ts';
+
+const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const GLOSSARY = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { a: 'b' } };
+const LANGUAGES = new Languages({
+  sources: [
+    { code: 'EN', name: 'English' },
+    { code: 'DE', name: 'German' },
+  ],
+  targets: [
+    { code: 'EN', name: 'English', formality: false },
+    { code: 'DE', name: 'German', formality: true },
+  ],
+});
+
+const ENDPOINTS: readonly BodyStep[] = [
+  usageEndpoint(AWAY_TEAMS),
+  createGlossary(AWAY_GLOSSARIES, () => ID),
+  listGlossaries(AWAY_GLOSSARIES),
+  showGlossary(AWAY_GLOSSARIES),
+  showGlossaryEntries(AWAY_GLOSSARIES),
+  deleteGlossary(AWAY_GLOSSARIES),
+];
+
+function asked(): Exchange {
+  const route = compileRoute({ method: 'POST', path: '/v1/glossaries/{id}', takesBody: true, steps: [] });
+  const head = { method: 'POST', path: `/v1/glossaries/${ID}`, query: '', headers: { 'content-type': 'application/json' } };
+  const x = new Exchange(ID, head, { send() {}, stream() {}, incoming: () => undefined }, route, 0);
+  x.pathParameter = ID;
+  x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
+  x.body = Buffer.from(JSON.stringify(GLOSSARY));
+  void readGlossary(() => LANGUAGES, 1000).run(x);
+  return x;
+}
+
+test.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint] as const))('%s', async (_name, endpoint) => {
+  expect(await endpoint.run(asked())).toMatchObject({ kind: 'problem', problem: { code: 'service_unavailable' } });
+});
