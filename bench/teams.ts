@@ -9,6 +9,7 @@ import { ulidSource } from '../src/domain/ulid.ts';
 import type { Store } from '../src/ports/store.ts';
 import { openStore } from '../src/stores/open.ts';
 import { freshKey, GENEROUS_QUOTA } from '../src/testing/store/team-under-test.ts';
+import { ConsoleVisitor } from '../test/support/console-visitor.ts';
 import { startGatewayProcess } from '../test/support/gateway-process.ts';
 import { lingate } from '../test/support/lingate-command.ts';
 import { startRedis } from '../test/support/redis.ts';
@@ -55,6 +56,8 @@ async function measure(name: string, url: string): Promise<void> {
   // No engine is asked for anything here.
   writeFileSync(config, JSON.stringify({ listen: '127.0.0.1:0', ops: '127.0.0.1:0', store: url, admin: { token: TOKEN } }));
   const gateway = await startGatewayProcess({ args: ['serve', '--config', config] });
+  const operator = new ConsoleVisitor(Number(new URL(gateway.opsUrl).port));
+  await operator.signIn(TOKEN);
   const page = (query: string, found?: number): Promise<string | null> => listed(gateway.opsUrl, query, found);
   const pid = gateway.process.pid!;
   try {
@@ -65,6 +68,9 @@ async function measure(name: string, url: string): Promise<void> {
       await timed('a search with hits everywhere', () => page('q=company%201', 50)),
       await timed('a search for the last team', () => page(`q=company%20${TEAMS - 1}%20`, 1)),
       await timed('a search in vain', () => page('q=nobody', 0)),
+      await timed('console: first page', () => seen(operator, '/teams', 50)),
+      await timed('console: a search for the last team', () => seen(operator, `/teams?q=company+${TEAMS - 1}+`, 1)),
+      await timed('console: a team with its keys', () => seen(operator, `/teams/${ids[7]!}`, 1)),
       await timed('a search by a part of an id', () => page(`q=${ids.at(-1)!.slice(6)}`, 1)),
     ];
     for (const { what, times } of figures) if (spread(times).median > AIM_MS) failures.push(`${name}, ${what}`);
@@ -104,6 +110,13 @@ async function listed(opsUrl: string, query: string, found = 50): Promise<string
   const { teams, next } = (await response.json()) as { teams: unknown[]; next: string | null };
   if (teams.length !== found) throw new Error(`?${query}: ${teams.length} teams, and not ${found}`);
   return next;
+}
+
+/** A page of the console with a table of so many rows. */
+async function seen(operator: ConsoleVisitor, path: string, rows: number): Promise<void> {
+  const { status, body } = await operator.get(`/console${path}`);
+  const found = body.split('role="rowheader"').length - 1;
+  if (status !== 200 || found !== rows) throw new Error(`/console${path}: ${status} with ${found} rows, and not ${rows}`);
 }
 
 async function timed(what: string, act: () => Promise<unknown>, count = TIMES): Promise<Figure> {
