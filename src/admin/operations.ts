@@ -9,6 +9,8 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
 import type { KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
+import { comparePlan, teamsBehind } from './plan-comparison.ts';
+import type { PlanComparison } from './plan-comparison.ts';
 import { planReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 
@@ -138,23 +140,29 @@ export class AdminOperations {
     return [...this.#options.plans()].map(([name, plan]) => planReport(name, plan));
   }
 
+  /** Which teams are held to other numbers than the plan has, of the first `teamsMax`. */
+  async comparePlan(name: string, teamsMax: number): Promise<AdminResult<PlanComparison>> {
+    const limits = this.#limitsOf(name);
+    if ('kind' in limits) return limits;
+    const compared = await comparePlan(this.#options.teams, name, limits, teamsMax);
+    return 'kind' in compared ? compared : done(compared);
+  }
+
   /** `onProgress` is told after each team that was changed. Run again, it goes on where it was stopped. */
   async applyPlan(name: string, onProgress?: (changed: number, behind: number) => void): Promise<AdminResult<PlanApplied>> {
     const limits = this.#limitsOf(name);
     if ('kind' in limits) return limits;
     const { teams } = this.#options;
-    const all = await teams.listTeams();
-    if (isUnavailable(all)) return all;
-    const members = all.filter((team) => team.plan === name);
-    const behind = members.filter((team) => !sameLimits(team.limits, limits));
+    const found = await teamsBehind(teams, name, limits);
+    if ('kind' in found) return found;
     let changed = 0;
-    for (const { teamId } of behind) {
+    for (const teamId of found.behind) {
       const team = await teams.updateTeam(teamId, { plan: { name, limits } });
       if (isUnavailable(team)) return team;
       if (team !== undefined) changed++;
-      onProgress?.(changed, behind.length);
+      onProgress?.(changed, found.behind.length);
     }
-    return done({ plan: name, teams: members.length, changed });
+    return done({ plan: name, teams: found.members, changed });
   }
 
   #changeOf(team: Team, { name, plan, addCreditMinor = 0 }: TeamEdit): TeamChange | AdminRefusal {
@@ -197,9 +205,4 @@ function cut<T>(found: readonly T[] | StoreUnavailable, { limit }: TeamPage, idO
 function ofTeam<T extends object>(teamId: string, found: T | undefined | StoreUnavailable): AdminResult<T> {
   if (found === undefined) return { kind: 'no_such_team', teamId };
   return isUnavailable(found) ? found : done(found);
-}
-
-/** Whether a team is held to just these numbers. */
-function sameLimits(a: TeamLimits, b: TeamLimits): boolean {
-  return (Object.keys(b) as (keyof TeamLimits)[]).every((member) => a[member] === b[member]);
 }

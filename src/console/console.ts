@@ -10,13 +10,14 @@ import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, readForm } from './form-body.ts';
 import { isSame, SignInFormTokens } from './form-tokens.ts';
 import { match } from './match.ts';
 import { isFromHere } from './origin.ts';
+import { PlanApplications } from './plan-applications.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './route.ts';
 import { CONSOLE_ROUTES } from './routes.ts';
 import { Sessions } from './sessions.ts';
 import type { Session } from './sessions.ts';
 
-export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions'> {
+export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications'> {
   readonly problems: () => ProblemWriter;
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
@@ -43,7 +44,7 @@ export class Console {
   constructor(options: ConsoleOptions) {
     this.#options = options;
     this.#sessions = new Sessions(options.now);
-    this.#parts = { ...options, sessions: this.#sessions };
+    this.#parts = { ...options, sessions: this.#sessions, applications: new PlanApplications(options) };
     this.#signInTokens = new SignInFormTokens(options.now);
     this.#sent = new IdempotentAnswers(options.now);
   }

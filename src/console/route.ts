@@ -9,6 +9,7 @@ import type { AssetName } from './assets.ts';
 import type { Form } from './form-body.ts';
 import type { Section } from './layout.ts';
 import type { Overview } from './overview.ts';
+import type { PlanApplications } from './plan-applications.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
@@ -17,6 +18,7 @@ export interface ConsoleParts {
   /** Shared with the admin API: wrong tokens of an address count together. */
   readonly attempts: SignInAttempts;
   readonly sessions: Sessions;
+  readonly applications: PlanApplications;
   /** How the gateway does at the moment. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;

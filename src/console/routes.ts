@@ -1,7 +1,9 @@
 // THE table of the console: method, path, page. The navigation's sections are in layout.ts.
 import { ASSET_ROUTES } from './assets.ts';
+import { APPLY_PLAN_ROUTES } from './pages/apply-plan.ts';
 import { NEW_TEAM_ROUTES } from './pages/new-team.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
+import { PLANS_ROUTES } from './pages/plans.ts';
 import { REVOKE_KEY_ROUTES } from './pages/revoke-key.ts';
 import { ROTATE_KEY_ROUTES } from './pages/rotate-key.ts';
 import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
@@ -21,4 +23,6 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...TEAM_CHANGE_ROUTES,
   ...ROTATE_KEY_ROUTES,
   ...REVOKE_KEY_ROUTES,
+  ...PLANS_ROUTES,
+  ...APPLY_PLAN_ROUTES,
 ];

@@ -17,13 +17,16 @@ const TEAMS: readonly (readonly [name: string, plan: string, used: number, credi
   ['Kestrel Games', 'pro', 0.12],
   ['Studio Ø', 'free', 1],
   ['Fabrikam Manuals', 'prepaid', 96_400, 350],
-  ['東京サポート', 'pro', 0.44],
+  ['Übersetzungsbüro Groß', 'pro', 0.44],
   ['Contoso Mobile', 'free', 0],
   ['Harvest & Sons', 'free', 0.68],
   ['Tidewater Insurance', 'pro', 0.27],
 ];
 
 const LABELS = ['backend', 'batch jobs', 'website', 'old importer'] as const;
+
+/** What each of so many keys has used of it. */
+const SHARES: Readonly<Record<number, readonly number[]>> = { 2: [0.7, 0.3], 4: [0.7, 0.25, 0.05, 0] };
 
 /** The id of the first one. */
 export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>): Promise<string> {
@@ -37,7 +40,7 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
     const keys = teamId === first ? LABELS.length : 2;
     for (const [index, label] of LABELS.slice(0, keys).entries()) {
       const keyId = await makeKey(store, teamId, label, index === 3 ? 'test' : 'live');
-      const characters = Math.floor((limits.billing === 'quota' ? used * limits.characterLimit : used) * [0.7, 0.25, 0.05, 0][index]!);
+      const characters = Math.floor((limits.billing === 'quota' ? used * limits.characterLimit : used) * SHARES[keys]![index]!);
       if (characters > 0) await use(store, teamId, keyId, characters);
       if (index === 3) await store.teams.revokeKey(keyId);
     }

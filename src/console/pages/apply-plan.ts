@@ -1,0 +1,85 @@
+// Applying a plan: first the question, with the teams that are held to other numbers; then all of them are given the plan's.
+import { refusalOf } from '../../admin/admin-refusals.ts';
+import type { PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
+import { html } from '../../docs/html.ts';
+import type { Html } from '../../docs/html.ts';
+import { audit } from '../audit.ts';
+import { postForm } from '../form.ts';
+import { numberText, NUMBER_LABELS } from '../plan-words.ts';
+import { CONSOLE_PREFIX } from '../prefix.ts';
+import { get, pageAnswer, post } from '../route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { count } from '../shown.ts';
+import { table } from '../table.ts';
+
+const PATH = '/plans/{name}/apply';
+export const APPLY_PLAN_ROUTES: readonly ConsoleRoute[] = [get(PATH, question), post(PATH, apply)];
+
+/** So many are compared for the question; applying goes through all of them. */
+const COMPARED_MAX = 10_000;
+
+async function question({ parameters, formToken }: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+  const name = parameters['name'] ?? '';
+  const compared = await operations.comparePlan(name, COMPARED_MAX);
+  if (compared.kind !== 'done') return refusalOf(compared);
+  const { behind, complete, examples } = compared.value;
+  const form = postForm({
+    action: `/plans/${name}/apply`,
+    formToken,
+    fields: html`<p>Each of them is held to the plan's numbers from its next request on. What they were held to before is not kept.</p>`,
+    submit: complete ? `Apply to ${teams(behind)}` : 'Apply to all of its teams',
+    beside: html`<a href="${CONSOLE_PREFIX}/plans">Leave them</a>`,
+  });
+  const title = behind === 0 && complete ? `Plan ${name}` : `Apply plan ${name}?`;
+  const main = html`<h1>${title}</h1>
+    <p>${found(compared.value)}</p>
+    ${behind === 0 ? undefined : differences(examples, behind)}
+    ${behind === 0 && complete ? html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>` : form}`;
+  return pageAnswer({ title, section: 'plans', main });
+}
+
+async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const plan = visit.parameters['name'] ?? '';
+  const stands = await parts.applications.start(plan, ({ teams: all, changed }) =>
+    audit(parts, visit, 'applyPlan', { plan, teams: all, changed }),
+  );
+  const notice = (text: string): ConsoleAnswer => ({ kind: 'see', to: '/plans', notice: html`<p>${text}</p>` });
+  switch (stands.kind) {
+    case 'done':
+      return notice(`Plan ${plan}: ${teams(stands.applied.changed)} changed, of ${count(stands.applied.teams)} on it.`);
+    case 'running':
+      return notice(`Plan ${plan} is being applied; below stands how far it is.`);
+    case 'stopped':
+      return notice(`Plan ${plan}: the store did not answer after ${teams(stands.changed)}. Apply it again to go on.`);
+    case 'no_such_plan':
+    case 'no_such_team':
+    case 'no_such_key':
+    case 'plan_takes_no_credit':
+    case 'balance_too_large':
+      return refusalOf(stands);
+  }
+}
+
+function found({ members, behind, looked, complete }: PlanComparison): string {
+  const of = complete ? '' : `The first ${count(looked)} teams were looked at. `;
+  if (members === 0) return `${of}No team is on this plan.`;
+  return `${of}Teams on this plan: ${count(members)}. Held to other numbers than the configuration has: ${behind === 0 ? 'none' : count(behind)}.`;
+}
+
+function differences(examples: readonly TeamBehind[], behind: number): Html {
+  const columns = [{ label: 'Team' }, { label: 'Number' }, { label: 'Held to', figures: true }, { label: 'The plan', figures: true }];
+  const rows = examples.flatMap(({ team, differences: numbers }) =>
+    numbers.map(({ number, held, plan }) => [
+      html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
+      NUMBER_LABELS[number],
+      numberText(number, held, team.limits.currency),
+      numberText(number, plan, team.limits.currency),
+    ]),
+  );
+  const more = behind > examples.length ? html`<p class="soft">The first ${count(examples.length)} of them.</p>` : undefined;
+  return html`${table({ caption: "Where teams differ from the plan's numbers", columns, rows })} ${more}`;
+}
+
+function teams(number: number): string {
+  return number === 1 ? 'one team' : `${count(number)} teams`;
+}

@@ -1,0 +1,69 @@
+// The plans of the configuration and their numbers, and how far an application of one has come.
+import { html } from '../../docs/html.ts';
+import type { Html } from '../../docs/html.ts';
+import type { PlanReport } from '../../admin/reports.ts';
+import { periodText } from '../plan-words.ts';
+import type { Application } from '../plan-applications.ts';
+import { CONSOLE_PREFIX } from '../prefix.ts';
+import { get, pageAnswer } from '../route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { ago, count, money } from '../shown.ts';
+import { table } from '../table.ts';
+
+export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage)];
+
+function plansPage({ nowMs }: SignedInVisit, { operations, applications }: ConsoleParts): ConsoleAnswer {
+  const columns = [
+    { label: 'Plan' },
+    { label: 'Characters' },
+    { label: 'Beyond that' },
+    { label: 'Requests a second', figures: true },
+    { label: 'Characters a request', figures: true },
+    { label: 'Glossaries', figures: true },
+    { label: 'Its teams' },
+  ];
+  const rows = operations
+    .listPlans()
+    .map((plan) => [
+      plan.name,
+      ...billing(plan),
+      count(plan.requests_per_second),
+      count(plan.max_characters_per_request),
+      count(plan.max_glossaries),
+      html`${standing(applications.of(plan.name), nowMs)}
+        <a href="${CONSOLE_PREFIX}/plans/${plan.name}/apply">Compare<span class="unseen"> plan ${plan.name} with its teams</span></a>`,
+    ]);
+  const main = html`<h1>Plans</h1>
+    <p>
+      As the configuration has them. A team keeps the numbers that it was given with its plan: when they change here, compare, and apply
+      them to the plan's teams.
+    </p>
+    ${table({ caption: 'The plans of the configuration', columns, rows })}`;
+  return pageAnswer({ title: 'Plans', section: 'plans', main });
+}
+
+/** What is included, and what comes beyond that. */
+function billing(plan: PlanReport): [included: Html | string, beyond: Html | string] {
+  const price = (minor: number): string => `${money(minor, plan.currency)} a million`;
+  if (plan.billing === 'credit') return [`${price(plan.credit_minor_per_million)}, prepaid`, 'nothing without credit'];
+  const included = `${count(plan.characters)} ${periodText(plan.period)}`;
+  if (plan.overage_cap_minor === 0) return [included, 'nothing'];
+  return [included, `${price(plan.overage_minor_per_million)}, up to ${money(plan.overage_cap_minor, plan.currency)}`];
+}
+
+function standing(application: Application | undefined, nowMs: number): Html | undefined {
+  switch (application?.kind) {
+    case undefined:
+      return undefined;
+    case 'running':
+      return html`${application.behind === 0 ? 'being applied' : `${count(application.changed)} of ${count(application.behind)} changed`},
+        <a href="${CONSOLE_PREFIX}/plans">look again</a><br />`;
+    case 'done':
+      return html`applied ${ago(application.atMs, nowMs)}: ${count(application.applied.changed)} of ${count(application.applied.teams)}
+        changed<br />`;
+    case 'stopped':
+      return html`<span class="fault"
+          >stopped ${ago(application.atMs, nowMs)} after ${count(application.changed)} teams: the store was away</span
+        ><br />`;
+  }
+}

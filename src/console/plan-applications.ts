@@ -1,0 +1,80 @@
+// Plans that are being applied: with many teams that takes longer than a browser waits, so it goes on behind the page, which tells how far it is.
+import type { AdminOperations, AdminRefusal, PlanApplied } from '../admin/operations.ts';
+
+/** The latest application of a plan. */
+export type Application =
+  | {
+      readonly kind: 'running';
+      readonly changed: number;
+      /** Teams to change; 0 while they are being looked for. */ readonly behind: number;
+    }
+  | { readonly kind: 'done'; readonly applied: PlanApplied; readonly atMs: number }
+  /** The store did not answer; what was changed by then stays so. */
+  | { readonly kind: 'stopped'; readonly changed: number; readonly atMs: number };
+
+export interface PlanApplicationsOptions {
+  readonly operations: Pick<AdminOperations, 'applyPlan'>;
+  /** The wall clock. */
+  readonly nowMs: () => number;
+}
+
+/** What a form's answer waits for; most plans are applied by then. */
+const WAIT_MS = 1000;
+
+export class PlanApplications {
+  readonly #options: PlanApplicationsOptions;
+  /** By the plan's name; there are as many as the configuration has had plans. */
+  readonly #latest = new Map<string, Application>();
+
+  constructor(options: PlanApplicationsOptions) {
+    this.#options = options;
+  }
+
+  of(plan: string): Application | undefined {
+    return this.#latest.get(plan);
+  }
+
+  /**
+   * Applies the plan, unless that goes on already; how it stands when it is done, or after a second. `onDone` is told when
+   * it is.
+   */
+  async start(plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
+    const before = this.#latest.get(plan);
+    if (before?.kind === 'running') return before;
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(resolve, WAIT_MS, undefined);
+    const ended = await Promise.race([this.#run(plan, onDone), late]);
+    clearTimeout(timer);
+    return ended ?? this.#latest.get(plan)!;
+  }
+
+  async #run(plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
+    const { operations, nowMs } = this.#options;
+    let changed = 0;
+    const stands = <T extends Application>(application: T): T => {
+      this.#latest.set(plan, application);
+      return application;
+    };
+    stands({ kind: 'running', changed: 0, behind: 0 });
+    const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
+    const result = await operations.applyPlan(plan, onProgress).catch((bug: unknown) => {
+      // It is told once, to whoever has begun it; nothing goes on.
+      this.#latest.delete(plan);
+      throw bug;
+    });
+    switch (result.kind) {
+      case 'done':
+        onDone(result.value);
+        return stands({ kind: 'done', applied: result.value, atMs: nowMs() });
+      case 'unavailable':
+        return stands({ kind: 'stopped', changed, atMs: nowMs() });
+      case 'no_such_plan':
+      case 'no_such_team':
+      case 'no_such_key':
+      case 'plan_takes_no_credit':
+      case 'balance_too_large':
+        this.#latest.delete(plan);
+        return result;
+    }
+  }
+}

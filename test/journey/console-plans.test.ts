@@ -1,0 +1,80 @@
+// The console's plans over both stores: their numbers, which teams are held to others, and that applying a plan asks first.
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { limitsOf } from '../../src/domain/plan.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const OVERAGE = { overage_cap_minor: 10_000, overage_minor_per_million: 2000 };
+const PLANS = { test: QUOTA_PLAN, big: { ...QUOTA_PLAN, ...OVERAGE, requests_per_second: 1234 }, prepaid: CREDIT_PLAN };
+
+onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+  const operator = async (): Promise<ConsoleVisitor> => {
+    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
+    await visitor.signIn(TOKEN);
+    return visitor;
+  };
+  const read = async (visitor: ConsoleVisitor, path: string): Promise<string> => {
+    const { status, body } = await visitor.get(path);
+    expect(status).toBe(200);
+    const main = body.slice(body.indexOf('<main'), body.indexOf('</main>'));
+    return main.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  };
+  /** A team on a plan that is held to fewer requests a second than the plan says. */
+  const teamBehind = async (plan: keyof typeof PLANS): Promise<string> => {
+    const { teamId } = await setting.gateway.team();
+    const limits = { ...limitsOf(PLANS[plan]), requestsPerSecond: 7, maxGlossaries: 1 };
+    await setting.gateway.store.teams.updateTeam(teamId, { plan: { name: plan, limits } });
+    return teamId;
+  };
+
+  test('every plan is listed with its numbers, in money and periods that people know', async () => {
+    const page = await read(await operator(), '/console/plans');
+    expect(page).toContain('test 1,000,000 a month nothing 1,000 1,000 2');
+    expect(page).toContain('big 1,000,000 a month 20.00 EUR a million, up to 100.00 EUR 1,234');
+    expect(page).toContain('prepaid 25.00 EUR a million, prepaid nothing without credit');
+  });
+
+  test('applying asks first, with the teams that differ and in what; then they are changed, once, with one audit line', async () => {
+    const visitor = await operator();
+    const teamId = await teamBehind('big');
+    const asked = await visitor.get('/console/plans/big/apply');
+    expect(asked.body).toContain(`/console/teams/${teamId}`);
+    const question = await read(visitor, '/console/plans/big/apply');
+    expect(question).toContain('Teams on this plan: 1. Held to other numbers than the configuration has: 1.');
+    expect(question).toMatch(/requests a second 7 1,234 .* glossaries 1 2/);
+    expect(answered(await setting.gateway.store.teams.findTeam(teamId))!.limits.requestsPerSecond).toBe(7);
+    const answer = await visitor.submit('/console/plans/big/apply', '/console/plans/big/apply');
+    expect(answer.status).toBe(303);
+    const after = await read(visitor, answer.header('location')!);
+    expect(after).toContain('Plan big: one team changed, of 1 on it.');
+    expect(after).toMatch(/applied \d+ s ago : 1 of 1 changed/);
+    expect(answered(await setting.gateway.store.teams.findTeam(teamId))!.limits).toEqual(limitsOf(PLANS.big));
+    const audits = setting.gateway.logLines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ action }) => action === 'applyPlan');
+    expect(audits).toMatchObject([{ msg: 'audit', plan: 'big', teams: 1, changed: 1 }]);
+    expect(await read(visitor, '/console/plans/big/apply')).toContain('Held to other numbers than the configuration has: none.');
+  });
+
+  test('a plan that is applied holds from the next request on', async () => {
+    const { teamId, key } = await setting.gateway.team();
+    const tight = { ...limitsOf(PLANS.test), maxCharactersPerRequest: 3 };
+    await setting.gateway.store.teams.updateTeam(teamId, { plan: { name: 'test', limits: tight } });
+    const translate = () => ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['four'], target_lang: 'DE' } });
+    expect((await translate()).status).toBe(400);
+    await (await operator()).submit('/console/plans/test/apply', '/console/plans/test/apply');
+    expect((await translate()).status).toBe(200);
+  });
+
+  test('a plan without teams has nothing to apply, and one that is not there is not found', async () => {
+    const visitor = await operator();
+    const page = await visitor.get('/console/plans/prepaid/apply');
+    expect(page.body).toContain('No team is on this plan.');
+    expect(page.body).not.toContain('action="/console/plans/prepaid/apply"');
+    expect((await visitor.get('/console/plans/none/apply')).status).toBe(404);
+  });
+});

@@ -1,0 +1,52 @@
+// Comparing a plan with its teams reads them page by page and no more than it was told to.
+import { expect, test } from 'vitest';
+import { comparePlan, teamsBehind } from '../../../src/admin/plan-comparison.ts';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { Team, TeamPage, TeamRegistry } from '../../../src/ports/team-registry.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+
+const LIMITS = limitsOf(QUOTA_PLAN);
+
+/** So many teams, every second on `pro`, every tenth of all held to other numbers. */
+function registryOf(count: number) {
+  const teams = Array.from({ length: count }, (_, index) => {
+    const limits = index % 10 === 0 ? { ...LIMITS, requestsPerSecond: 1 } : LIMITS;
+    return { teamId: String(index).padStart(8, '0'), name: `Team ${index}`, plan: index % 2 === 0 ? 'pro' : 'free', limits } as Team;
+  });
+  const limits: number[] = [];
+  const pageTeams = async ({ after, limit }: TeamPage): Promise<readonly Team[]> => {
+    limits.push(limit);
+    return teams.filter(({ teamId }) => after === undefined || teamId > after).slice(0, limit);
+  };
+  return { teams: { pageTeams } as TeamRegistry, limits };
+}
+
+test('of many teams it looks at as many as it may, in pages of 200, and says that there are more', async () => {
+  const { teams, limits } = registryOf(5000);
+  const compared = answered(await comparePlan(teams, 'pro', LIMITS, 1000));
+  expect(compared).toMatchObject({ looked: 1000, complete: false, members: 500, behind: 100 });
+  expect(compared.examples.map(({ team }) => team.name).slice(0, 2)).toEqual(['Team 0', 'Team 10']);
+  expect(compared.examples).toHaveLength(10);
+  expect(compared.examples[0]!.differences).toEqual([{ number: 'requestsPerSecond', held: 1, plan: LIMITS.requestsPerSecond }]);
+  // One more shows that there are more.
+  expect(limits).toEqual([200, 200, 200, 200, 200, 200]);
+});
+
+test.each([0, 199, 200, 1000])('of %i teams all are looked at', async (count) => {
+  const compared = answered(await comparePlan(registryOf(count).teams, 'pro', LIMITS, 1000));
+  expect(compared).toMatchObject({ looked: count, complete: true, members: Math.ceil(count / 2), behind: Math.ceil(count / 10) });
+});
+
+test('for applying all are found', async () => {
+  const { members, behind } = answered(await teamsBehind(registryOf(1234).teams, 'pro', LIMITS));
+  expect([members, behind.length]).toEqual([617, 124]);
+});
+
+test('a store that is away in the middle is the answer', async () => {
+  const away = { kind: 'unavailable', cause: 'connect' } as const;
+  const { teams } = registryOf(1000);
+  const pageTeams: TeamRegistry['pageTeams'] = async (page) => (page.after === undefined ? teams.pageTeams(page) : away);
+  expect(await comparePlan({ pageTeams } as TeamRegistry, 'pro', LIMITS, 1000)).toBe(away);
+  expect(await teamsBehind({ pageTeams } as TeamRegistry, 'pro', LIMITS)).toBe(away);
+});

@@ -1,0 +1,64 @@
+// A plan's application goes on behind the page: one at a time, told as it stands, and what stopped it is told too.
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { AdminResult, PlanApplied } from '../../../src/admin/operations.ts';
+import { PlanApplications } from '../../../src/console/plan-applications.ts';
+
+type Progress = (changed: number, behind: number) => void;
+
+/** Operations that a test brings to their end. */
+function operationsOf() {
+  const runs: { readonly end: (result: AdminResult<PlanApplied>) => void; readonly progress: Progress }[] = [];
+  const applyPlan = (_name: string, progress: Progress = () => undefined): Promise<AdminResult<PlanApplied>> =>
+    new Promise((resolve) => {
+      runs.push({ end: resolve, progress });
+    });
+  return { runs, applications: new PlanApplications({ operations: { applyPlan }, nowMs: () => 42 }) };
+}
+
+const APPLIED: PlanApplied = { plan: 'pro', teams: 9, changed: 3 };
+
+test('one that is quick is told when it is done', async () => {
+  const { runs, applications } = operationsOf();
+  const told: PlanApplied[] = [];
+  const started = applications.start('pro', (applied) => void told.push(applied));
+  await turn();
+  runs[0]!.end({ kind: 'done', value: APPLIED });
+  expect(await started).toEqual({ kind: 'done', applied: APPLIED, atMs: 42 });
+  expect([told, applications.of('pro')?.kind, applications.of('free')]).toEqual([[APPLIED], 'done', undefined]);
+});
+
+test('one that takes longer is told as it stands, is not begun twice, and ends behind the page', async () => {
+  const { runs, applications } = operationsOf();
+  const started = applications.start('pro', () => undefined);
+  await turn();
+  runs[0]!.progress(2, 5000);
+  expect(await started).toEqual({ kind: 'running', changed: 2, behind: 5000 });
+  expect(await applications.start('pro', () => undefined)).toEqual({ kind: 'running', changed: 2, behind: 5000 });
+  expect(runs).toHaveLength(1);
+  runs[0]!.end({ kind: 'done', value: APPLIED });
+  await turn();
+  expect(applications.of('pro')).toEqual({ kind: 'done', applied: APPLIED, atMs: 42 });
+});
+
+test('one that the store stopped says how far it came, and can be begun again', async () => {
+  const { runs, applications } = operationsOf();
+  const started = applications.start('pro', () => undefined);
+  await turn();
+  runs[0]!.progress(7, 10);
+  runs[0]!.end({ kind: 'unavailable', cause: 'connect' });
+  expect(await started).toEqual({ kind: 'stopped', changed: 7, atMs: 42 });
+  const again = applications.start('pro', () => undefined);
+  await turn();
+  runs[1]!.end({ kind: 'done', value: APPLIED });
+  expect((await again).kind).toBe('done');
+});
+
+test('a plan that is not there leaves nothing behind', async () => {
+  const { runs, applications } = operationsOf();
+  const started = applications.start('none', () => undefined);
+  await turn();
+  runs[0]!.end({ kind: 'no_such_plan', plan: 'none', plans: ['pro'] });
+  expect((await started).kind).toBe('no_such_plan');
+  expect(applications.of('none')).toBeUndefined();
+});
