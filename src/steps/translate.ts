@@ -77,8 +77,7 @@ export function detectBy(options: TranslateOptions): Detect {
     const detection: EngineWork = {
       requestId: x.id,
       text: [text.slice(0, DETECTION_UNITS_MAX).toWellFormed()],
-      // Any target will do.
-      options: { ...NOTHING_CHOSEN, targetLang: languages.targets[0]!.code },
+      options: { ...NOTHING_CHOSEN, targetLang: englishOf(languages) },
       traceparent: traceparentForward(x.head.headers['traceparent']),
       detectionOnly: true,
     };
@@ -87,6 +86,11 @@ export function detectBy(options: TranslateOptions): Detect {
       language: languages.base(found?.detectedSourceLanguage),
     }));
   };
+}
+
+/** Where a translation has to tell the language: what engines translate into English is more than into any other. */
+function englishOf({ targets }: Languages): string {
+  return (targets.find(({ code }) => code === 'EN' || code.startsWith('EN-')) ?? targets[0]!).code;
 }
 
 function translated<Told>(x: Exchange, order: TranslationOrder, options: TranslateOptions, tell: Tell<Told>): Worked<Told> {

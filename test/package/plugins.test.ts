@@ -163,7 +163,10 @@ describe.each([
     rmSync(folder, { recursive: true });
   });
 
-  test.each([['deepl-v2', 'POST /v2/translate']])('lingate/plugins/%s comes with the gateway, and adds %s', async (name, route) => {
+  test.each([
+    ['deepl-v2', 'POST /v2/translate'],
+    ['libretranslate', 'POST /translate'],
+  ])('lingate/plugins/%s comes with the gateway, and adds %s', async (name, route) => {
     const folder = emptyFolder();
     writeFiles(folder, { 'config.yaml': `plugins: [{ module: lingate/plugins/${name} }]\n` });
     const { stdout } = await runProgram('node', [mainOf(), 'routes', '--config', 'config.yaml', '--json'], { cwd: folder });

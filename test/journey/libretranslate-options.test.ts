@@ -1,0 +1,103 @@
+// The options of `lingate/plugins/libretranslate`: what is taken from a body, what browsers may read, what a bare code means, and engines that can less.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+
+let engine: ScriptedEngine;
+let folder: string;
+let gateway: TestGateway | undefined;
+
+beforeAll(async () => {
+  engine = await startScriptedEngine();
+  folder = await mkdtemp(join(tmpdir(), 'lingate-options-'));
+});
+
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = undefined;
+});
+
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(options: object, config: object = {}): Promise<TestGateway> {
+  const plugins = [{ module: 'lingate/plugins/libretranslate', options }];
+  const store = `sqlite:${folder}/lingate.db`;
+  gateway = await startGateway({ listener: 'uws', store, engineUrls: [engine.url], config: { plugins, ...config } });
+  return gateway;
+}
+
+function post(path: string, body: object, headers: Readonly<Record<string, string>> = {}, method = 'POST'): Promise<HttpResponse> {
+  return request({
+    port: gateway!.port,
+    method,
+    path,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+  });
+}
+
+const HELLO = { q: 'Hello', source: 'en', target: 'de' };
+
+test('without api_key_in_body a key in the body is no key, and nobody is told to send one there', async () => {
+  const { key } = await (await start({ api_key_in_body: false })).team();
+  const refused = await post('/translate', { ...HELLO, api_key: key });
+  expect([refused.status, refused.json()]).toEqual([403, { error: 'No API key was sent. Send it as "Authorization: Bearer <key>".' }]);
+  expect((await post('/translate', HELLO, { authorization: `Bearer ${key}` })).status).toBe(200);
+  // A body that cannot be read has no key in it either.
+  const unread = await request({
+    port: gateway!.port,
+    method: 'POST',
+    path: '/translate',
+    headers: { 'content-type': 'text/plain' },
+    body: 'x',
+  });
+  expect(unread.status).toBe(403);
+});
+
+test('without cors no answer lets other origins in, and what browsers ask first is a wrong method', async () => {
+  const { key } = await (await start({ cors: false })).team();
+  const answer = await post('/translate', { ...HELLO, api_key: key });
+  expect([answer.status, answer.header('access-control-allow-origin')]).toEqual([200, undefined]);
+  const preflight = await post('/translate', {}, {}, 'OPTIONS');
+  expect([preflight.status, preflight.header('allow')]).toEqual([405, 'POST']);
+});
+
+test('with fields for the rate, answers have those and the ones for browsers', async () => {
+  const { key } = await (await start({}, { limits: { rate_limit_headers: true } })).team();
+  const answer = await post('/translate', { ...HELLO, api_key: key });
+  expect([answer.header('access-control-allow-origin'), answer.header('ratelimit')]).toEqual(['*', expect.stringContaining('r=')]);
+});
+
+test('a bare code means the variant that was chosen, in translations and in the list', async () => {
+  const { key } = await (await start({ default_variants: { EN: 'EN-US', PT: 'XX' } })).team();
+  engine.forget();
+  await post('/translate', { ...HELLO, target: 'en', api_key: key });
+  expect(JSON.parse(engine.requests[0]!.body)).toMatchObject({ target_lang: 'EN-US' });
+  expect((await post('/translate', { ...HELLO, target: 'pt', api_key: key })).status).toBe(400);
+  const [first] = (await post('/languages', {}, {}, 'GET')).json() as [{ targets: string[] }];
+  expect([first.targets.includes('en'), first.targets.includes('pt'), first.targets.includes('pt-PT')]).toEqual([true, false, true]);
+});
+
+test('what the engine cannot do is refused in so many words: html, and languages to detect', async () => {
+  const { key } = await (await start({}, { engine: { protocol: 'apertium' } })).team();
+  const html = await post('/translate', { ...HELLO, format: 'html', api_key: key });
+  expect([html.status, html.json()]).toEqual([400, { error: 'html format is not supported by the engine of this service: send text' }]);
+  await gateway!.stop();
+  const { key: other } = await (await start({}, { engine: { protocol: 'openai', options: { model: 'm' } } })).team();
+  const detection = await post('/detect', { q: 'Hello', api_key: other });
+  expect([detection.status, detection.json()]).toEqual([
+    400,
+    { error: 'The engine of this service does not detect languages: name the source of each translation' },
+  ]);
+  expect((await post('/frontend/settings', {}, {}, 'GET')).json()).toMatchObject({ language: { source: { code: 'ar' } } });
+});
