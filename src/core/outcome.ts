@@ -41,10 +41,13 @@ export interface ClientClosed {
 
 export type Outcome = Reply | StreamReply | Refusal | ClientClosed;
 
+/** Of nearly every answer. */
+export const JSON_TYPE = 'application/json';
+
 export const NO_HEADERS: HeaderList = [];
 export const CLIENT_CLOSED: ClientClosed = { kind: 'client_closed' };
 
 /** A 200 (or `status`) with a JSON body that is already serialised. */
 export function json(body: string, status = 200, headers: HeaderList = NO_HEADERS): Reply {
-  return { kind: 'reply', status, contentType: 'application/json', body, headers };
+  return { kind: 'reply', status, contentType: JSON_TYPE, body, headers };
 }

@@ -1,5 +1,5 @@
 // From bytes to a JSON value: media type, content coding, size, UTF-8 and syntax, in this order.
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -15,13 +15,21 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
   if (body === 'none' || body.length === 0) return no('body: must be a JSON object; it is empty.');
-  // Checked first: decoding would silently turn bad bytes into U+FFFD, and other characters than were sent would be charged.
-  if (!isUtf8(body)) return no('body: must be valid UTF-8.');
+  const text = textOf(body);
+  if (text === undefined) return no('body: must be valid UTF-8.');
   try {
-    return { kind: 'value', value: JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8')) as unknown };
+    return { kind: 'value', value: JSON.parse(text) as unknown };
   } catch {
     return no('body: must be well-formed JSON.');
   }
+}
+
+/** Checked first: decoding would silently turn bad bytes into U+FFFD, and other characters than were sent would be charged. */
+function textOf(body: Uint8Array): string | undefined {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  // The same text in half the time: most bodies are such.
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
 function isJsonType(type: string | undefined): boolean {

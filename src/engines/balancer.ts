@@ -171,6 +171,7 @@ class Balancer implements AttemptwiseEngine {
   /** The next in turn that is not `previous`; one that could not be connected to a moment ago only when no other is left. */
   #next(previous: Replica | undefined): Replica {
     const replicas = this.#replicas;
+    if (replicas.length === 1) return replicas[0]!;
     const nowMs = this.#nowMs();
     let last = previous ?? replicas[this.#turn % replicas.length]!;
     for (let i = 0; i < replicas.length; i++) {

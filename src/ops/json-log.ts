@@ -94,9 +94,14 @@ function isoNow(): string {
   return `${textOfSecond}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`;
 }
 
-/** To a hundredth; `toFixed` takes ten times as long. */
-function hundredths(ms: number): number {
-  return Math.round(ms * 100) / 100;
+/** Two digits each. */
+const HUNDREDTHS = Array.from({ length: 100 }, (_, part) => `.${part < 10 ? '0' : ''}${part}`);
+
+/** To a hundredth, without a decimal fraction's way into text: `toFixed` takes ten times as long, a fraction by itself three times. */
+function hundredths(ms: number): string {
+  const all = Math.round(ms * 100);
+  const whole = Math.floor(all / 100);
+  return whole + HUNDREDTHS[all - whole * 100]!;
 }
 
 /** Built by hand: every value is a number, an address or one of our own words, so nothing needs escaping. */

@@ -34,7 +34,8 @@ export class BodyCollector {
     if (this.#length > this.#bytesMax) this.discard();
     if (this.#discarding || chunk.byteLength === 0) return;
     if (this.#bytes === undefined) {
-      this.#bytes = borrowed ? chunk.slice() : chunk;
+      // From Node's pool where it is short: memory of its own for each body costs more than the copy.
+      this.#bytes = borrowed ? Buffer.from(chunk) : chunk;
       return;
     }
     this.#room(start).set(chunk, start);
@@ -44,7 +45,7 @@ export class BodyCollector {
   take(): Body {
     if (this.#length > this.#bytesMax) return 'too_large';
     if (this.#bytes === undefined) return 'none';
-    return this.#bytes.subarray(0, this.#length);
+    return this.#bytes.byteLength === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length);
   }
 
   /** Grows by doubling: one piece of memory, however small the chunks are, and never much more than has really come. */

@@ -1,5 +1,6 @@
 // The listener on uWebSockets.js.
 import { performance } from 'node:perf_hooks';
+import { JSON_TYPE } from '../core/outcome.ts';
 import { Call } from './call.ts';
 import { HeadReader } from './head-reader.ts';
 import { IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
@@ -27,7 +28,7 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   const app = openApp(library, options.tls);
   const { idleSeconds = IDLE_SECONDS } = options;
   setTimers(build, app, idleSeconds);
-  const wire: Wire = { endsHeads: build.endsHeads, kept: `no-store\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}` };
+  const wire = wireOf(build.endsHeads, idleSeconds);
   const reader = new HeadReader(options.gateway.headersWanted);
   app.any('/*', (res, req) => {
     const call = new UwsCall(shared, wire, res);
@@ -69,12 +70,18 @@ async function listen(app: UwsApp, host: string, port: number, options: number):
 
 /** How answers are written; the same for all of a listener. */
 interface Wire {
-  /**
-   * `Cache-Control` of an answer that keeps its connection, and what says so and for how long: one call into the library
-   * instead of three, as it writes a value as it stands.
-   */
+  /** What stands behind the request id in an answer that keeps its connection, and in one that does not. */
   readonly kept: string;
+  readonly closed: string;
+  /** The same in front of JSON. */
+  readonly keptJson: string;
   readonly endsHeads: boolean;
+}
+
+function wireOf(endsHeads: boolean, idleSeconds: number): Wire {
+  const closed = '\r\nCache-Control: no-store';
+  const kept = `${closed}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}`;
+  return { endsHeads, closed, kept, keptJson: `${kept}\r\nContent-Type: ${JSON_TYPE}` };
 }
 
 class UwsCall extends Call {
@@ -164,9 +171,13 @@ class UwsCall extends Call {
   #putHead(answer: Omit<Answer, 'body'>, closes: boolean): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
-    res.writeHeader('X-Request-Id', answer.requestId);
-    res.writeHeader('Cache-Control', closes ? 'no-store' : this.#wire.kept);
-    if (answer.contentType !== undefined) res.writeHeader('Content-Type', answer.contentType);
+    // One call into the library instead of five, which would cost a microsecond: it writes a value as it stands.
+    if (!closes && answer.contentType === JSON_TYPE) {
+      res.writeHeader('X-Request-Id', answer.requestId + this.#wire.keptJson);
+    } else {
+      res.writeHeader('X-Request-Id', answer.requestId + (closes ? this.#wire.closed : this.#wire.kept));
+      if (answer.contentType !== undefined) res.writeHeader('Content-Type', answer.contentType);
+    }
     for (const [name, value] of answer.headers) res.writeHeader(name, value);
   }
 

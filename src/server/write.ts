@@ -1,6 +1,7 @@
 // Turns an outcome into status, fields and body, checked and ready for either library to write.
 import { STATUS_CODES } from 'node:http';
 import type { Exchange } from '../core/exchange.ts';
+import { JSON_TYPE } from '../core/outcome.ts';
 import type { HeaderList, Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import type { ProblemForm } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
@@ -51,7 +52,8 @@ export function composeHead({ status, contentType, headers, body }: StreamReply,
 }
 
 function checkType(contentType: string | undefined): void {
-  if (contentType !== undefined && !VALUE.test(contentType)) throw new Error('Content-Type holds a character that no field may hold');
+  if (contentType !== undefined && contentType !== JSON_TYPE && !VALUE.test(contentType))
+    throw new Error('Content-Type holds a character that no field may hold');
 }
 
 /** The outcome's own fields, and those that go with any answer to this request. */

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { AttemptFailure, EngineResponse } from '../../ports/engine.ts';
 import type { Origin } from './origin.ts';
+import type { RequestText } from './request.ts';
 import { ResponseParser } from './response-parser.ts';
 
 const READ_BYTES = 65_536;
@@ -35,7 +36,7 @@ export class Client {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   #handler: ResponseHandler | undefined = undefined;
   /** Waits for the connection. */
-  #request = '';
+  #request: RequestText | undefined = undefined;
   #ready = false;
   #gone = false;
 
@@ -73,7 +74,7 @@ export class Client {
     return this.#parser.keepsSeconds;
   }
 
-  start(handler: ResponseHandler, request: string): void {
+  start(handler: ResponseHandler, request: RequestText): void {
     this.#handler = handler;
     this.#request = request;
     this.#parser.begin();
@@ -85,7 +86,7 @@ export class Client {
     if (this.#gone) return;
     this.#gone = true;
     this.#handler = undefined;
-    this.#request = '';
+    this.#request = undefined;
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
@@ -109,10 +110,10 @@ export class Client {
   }
 
   #send(): void {
-    const request = this.#request;
-    this.#request = '';
+    const { text, encoding } = this.#request!;
+    this.#request = undefined;
     // Head and body in one write: mostly one system call, and one packet.
-    this.#socket.write(request);
+    this.#socket.write(text, encoding);
     this.#handler?.onSent();
   }
 

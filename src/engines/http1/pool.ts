@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { AttemptFailure, EngineCall, EngineResponse } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
 import { fixedLines, requestText } from './request.ts';
+import type { RequestText } from './request.ts';
 import { Client } from './client.ts';
 import type { ResponseHandler, ClientOwner } from './client.ts';
 import { IdleSockets } from './idle-sockets.ts';
@@ -67,7 +68,7 @@ export class Pool implements ClientOwner {
   /** Starts a call; `settle` is called exactly once. */
   call(call: EngineCall, connection: ConnectionUse, settle: Settle): PoolRequest {
     const request = requestText(call, this.#basePath, this.#lines[connection], this.#taken);
-    const started = new PoolRequest(this, request ?? '', connection, settle);
+    const started = new PoolRequest(this, request, connection, settle);
     if (request === undefined) {
       started.stop('internal');
     } else if (this.#destroyed) {
@@ -157,10 +158,10 @@ export class PoolRequest implements ResponseHandler {
   waitingSinceMs = 0;
   readonly #replica: Pool;
   readonly #settle: Settle;
-  #request: string;
+  #request: RequestText | undefined;
   #client: Client | undefined = undefined;
 
-  constructor(replica: Pool, request: string, connection: ConnectionUse, settle: Settle) {
+  constructor(replica: Pool, request: RequestText | undefined, connection: ConnectionUse, settle: Settle) {
     this.#replica = replica;
     this.#request = request;
     this.connection = connection;
@@ -178,8 +179,8 @@ export class PoolRequest implements ResponseHandler {
 
   startOn(client: Client): void {
     this.#client = client;
-    client.start(this, this.#request);
-    this.#request = '';
+    client.start(this, this.#request!);
+    this.#request = undefined;
   }
 
   onSent(): void {
@@ -199,7 +200,7 @@ export class PoolRequest implements ResponseHandler {
     this.stage = 'settled';
     // It goes on to other exchanges.
     this.#client = undefined;
-    this.#request = '';
+    this.#request = undefined;
     this.#settle(result);
   }
 }

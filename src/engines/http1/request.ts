@@ -34,16 +34,23 @@ export function fixedLines(
   return { reused: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
 }
 
+/** A request on its way. */
+export interface RequestText {
+  readonly text: string;
+  /** The same bytes as UTF-8 would give, where it is `latin1`: that is written in half the time. */
+  readonly encoding: 'latin1' | 'utf8';
+}
+
 /**
  * Leaves out fields whose names, in lower case, are `taken`. `undefined` when the call is not one that can be sent: the fault
- * is the adapter's. The text is to be sent as UTF-8.
+ * is the adapter's.
  */
 export function requestText(
   { method, path, headers, body }: EngineCall,
   basePath: string,
   lines: string,
   taken: readonly string[] = [],
-): string | undefined {
+): RequestText | undefined {
   const target = basePath + path;
   if (!PATH.test(target)) return undefined;
   let text = `${method} ${target} HTTP/1.1\r\n${lines}`;
@@ -53,6 +60,11 @@ export function requestText(
     if (!isSendable(name) || !VALUE.test(value)) return undefined;
     text += `${name}: ${value}\r\n`;
   }
-  if (body !== undefined) return `${text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  return method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`;
+  if (body !== undefined) {
+    const bytes = Buffer.byteLength(body);
+    // As many bytes as characters: all of them are ASCII.
+    const encoding = bytes === body.length ? 'latin1' : 'utf8';
+    return { text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding };
+  }
+  return { text: method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`, encoding: 'latin1' };
 }
