@@ -50,6 +50,11 @@ export interface Slot<T> {
   readonly holds?: T;
 }
 
+/** Drives the chain of an exchange on. */
+export interface Driver {
+  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => Outcome | undefined, value: T): void;
+}
+
 const slotNames: string[] = [];
 /** What an exchange starts with: copying it is much cheaper than filling an array of that length. */
 const emptySlots: undefined[] = [];
@@ -77,8 +82,10 @@ export class Exchange implements Cancellation {
   body: Body = 'none';
   /** Steps `0 .. reached-1` have been started and are owed their `settle`. */
   reached = 0;
-  /** A step has answered with a promise and is being waited for. */
+  /** A step has answered with a promise or `LATER` and is being waited for. */
   waiting = false;
+  /** Set before the first step is run. */
+  driver: Driver | undefined = undefined;
   /** Set once, when the chain has ended. */
   outcome: Outcome | undefined = undefined;
   /** Something has been handed to the sink (a deadline may answer before the chain has ended). */
@@ -119,6 +126,14 @@ export class Exchange implements Cancellation {
 
   set<T>(slot: Slot<T>, value: T): void {
     this.#slots[slot.index] = value;
+  }
+
+  /**
+   * Goes on with a chain whose step has returned `LATER`, by what `conclude` makes of the value: as if `run` had returned it. A
+   * throw of it is a bug of the step's. Never throws itself.
+   */
+  resume<T>(conclude: (x: Exchange, value: T) => Outcome | undefined, value: T): void {
+    this.driver!.resume(this, conclude, value);
   }
 
   onCancel(listener: (() => void) | undefined): void {

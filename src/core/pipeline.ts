@@ -1,13 +1,14 @@
 // Drives a chain: one loop over a fixed array that waits only for a real promise, then settles in reverse.
-import type { Exchange } from './exchange.ts';
+import type { Driver, Exchange } from './exchange.ts';
 import { CLIENT_CLOSED, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
+import { LATER } from './step.ts';
 
 /** Told of every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
 export type BugReport = (x: Exchange, where: string, error: unknown) => void;
 
-export class Pipeline {
+export class Pipeline implements Driver {
   readonly #reportBug: BugReport;
   readonly #onDone: (x: Exchange) => void;
 
@@ -18,6 +19,7 @@ export class Pipeline {
 
   /** Runs the head steps; afterwards `x.outcome` tells whether the chain has ended. */
   runHead(x: Exchange): void {
+    x.driver = this;
     this.#drive(x, x.route.headCount);
   }
 
@@ -47,6 +49,10 @@ export class Pipeline {
         result = this.bug(x, step.name, error);
       }
       if (result === undefined) continue;
+      if (result === LATER) {
+        x.waiting = true;
+        return;
+      }
       if (result instanceof Promise) {
         this.#wait(x, step.name, result);
         return;
@@ -62,6 +68,16 @@ export class Pipeline {
       (outcome) => this.#resume(x, outcome),
       (error: unknown) => this.#resume(x, this.bug(x, stepName, error)),
     );
+  }
+
+  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => Outcome | undefined, value: T): void {
+    let outcome;
+    try {
+      outcome = conclude(x, value);
+    } catch (error) {
+      outcome = this.bug(x, x.route.steps[x.reached - 1]!.name, error);
+    }
+    this.#resume(x, outcome);
   }
 
   #resume(x: Exchange, outcome: Outcome | undefined): void {

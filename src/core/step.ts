@@ -21,10 +21,16 @@ export interface HeadStep extends StepBase {
   run(x: Exchange): Outcome | undefined;
 }
 
-/** Runs when the body is complete; waits only where it returns a promise. */
+/**
+ * Returned by a step that waits without a promise. It has to see to it that `Exchange.resume` is called once, when `run` has
+ * returned.
+ */
+export const LATER = Symbol('later');
+
+/** Runs when the body is complete; waits only where it returns a promise or `LATER`. */
 export interface BodyStep extends StepBase {
   readonly kind: 'body';
-  run(x: Exchange): Outcome | undefined | Promise<Outcome | undefined>;
+  run(x: Exchange): Outcome | undefined | Promise<Outcome | undefined> | typeof LATER;
 }
 
 export type Step = HeadStep | BodyStep;

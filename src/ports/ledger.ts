@@ -136,10 +136,31 @@ export type Verdict = 'commit' | 'release';
  */
 export type Resolution = { readonly kind: 'committed' | 'released' | 'expired' | 'absent' } | StoreUnavailable;
 
+/** An admission that is told its answer itself: once, later than it was asked for. What it does with it does not throw. */
+export interface AskedAdmission extends AdmissionRequest {
+  answered(admission: Admission): void;
+}
+
+/** A resolution that is told its answer itself, likewise. */
+export interface AskedResolution {
+  readonly teamId: string;
+  readonly requestId: string;
+  readonly verdict: Verdict;
+  answered(resolution: Resolution): void;
+}
+
+/** The ledger's operations for whoever makes one object of each anyway. */
+export interface DirectLedger {
+  admit(asked: AskedAdmission): void;
+  resolve(asked: AskedResolution): void;
+}
+
 export interface Ledger {
   admit(request: AdmissionRequest): Admission | Promise<Admission>;
   /** Tries once. `unavailable` leaves it unknown whether it was run; repeat it by id. */
   resolve(teamId: string, requestId: string, verdict: Verdict): Resolution | Promise<Resolution>;
+  /** The same without a promise for each, which costs the hot path more than the asking. Optional: for stores that answer later. */
+  readonly direct?: DirectLedger;
 }
 
 /** Settles reservations for the chain: takes each verdict at once and sees it through in the background. */

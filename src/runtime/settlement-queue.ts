@@ -1,5 +1,5 @@
 // Sees verdicts through: hands each to the ledger at once, and repeats it by id while its outcome is unknown.
-import type { Ledger, Reservation, Resolution, Settlements, Verdict } from '../ports/ledger.ts';
+import type { AskedResolution, Ledger, Reservation, Resolution, Settlements, Verdict } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface SettlementQueueOptions {
@@ -15,13 +15,32 @@ export interface SettlementQueueOptions {
 
 export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
 
-interface Open {
+class Open implements AskedResolution {
   readonly teamId: string;
   readonly requestId: string;
   readonly verdict: Verdict;
   /** When trying is pointless: the lease is the backstop. */
   readonly untilMs: number;
-  tries: number;
+  tries = 0;
+  readonly #answered: (open: Open, resolution: Resolution) => void;
+
+  /** `answered` is one for all. */
+  constructor(
+    reservation: Pick<Reservation, 'teamId' | 'requestId'>,
+    verdict: Verdict,
+    untilMs: number,
+    answered: (open: Open, resolution: Resolution) => void,
+  ) {
+    this.teamId = reservation.teamId;
+    this.requestId = reservation.requestId;
+    this.verdict = verdict;
+    this.untilMs = untilMs;
+    this.#answered = answered;
+  }
+
+  answered(resolution: Resolution): void {
+    this.#answered(this, resolution);
+  }
 }
 
 const RETRY_FIRST_MS = 50;
@@ -45,15 +64,15 @@ export class SettlementQueue implements Settlements {
   }
 
   commit(reservation: Reservation): void {
-    this.#take(reservation.teamId, reservation.requestId, 'commit');
+    this.#take(reservation, 'commit');
   }
 
   release(reservation: Reservation): void {
-    this.#take(reservation.teamId, reservation.requestId, 'release');
+    this.#take(reservation, 'release');
   }
 
   releaseUnknown(teamId: string, requestId: string): void {
-    this.#take(teamId, requestId, 'release');
+    this.#take({ teamId, requestId }, 'release');
   }
 
   /** Resolves when nothing is open any more. */
@@ -71,17 +90,22 @@ export class SettlementQueue implements Settlements {
     this.#timers.clear();
   }
 
-  #take(teamId: string, requestId: string, verdict: Verdict): void {
+  #take(reservation: Pick<Reservation, 'teamId' | 'requestId'>, verdict: Verdict): void {
     this.#open++;
     const untilMs = this.#options.now() + this.#options.leaseMs;
-    const open: Open = { teamId, requestId, verdict, untilMs, tries: 0 };
+    const open = new Open(reservation, verdict, untilMs, this.#answered);
     if (this.#open > OPEN_MAX) this.#done(open, 'abandoned');
     else this.#try(open);
   }
 
   #try(open: Open): void {
     open.tries++;
-    const answer = this.#options.ledger.resolve(open.teamId, open.requestId, open.verdict);
+    const { ledger } = this.#options;
+    if (ledger.direct !== undefined) {
+      ledger.direct.resolve(open);
+      return;
+    }
+    const answer = ledger.resolve(open.teamId, open.requestId, open.verdict);
     if (answer instanceof Promise) {
       answer.then(
         (resolution) => this.#conclude(open, resolution),
@@ -91,6 +115,8 @@ export class SettlementQueue implements Settlements {
       this.#conclude(open, answer);
     }
   }
+
+  readonly #answered = (open: Open, resolution: Resolution): void => this.#conclude(open, resolution);
 
   #conclude(open: Open, resolution: Resolution): void {
     if (resolution.kind !== 'unavailable') return this.#done(open, resolution.kind);

@@ -4,8 +4,8 @@ import type { Exchange } from '../core/exchange.ts';
 import { NO_HEADERS } from '../core/outcome.ts';
 import type { HeaderList, Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import { LATER } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
-import type { KeyOwner } from '../domain/api-key.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
 import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
@@ -14,7 +14,7 @@ import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
 import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { Admission, AdmissionRequest, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
+import type { Admission, AskedAdmission, GlossaryReference, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
 
 export interface AdmitOptions {
   readonly ledger: Ledger;
@@ -38,15 +38,14 @@ export function admitStep(options: AdmitOptions): BodyStep {
     kind: 'body',
     name: 'admit',
     run(x) {
-      const owner = x.need(keyOwnerSlot);
-      const charge = x.get(chargeSlot);
-      const startedAtMs = now();
-      const answer = ledger.admit(admissionRequest(x, owner, charge, options));
-      if (!(answer instanceof Promise)) return conclude(x, owner, charge, answer, options);
-      return answer.then((admission) => {
-        x.need(requestStatsSlot).storeMs += now() - startedAtMs;
-        return conclude(x, owner, charge, admission, options);
-      });
+      const asking = new Asking(x, options, now());
+      if (ledger.direct !== undefined) {
+        ledger.direct.admit(asking);
+        return LATER;
+      }
+      const answer = ledger.admit(asking);
+      if (!(answer instanceof Promise)) return conclude(x, asking, answer);
+      return answer.then((admission) => concludeLater(x, asking, admission));
     },
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
@@ -58,29 +57,58 @@ export function admitStep(options: AdmitOptions): BodyStep {
   };
 }
 
-function admissionRequest(x: Exchange, owner: KeyOwner, charge: Charge | undefined, options: AdmitOptions): AdmissionRequest {
-  return {
-    requestId: x.id,
-    teamId: owner.teamId,
-    keyId: owner.keyId,
-    characters: charge?.characters,
-    reserve: charge !== undefined && charge.reserve,
-    leaseMs: options.leaseMs,
-    glossary: charge?.glossary,
-    reportRate: options.rateLimitHeaders,
-  };
+/** One object for all that an admission needs: its request, who waits for the answer, and what the answer is judged by. */
+class Asking implements AskedAdmission {
+  readonly requestId: string;
+  readonly teamId: string;
+  readonly keyId: string;
+  readonly characters: number | undefined;
+  readonly reserve: boolean;
+  readonly leaseMs: number;
+  readonly glossary: GlossaryReference | undefined;
+  readonly reportRate: boolean;
+  readonly charge: Charge | undefined;
+  readonly options: AdmitOptions;
+  readonly startedAtMs: number;
+  admission: Admission | undefined = undefined;
+  readonly #x: Exchange;
+
+  constructor(x: Exchange, options: AdmitOptions, startedAtMs: number) {
+    const owner = x.need(keyOwnerSlot);
+    const charge = x.get(chargeSlot);
+    this.requestId = x.id;
+    this.teamId = owner.teamId;
+    this.keyId = owner.keyId;
+    this.characters = charge?.characters;
+    this.reserve = charge !== undefined && charge.reserve;
+    this.leaseMs = options.leaseMs;
+    this.glossary = charge?.glossary;
+    this.reportRate = options.rateLimitHeaders;
+    this.charge = charge;
+    this.options = options;
+    this.startedAtMs = startedAtMs;
+    this.#x = x;
+  }
+
+  answered(admission: Admission): void {
+    this.admission = admission;
+    this.#x.resume(concludeAnswered, this);
+  }
 }
 
-function conclude(
-  x: Exchange,
-  owner: KeyOwner,
-  charge: Charge | undefined,
-  admission: Admission,
-  options: AdmitOptions,
-): Outcome | undefined {
+function concludeAnswered(x: Exchange, asking: Asking): Outcome | undefined {
+  return concludeLater(x, asking, asking.admission!);
+}
+
+function concludeLater(x: Exchange, asking: Asking, admission: Admission): Outcome | undefined {
+  x.need(requestStatsSlot).storeMs += asking.options.now() - asking.startedAtMs;
+  return conclude(x, asking, admission);
+}
+
+function conclude(x: Exchange, { teamId, charge, options }: Asking, admission: Admission): Outcome | undefined {
   options.onAdmission(admission);
   if (admission.kind === 'unavailable') {
-    options.settlements.releaseUnknown(owner.teamId, x.id);
+    options.settlements.releaseUnknown(teamId, x.id);
     return STORE_UNAVAILABLE;
   }
   if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];

@@ -31,6 +31,8 @@ const TEAM_BYTES = 27;
 /** Besides texts. */
 const OPERATION_BYTES = 24 + ID_BYTES_MAX;
 const SERVERS_OWN = -1;
+/** Of one unit of a string. */
+const UTF8_BYTES_MAX = 3;
 
 /** `clockMs` is undefined for the server's own; times are in whole milliseconds. */
 export function encodeCall(teams: readonly TeamOperations[], clockMs: number | undefined, deadlineMs: number): Buffer {
@@ -50,7 +52,7 @@ function bytesMax({ offer, operations }: TeamOperations): number {
   for (const operation of operations) {
     bytes += OPERATION_BYTES;
     if ('verdict' in operation) continue;
-    bytes += Buffer.byteLength(operation.keyId);
+    bytes += UTF8_BYTES_MAX * operation.keyId.length;
     const { glossary } = operation;
     if (glossary === undefined) continue;
     bytes += 2 + Buffer.byteLength(glossary.glossaryId) + Buffer.byteLength(languagePair(glossary.sourceLang, glossary.targetLang));
@@ -85,10 +87,22 @@ function writeOperation(call: Buffer, at: number, operation: AdmissionRequest | 
 }
 
 function writeText(call: Buffer, at: number, text: string): number {
-  const length = call.write(text, at + 1);
+  // A call out of JavaScript costs more than the few letters of an id.
+  let length = writeAscii(call, at + 1, text);
+  if (length !== text.length) length = call.write(text, at + 1);
   if (length > ID_BYTES_MAX) throw new RangeError(`${text.slice(0, 50)}… has ${length} bytes: at most ${ID_BYTES_MAX} are allowed`);
   call.writeUInt8(length, at);
   return at + 1 + length;
+}
+
+/** How many characters from the front were ASCII, and have been written. */
+function writeAscii(call: Buffer, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return i;
+    call[at + i] = code;
+  }
+  return text.length;
 }
 
 /** Answers that say that nothing was done. */

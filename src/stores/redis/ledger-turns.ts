@@ -1,7 +1,7 @@
 // Sends what one turn of the event loop asks of the ledger as one script call per server slot, and answers each asker.
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { Admission, AskedAdmission, AskedResolution, Resolution } from '../../ports/ledger.ts';
 import { ReplyReader, encodeCall } from './ledger-codec.ts';
 import type { Undone } from './ledger-codec.ts';
 import { boundsFor } from './period-offer.ts';
@@ -18,20 +18,20 @@ export interface LedgerTurnsOptions extends StoreRoundOptions {
   readonly track: (running: Promise<unknown>) => void;
 }
 
-interface Asked {
-  readonly teamId: string;
-  readonly rounds: Rounds;
-}
+/** What was asked for, and how often it is sent. */
+class Operation extends Rounds {
+  readonly asked: AskedAdmission | AskedResolution;
 
-type Operation = Asked &
-  (
-    | { readonly kind: 'admit'; readonly asks: AdmissionRequest; readonly answer: (answer: Admission) => void }
-    | {
-        readonly kind: 'resolve';
-        readonly asks: { readonly requestId: string; readonly verdict: Verdict };
-        readonly answer: (answer: Resolution) => void;
-      }
-  );
+  constructor(asked: AskedAdmission | AskedResolution, untilMs: number) {
+    super(untilMs);
+    this.asked = asked;
+  }
+
+  /** The answer has to be of the kind that was asked for. */
+  answer(answer: Admission | Resolution): void {
+    this.asked.answered(answer as Admission & Resolution);
+  }
+}
 
 /** Of one team. */
 type Group = readonly [Operation, ...Operation[]];
@@ -40,13 +40,15 @@ type Group = readonly [Operation, ...Operation[]];
 const OPERATIONS_MAX = 128;
 
 /**
- * Operations keep the order in which they were asked for within a team. One that did nothing is repeated by itself, within
- * its `Rounds`.
+ * Operations keep the order in which they were asked for within a team. One that did nothing is repeated by itself, as `Rounds`
+ * allow.
  */
 export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
   readonly #flush = (): void => this.flush();
   #waiting: Operation[] = [];
+  /** When the first of those that wait stops waiting. It holds for all of them, as it would for their call: the clock is read once. */
+  #untilMs = 0;
   #turn: NodeJS.Immediate | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
 
@@ -55,15 +57,15 @@ export class LedgerTurns {
   }
 
   /** Somebody waits for an admission: it is sent at the end of the turn. */
-  admit(request: AdmissionRequest, answer: (answer: Admission) => void): void {
-    this.#waiting.push({ kind: 'admit', teamId: request.teamId, asks: request, answer, rounds: this.#rounds() });
+  admit(asked: AskedAdmission): void {
+    this.#add(asked);
     // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
     this.#turn ??= setImmediate(this.#flush);
   }
 
   /** Nobody waits for a resolution: it rides along with an admission, or goes when it has waited for `SETTLE_LINGER_MS`. */
-  resolve(teamId: string, requestId: string, verdict: Verdict, answer: (answer: Resolution) => void): void {
-    this.#waiting.push({ kind: 'resolve', teamId, asks: { requestId, verdict }, answer, rounds: this.#rounds() });
+  resolve(asked: AskedResolution): void {
+    this.#add(asked);
     if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, SETTLE_LINGER_MS);
   }
 
@@ -77,22 +79,23 @@ export class LedgerTurns {
     for (const groups of callsOf(waiting, this.#options.clustered)) this.#send(groups, undefined);
   }
 
-  #rounds(): Rounds {
-    return new Rounds(this.#options.timeoutMs);
+  #add(asked: AskedAdmission | AskedResolution): void {
+    if (this.#waiting.length === 0) this.#untilMs = performance.now() + this.#options.timeoutMs;
+    this.#waiting.push(new Operation(asked, this.#untilMs));
   }
 
   #send(groups: readonly Group[], offer: Offer | undefined): void {
-    const [{ teamId, rounds }] = groups[0]!;
+    const [{ asked, first, untilMs }] = groups[0]!;
     const round = runRound(this.#options, {
       script: 'ledger',
-      teamId,
-      untilMs: earliest(groups),
-      first: rounds.first,
+      teamId: asked.teamId,
+      untilMs,
+      first,
       call: (clockMs, deadlineMs) => ({
-        keys: groups.map(([first]) => teamKey(first.teamId)),
+        keys: groups.map(([operation]) => teamKey(operation.asked.teamId)),
         args: [
           encodeCall(
-            groups.map((group) => ({ offer, operations: group.map(({ asks }) => asks) })),
+            groups.map((group) => ({ offer, operations: group.map((operation) => operation.asked) })),
             clockMs,
             deadlineMs,
           ),
@@ -103,28 +106,31 @@ export class LedgerTurns {
     this.#options.track(
       round.then((reply) => {
         if (reply.kind === 'reply') this.#conclude(groups, reply.value as Buffer);
-        else for (const group of groups) for (const { answer } of group) answer(reply);
+        else for (const group of groups) for (const operation of group) operation.answer(reply);
       }),
     );
   }
 
   /** All answers are read before any is given: when one cannot be read, none is to be believed. */
   #conclude(groups: readonly Group[], bytes: Buffer): void {
-    const operations = groups.flat();
-    let answers: (Admission | Resolution | Undone)[];
+    const answers: (Admission | Resolution | Undone)[] = [];
     const reply = new ReplyReader(bytes);
     try {
-      answers = operations.map((operation) => (operation.kind === 'admit' ? reply.admission(operation.asks) : reply.resolution()));
+      for (const group of groups) {
+        for (const { asked } of group) answers.push('verdict' in asked ? reply.resolution() : reply.admission(asked));
+      }
     } catch (error) {
       const message = error instanceof Error ? error.message : 'a reply cannot be read';
-      for (const operation of operations) this.#fail(operation, message);
+      for (const group of groups) for (const operation of group) this.#fail(operation, message);
       return;
     }
-    for (const [i, operation] of operations.entries()) {
-      const answer = answers[i]!;
-      if (answer.kind === 'late' || answer.kind === 'period' || answer.kind === 'failed') this.#undone(operation, answer, reply.nowMs);
-      // It was read for the operation's own kind.
-      else operation.answer(answer as Admission & Resolution);
+    let next = 0;
+    for (const group of groups) {
+      for (const operation of group) {
+        const answer = answers[next++]!;
+        if (answer.kind === 'late' || answer.kind === 'period' || answer.kind === 'failed') this.#undone(operation, answer, reply.nowMs);
+        else operation.answer(answer);
+      }
     }
   }
 
@@ -139,7 +145,7 @@ export class LedgerTurns {
         return this.#fail(operation, error instanceof Error ? error.message : 'a period cannot be read');
       }
     }
-    const end: StoreUnavailable | undefined = operation.rounds.another(answer.kind);
+    const end: StoreUnavailable | undefined = operation.another(answer.kind);
     if (end !== undefined) operation.answer(end);
     else this.#send([[operation]], offer);
   }
@@ -154,8 +160,9 @@ export class LedgerTurns {
 function callsOf(waiting: readonly Operation[], clustered: boolean): Group[][] {
   const teams = new Map<string, Operation[]>();
   for (const operation of waiting) {
-    const of = teams.get(operation.teamId);
-    if (of === undefined) teams.set(operation.teamId, [operation]);
+    const { teamId } = operation.asked;
+    const of = teams.get(teamId);
+    if (of === undefined) teams.set(teamId, [operation]);
     else of.push(operation);
   }
   const calls: Group[][] = [];
@@ -172,13 +179,6 @@ function callsOf(waiting: readonly Operation[], clustered: boolean): Group[][] {
     }
   }
   return calls;
-}
-
-/** A call that is in time for all is in time for each. */
-function earliest(groups: readonly Group[]): number {
-  let untilMs = Infinity;
-  for (const group of groups) for (const { rounds } of group) untilMs = Math.min(untilMs, rounds.untilMs);
-  return untilMs;
 }
 
 /** As the library would have made it of a call by itself: its name tells a refusal from a lost connection. */

@@ -1,19 +1,19 @@
 // The ledger in Redis: an operation per admission, and one per resolution, for which nobody waits.
-import type { Admission, AdmissionRequest, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, DirectLedger, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { RedisLink } from './redis-link.ts';
 
 export class RedisLedger implements Ledger {
-  readonly #link: RedisLink;
+  readonly direct: DirectLedger;
 
   constructor(link: RedisLink) {
-    this.#link = link;
+    this.direct = link;
   }
 
   admit(request: AdmissionRequest): Promise<Admission> {
-    return new Promise((resolve) => this.#link.admit(request, resolve));
+    return new Promise((answered) => this.direct.admit({ ...request, answered }));
   }
 
   resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-    return new Promise((resolve) => this.#link.resolve(teamId, requestId, verdict, resolve));
+    return new Promise((answered) => this.direct.resolve({ teamId, requestId, verdict, answered }));
   }
 }

@@ -1,7 +1,7 @@
 // The store's one way to Redis: commands and scripts whose failures are values, and an orderly end.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { AskedAdmission, AskedResolution, DirectLedger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf } from './failure.ts';
 import { LedgerTurns } from './ledger-turns.ts';
@@ -29,14 +29,15 @@ const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
 const ASK_FOR_MASTERS_EVERY_MS = 200;
 
-export class RedisLink {
+export class RedisLink implements DirectLedger {
   readonly redis: RedisConnection;
   readonly shown: string;
   readonly run: RunScript;
   readonly #options: RedisLinkOptions;
   readonly #caller: ScriptCaller;
   readonly #turns: LedgerTurns;
-  readonly #running = new Set<Promise<unknown>>();
+  #running = 0;
+  #onEnd: (() => void) | undefined = undefined;
   #closed = false;
   #defectLoggedAtMs = -Infinity;
   #askedForMastersAtMs = -Infinity;
@@ -70,14 +71,15 @@ export class RedisLink {
   }
 
   /** Answers exactly once, as `resolve` does. */
-  admit(request: AdmissionRequest, answer: (answer: Admission) => void): void {
-    if (this.#closed) answer(CLOSED);
-    else this.#turns.admit(request, answer);
+  admit(asked: AskedAdmission): void {
+    // Whoever asks has to have returned first.
+    if (this.#closed) queueMicrotask(() => asked.answered(CLOSED));
+    else this.#turns.admit(asked);
   }
 
-  resolve(teamId: string, requestId: string, verdict: Verdict, answer: (answer: Resolution) => void): void {
-    if (this.#closed) answer(CLOSED);
-    else this.#turns.resolve(teamId, requestId, verdict, answer);
+  resolve(asked: AskedResolution): void {
+    if (this.#closed) queueMicrotask(() => asked.answered(CLOSED));
+    else this.#turns.resolve(asked);
   }
 
   /** Runs plain commands. */
@@ -94,7 +96,7 @@ export class RedisLink {
   async close(): Promise<void> {
     this.#closed = true;
     this.#turns.flush();
-    await Promise.allSettled(this.#running);
+    if (this.#running > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);
     } catch {
@@ -110,11 +112,15 @@ export class RedisLink {
   }
 
   #track<T>(running: Promise<T>): Promise<T> {
-    this.#running.add(running);
-    const forget = () => this.#running.delete(running);
-    running.then(forget, forget);
+    this.#running++;
+    running.then(this.#ended, this.#ended);
     return running;
   }
+
+  readonly #ended = (): void => {
+    this.#running--;
+    if (this.#running === 0) this.#onEnd?.();
+  };
 
   /** A refusal that no outage explains is a defect of ours or of the dataset, and is worth its text in the log. */
   #cause(error: unknown): string {

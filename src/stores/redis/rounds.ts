@@ -16,8 +16,8 @@ export class Rounds {
   #count = 0;
   #late = false;
 
-  constructor(timeoutMs: number) {
-    this.untilMs = performance.now() + timeoutMs;
+  constructor(untilMs: number) {
+    this.untilMs = untilMs;
   }
 
   /** Whether nothing of its time is used up. */

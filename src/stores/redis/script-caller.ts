@@ -27,7 +27,7 @@ export class ScriptCaller {
 
   /** More than one round only where the one before did nothing. */
   async call(call: ScriptCall): Promise<ScriptReply> {
-    const rounds = new Rounds(this.#options.timeoutMs);
+    const rounds = new Rounds(performance.now() + this.#options.timeoutMs);
     let offer: Offer | undefined;
     for (;;) {
       const round = await this.#once(call, offer, rounds);

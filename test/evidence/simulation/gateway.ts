@@ -4,7 +4,7 @@ import { Gateway } from '../../../src/core/gateway.ts';
 import { Router } from '../../../src/core/router.ts';
 import type { AccessEntry } from '../../../src/ports/access-log.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
-import type { Ledger } from '../../../src/ports/ledger.ts';
+import type { DirectLedger, Ledger, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { CallerEnd } from './caller-end.ts';
 import { simulatedEngine } from './engine.ts';
@@ -96,14 +96,30 @@ export class SimulatedGateway {
 
   #watched(ledger: Ledger): Ledger {
     const { history, time } = this.#world;
+    const seen = (requestId: string, verdict: Verdict, resolution: Resolution): void => {
+      this.#world.note(this.process, `${verdict} of ${requestId}: ${resolution.kind}`);
+      if (resolution.kind === 'committed') history.need(requestId).committedAtMs ??= time.nowMs;
+    };
+    const { direct } = ledger;
+    const watched: DirectLedger | undefined = direct && {
+      admit: (asked) => direct.admit(asked),
+      resolve: (asked) => {
+        const { teamId, requestId, verdict } = asked;
+        const answered = (resolution: Resolution): void => {
+          seen(requestId, verdict, resolution);
+          asked.answered(resolution);
+        };
+        direct.resolve({ teamId, requestId, verdict, answered });
+      },
+    };
     return {
       admit: (request) => ledger.admit(request),
       resolve: async (teamId, requestId, verdict) => {
         const resolution = await ledger.resolve(teamId, requestId, verdict);
-        this.#world.note(this.process, `${verdict} of ${requestId}: ${resolution.kind}`);
-        if (resolution.kind === 'committed') history.need(requestId).committedAtMs ??= time.nowMs;
+        seen(requestId, verdict, resolution);
         return resolution;
       },
+      ...(watched === undefined ? {} : { direct: watched }),
     };
   }
 

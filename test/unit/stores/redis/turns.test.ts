@@ -183,7 +183,7 @@ test('a reply of a server that has lost the team meanwhile is not believed', asy
     track: () => undefined,
   });
   const answer = new Promise((resolve) => {
-    turns.resolve(TEAM, 'r1', 'commit', resolve);
+    turns.resolve({ teamId: TEAM, requestId: 'r1', verdict: 'commit', answered: resolve });
   });
   turns.flush();
   node = 'new';
