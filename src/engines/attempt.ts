@@ -9,6 +9,7 @@ import type {
   EngineTokens,
   EngineWire,
   EngineWork,
+  OneCall,
   Translation,
 } from '../ports/engine.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
@@ -24,6 +25,7 @@ export interface AttemptTerms {
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
 
+const NO_CALLS: readonly PoolRequest[] = [];
 const VISIBLE = /\S/;
 const LETTER = /\p{L}/u;
 
@@ -49,7 +51,7 @@ class RunningAttempt implements EngineWire, Deadlined {
   readonly #cancellation: Cancellation;
   readonly #terms: AttemptTerms;
   readonly #done: (attempt: Attempt) => void;
-  readonly #calls: PoolRequest[] = [];
+  #calls: readonly PoolRequest[] = NO_CALLS;
   /** Why further calls are refused; set when the attempt has ended. */
   #ended: AttemptFailure | undefined = undefined;
 
@@ -72,6 +74,44 @@ class RunningAttempt implements EngineWire, Deadlined {
   }
 
   run(): void {
+    const { oneCall } = this.#terms.protocol;
+    if (oneCall === undefined) this.#runFreely();
+    else this.#runOneCall(oneCall);
+  }
+
+  #runOneCall(oneCall: OneCall<unknown>): void {
+    try {
+      const call = oneCall.call(this.#work, this.#terms.options);
+      let started = false;
+      const request = this.#replica.call(call, this.#connection, (result) => {
+        // Later, as everywhere else, also where it was refused at once.
+        if (started) this.#called(oneCall, result);
+        else queueMicrotask(() => this.#called(oneCall, result));
+      });
+      started = true;
+      this.#calls = [request];
+    } catch (error) {
+      queueMicrotask(() => this.#broke(error));
+    }
+  }
+
+  #called(oneCall: OneCall<unknown>, result: EngineResponse | AttemptFailure): void {
+    if (this.#ended !== undefined) return;
+    if (typeof result === 'string') {
+      this.#fail(result);
+      return;
+    }
+    let attempt: Attempt;
+    try {
+      attempt = oneCall.judge(result, this.#work, this.#terms.options);
+    } catch (error) {
+      this.#broke(error);
+      return;
+    }
+    this.#judge(attempt);
+  }
+
+  #runFreely(): void {
     let running: Promise<Attempt>;
     try {
       running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
@@ -122,7 +162,7 @@ class RunningAttempt implements EngineWire, Deadlined {
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {
     if (this.#ended !== undefined) return Promise.resolve(this.#ended);
     return new Promise((resolve) => {
-      this.#calls.push(this.#replica.call(call, this.#connection, resolve));
+      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, resolve)];
     });
   }
 

@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import type {
+  AskedWork,
   Attempt,
   AttemptFailure,
   Engine,
@@ -88,6 +89,18 @@ class Balancer implements AttemptwiseEngine {
         if (first.kind === 'usable') resolve({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
         else this.#second(work, cancellation, first.failure, replica, resolve);
       });
+    });
+  }
+
+  translateFor(asked: AskedWork, cancellation: Cancellation): void {
+    if (cancellation.cancelled) {
+      queueMicrotask(() => asked.answered({ kind: 'unavailable', failures: NO_FAILURES }));
+      return;
+    }
+    const replica = this.#next(undefined);
+    this.#attempt(replica, 'reused', asked, cancellation, (first) => {
+      if (first.kind === 'usable') asked.answered({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
+      else this.#second(asked, cancellation, first.failure, replica, (result) => asked.answered(result));
     });
   }
 

@@ -71,9 +71,16 @@ export interface ReplicaHealth {
   readonly lastFailure: { readonly failure: AttemptFailure; readonly agoMs: number } | undefined;
 }
 
+/** Work that is told its result itself: once, later than it was asked for. What it does with it does not throw. */
+export interface AskedWork extends EngineWork {
+  answered(result: EngineResult): void;
+}
+
 export interface Engine {
   /** At most two attempts, the second on another replica where there is one. Never rejects. */
   translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult>;
+  /** The same without promises, which cost the hot path more than the asking. Optional. */
+  translateFor?(asked: AskedWork, cancellation: Cancellation): void;
   close(): Promise<void>;
 }
 
@@ -114,10 +121,18 @@ export interface EngineCapabilities {
   readonly sharedCalls: boolean;
 }
 
+/** An attempt in two halves, for a protocol that makes one call in each. */
+export interface OneCall<Options> {
+  call(work: EngineWork, options: Options): EngineCall;
+  judge(response: EngineResponse, work: EngineWork, options: Options): Attempt;
+}
+
 /** An adapter: tries once, over the wire it is given, and judges the content, never the status alone. */
 export interface EngineProtocol<Options extends TSchema = TSchema> {
   /** `options` are those of the configuration, valid, with defaults and secrets filled in. */
   attempt(work: EngineWork, wire: EngineWire, options: Static<Options>): Promise<Attempt>;
+  /** The same attempt without the promises between its halves. Optional: a call that fails is an attempt of that failure. */
+  readonly oneCall?: OneCall<Static<Options>>;
   /** Schema of `engine.options`, an object; secrets in it are made by `secret`. `headers` is everyone's and not in it. */
   readonly options?: Options;
   /** By default plain text and all of the rest. */

@@ -1,8 +1,9 @@
 // Hands the admitted request to the engine and turns usable translations into the answer; anything else is one refusal.
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
-import type { Refusal } from '../core/outcome.ts';
+import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import { LATER } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
@@ -14,8 +15,8 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
-import type { EngineGlossary } from '../domain/translation-options.ts';
-import type { AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
+import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
+import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { Detected, Translated, TranslationOrder } from '../ports/plugin.ts';
 
@@ -54,9 +55,47 @@ export function translateStep(options: TranslateOptions): BodyStep {
     headers: ['traceparent'],
     run(x) {
       const request = x.need(translateRequestSlot);
+      if (request.glossaryId === undefined && options.engine.translateFor !== undefined) {
+        options.engine.translateFor(new Asking(x, request, options), x);
+        return LATER;
+      }
       return translated(x, request, options, (translations) => json(successBody(request, translations, options.languages())));
     },
   };
+}
+
+/** One object for all that a translation without a glossary needs: its work, who waits for it, and what the answer is made of. */
+class Asking implements AskedWork {
+  readonly requestId: string;
+  readonly text: readonly string[];
+  readonly options: TranslationOptions;
+  readonly traceparent: string | undefined;
+  readonly attemptMs = undefined;
+  readonly request: TranslateRequest;
+  readonly by: TranslateOptions;
+  readonly startedAtMs: number;
+  result: EngineResult | undefined = undefined;
+  readonly #x: Exchange;
+
+  constructor(x: Exchange, request: TranslateRequest, by: TranslateOptions) {
+    this.requestId = x.id;
+    this.text = request.text;
+    this.options = request.options;
+    this.traceparent = traceparentForward(x.head.headers['traceparent']);
+    this.request = request;
+    this.by = by;
+    this.startedAtMs = by.now();
+    this.#x = x;
+  }
+
+  answered(result: EngineResult): void {
+    this.result = result;
+    this.#x.resume(answerOf, this);
+  }
+}
+
+function answerOf(x: Exchange, { result, request, by, startedAtMs }: Asking): Outcome {
+  return conclude(x, result!, startedAtMs, by, (translations) => json(successBody(request, translations, by.languages())));
 }
 
 export function translateBy(options: TranslateOptions): Translate {

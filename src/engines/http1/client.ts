@@ -91,12 +91,11 @@ export class Client {
     this.#owner.onGone(this);
   }
 
-  /** Ends the request and the connection. */
+  /** Ends the request and the connection. The handler is told last: it may go on with a further request, for which there is room now. */
   #fail(failure: AttemptFailure): void {
     const handler = this.#handler;
-    this.#handler = undefined;
-    handler?.onFailure(failure);
     this.destroy();
+    handler?.onFailure(failure);
   }
 
   /** As when the connection breaks. */
@@ -134,9 +133,10 @@ export class Client {
   #answered(): void {
     const handler = this.#handler!;
     this.#handler = undefined;
-    handler.onResponse(this.#parser.take());
+    const response = this.#parser.take();
     if (this.reusable && this.#parser.keepsSeconds > 0 && (this.#secure || !this.unsent)) this.#owner.onRest(this);
     else this.destroy();
+    handler.onResponse(response);
   }
 
   #ended(): void {

@@ -1,25 +1,27 @@
 // Lingate's own engine protocol: one POST with all texts, one answer with all translations.
 import type { NamedOptions } from '../../domain/translation-options.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
+import type { Attempt, EngineCall, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
 import { headersOf } from './json-request.ts';
 import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
 
 export const nativeProtocol: EngineProtocol = {
   // Whatever a caller can ask for stands in the body: the engine behind it is one's own.
   can: { formats: ['text', 'html', 'xml'] },
-  // Not async: a request's way through the engine is hot, and that would cost it another promise.
-  attempt(work, wire) {
-    return wire
-      .call({ method: 'POST', path: '/translate', headers: headersOf(work), body: bodyOf(work) })
-      .then((response) => judgeResponse(response, work.text.length));
+  async attempt(work, wire) {
+    const response = await wire.call(callOf(work));
+    return typeof response === 'string' ? unusable(response) : judge(response, work);
   },
+  oneCall: { call: callOf, judge },
 };
 
-function judgeResponse(response: EngineResponse | AttemptFailure, texts: number): Attempt {
-  if (typeof response === 'string') return unusable(response);
+function callOf(work: EngineWork): EngineCall {
+  return { method: 'POST', path: '/translate', headers: headersOf(work), body: bodyOf(work) };
+}
+
+function judge(response: EngineResponse, { text }: EngineWork): Attempt {
   const answer = jsonObjectOf(response);
   if (typeof answer === 'string') return unusable(answer);
-  const translations = translationsOf(answer, texts);
+  const translations = translationsOf(answer, text.length);
   return translations === undefined ? unusable('wrong_shape') : { kind: 'usable', translations };
 }
 

@@ -7,6 +7,7 @@ import { json } from '../../../src/core/outcome.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { Router } from '../../../src/core/router.ts';
+import { LATER } from '../../../src/core/step.ts';
 import type { BodyStep, HeadStep, Step } from '../../../src/core/step.ts';
 
 const HEAD: RequestHead = { method: 'POST', path: '/x', query: '', headers: {} };
@@ -189,5 +190,71 @@ describe('the pipeline', () => {
     expect(settled).toEqual(['client_closed']);
     expect(h.sent).toEqual([]);
     expect(h.gateway.inFlight).toBe(0);
+  });
+});
+
+describe('a step that waits without a promise', () => {
+  /** Steps of which the first is resumed by hand. */
+  function waiting(conclude: (x: Exchange, value: number) => Outcome | undefined, settle?: BodyStep['settle']) {
+    const h = harness([body('wait', () => LATER, settle), body('answer', () => OK)]);
+    const x = go(h);
+    expect([h.sent, h.gateway.inFlight]).toEqual([[], 1]);
+    return { h, x, resume: () => x.resume(conclude, 1) };
+  }
+
+  test('is gone on with by what is made of the value, in the turn that brings it', () => {
+    const values: number[] = [];
+    const on = waiting((_x, value) => void values.push(value));
+    on.resume();
+    expect([values, on.h.sent, on.h.gateway.inFlight]).toEqual([[1], [OK], 0]);
+    const refusal = refuse('key_revoked', 'no');
+    const ended = waiting(() => refusal);
+    ended.resume();
+    expect(ended.h.sent).toEqual([refusal]);
+  });
+
+  test('costs no promise', () => {
+    const steps = waiting(() => undefined);
+    let promises = 0;
+    const hook = createHook({
+      init(_id, type) {
+        if (type === 'PROMISE') promises++;
+      },
+    }).enable();
+    steps.resume();
+    hook.disable();
+    expect([promises, steps.h.sent]).toEqual([0, [OK]]);
+  });
+
+  test('whose value cannot be made anything of is an internal_error, reported in its name', () => {
+    const { h, resume } = waiting(() => {
+      throw new Error('secret');
+    });
+    resume();
+    expect(h.sent).toMatchObject([{ kind: 'problem', problem: { code: 'internal_error' } }]);
+    expect([h.bugs, h.gateway.inFlight]).toEqual([['wait'], 0]);
+  });
+
+  test('is settled as closed for a caller who left meanwhile, when it has come back and not before', () => {
+    const settled: string[] = [];
+    const { h, x, resume } = waiting(
+      () => undefined,
+      (_x, outcome) => void settled.push(outcome.kind),
+    );
+    h.gateway.abort(x);
+    expect(settled).toEqual([]);
+    resume();
+    expect([settled, h.sent, h.gateway.inFlight]).toEqual([['client_closed'], [], 0]);
+  });
+
+  test('may come back while it is called off: one end all the same', () => {
+    const settled: string[] = [];
+    const { h, x, resume } = waiting(
+      () => undefined,
+      (_x, outcome) => void settled.push(outcome.kind),
+    );
+    x.onCancel(resume);
+    h.gateway.abort(x);
+    expect([settled, h.sent, h.gateway.inFlight]).toEqual([['client_closed'], [], 0]);
   });
 });
