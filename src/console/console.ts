@@ -2,6 +2,7 @@
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotency.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import { refuse } from '../core/problem.ts';
+import { html } from '../docs/html.ts';
 import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
 import { answerOf } from './answer.ts';
 import { cookieOf } from './cookie.ts';
@@ -31,6 +32,10 @@ const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or no longer: 
 const STALE = refuse(
   'csrf_invalid',
   'The form came without its anti-forgery token, or with an old one. Open the page again. Nothing was changed.',
+);
+const PERHAPS_DONE = refuse(
+  'service_unavailable',
+  'The store did not answer in time: whether this was done is not known. Look at it before you send the form again.',
 );
 const SENT_BEFORE = refuse('validation_error', 'This form was sent before, with other values. Open the page again.');
 
@@ -85,19 +90,33 @@ export class Console {
     return access === 'everybody' && this.#signInTokens.isGood(token);
   }
 
-  /** A form that is sent twice, in impatience or by going back, acts once and is answered twice. */
+  /** A form that is sent twice, in impatience or by going back, acts once; whoever sent it again is told so. */
   async #once({ request, form }: Visit, session: Session | undefined, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
     const name = form(ONCE_FIELD);
     if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();
     const what = `${request.path}\n${request.body.toString('latin1')}`;
-    const answer = await this.#sent.run(`${session.id} ${name}`, what, run, ({ kind }) => kind === 'see');
-    return answer === 'mismatch' ? SENT_BEFORE : answer;
+    let isFirst = false;
+    const first = (): Promise<ConsoleAnswer> => {
+      isFirst = true;
+      return run();
+    };
+    const answer = await this.#sent.run(`${session.id} ${name}`, what, first, ({ kind }) => kind === 'see');
+    if (answer === 'mismatch') return SENT_BEFORE;
+    if (isFirst || answer.kind !== 'see' || answer.notice === undefined) return answer;
+    return {
+      ...answer,
+      notice: html`${answer.notice}
+        <p>The form came more than once; this was done once.</p>`,
+    };
   }
 
   async #run(route: ConsoleRoute, visit: Visit, session: Session | undefined): Promise<ConsoleAnswer> {
     try {
       if (route.access === 'everybody') return await route.handle(visit, this.#parts);
-      return session === undefined ? NOT_SIGNED_IN : await route.handle({ ...visit, session }, this.#parts);
+      if (session === undefined) return NOT_SIGNED_IN;
+      const answer = await route.handle({ ...visit, session }, this.#parts);
+      const isAway = answer.kind === 'problem' && answer.problem.code === 'service_unavailable';
+      return isAway && route.method === 'POST' ? PERHAPS_DONE : answer;
     } catch (error) {
       this.#options.log.error('a bug', {
         request_id: visit.requestId,

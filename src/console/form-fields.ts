@@ -1,13 +1,16 @@
 // What people write into the console's fields, judged: names, labels, modes, amounts of money. A fault says what would be right.
 import type { KeyMode } from '../domain/api-key.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { judgeRecordName } from '../domain/record-name.ts';
+import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { minorDigits } from './shown.ts';
 
 export type Judged<T> = { readonly value: T } | { readonly fault: string };
 
 /** Field by name, with what was sent and what is wrong with it; without a fault for those that were right. */
 export type Faults = Readonly<Record<string, string>>;
+
+/** What a browser lets people type: it counts in UTF-16 units, of which a character has two at most. */
+export const NAME_UNITS_MAX = 2 * RECORD_NAME_CHARACTERS_MAX;
 
 export function nameField(sent: string): Judged<string> {
   const judged = judgeRecordName(sent);

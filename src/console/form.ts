@@ -93,7 +93,7 @@ function labelled({ name, label, hint, fault }: FieldBase, control: (named: Html
   const described = notes.map(([kind]) => `${id}-${kind}`).join(' ');
   const named = html` id="${id}"
   name="${name}"${described === '' ? undefined : html` aria-describedby="${described}"`}${
-    fault === undefined ? undefined : html` aria-invalid="true"`
+    fault === undefined ? undefined : html` aria-invalid="true" autofocus`
   }`;
   return html`<div class="field">
     <label for="${id}">${label}</label>

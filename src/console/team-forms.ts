@@ -2,9 +2,9 @@
 import type { PlanReport } from '../admin/reports.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import type { Team } from '../ports/team-registry.ts';
 import { postForm, selectField, textField } from './form.ts';
+import { NAME_UNITS_MAX } from './form-fields.ts';
 import type { Faults } from './form-fields.ts';
 import type { SignedInVisit } from './route.ts';
 
@@ -29,7 +29,7 @@ function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: F
     value: form('label'),
     hint: 'What the key is for. May be left out. Both modes behave alike and cost the same.',
     fault: faults['label'],
-    more: { maxlength: RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' },
+    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
   })}`;
   return html`<section aria-labelledby="new-key">
     <h2 id="new-key">New key</h2>
@@ -75,7 +75,7 @@ function nameForm({ teamId, name }: Team, { formToken, form }: SignedInVisit, fa
     value: faults['name'] === undefined ? name : form('name'),
     required: true,
     fault: faults['name'],
-    more: { maxlength: RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' },
+    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
   });
   return html`<section aria-labelledby="name">
     <h2 id="name">Rename</h2>

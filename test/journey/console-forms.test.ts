@@ -49,7 +49,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(new Set(places).size).toBe(1);
       const found = answered(await setting.gateway.store.teams.pageTeams({ after: undefined, limit: 10, search: name }));
       expect(found.map(({ teamId }) => `/console/teams/${teamId}`)).toEqual([places[0]]);
-      for (const answer of answers) expect((await seen(operator, answer)).body).toContain('was made');
+      const told = await Promise.all(answers.map(async (answer) => (await seen(operator, answer)).body));
+      expect(told.every((body) => body.includes('was made'))).toBe(true);
+      expect(told.filter((body) => body.includes('came more than once'))).toHaveLength(2);
     });
 
     test('a form gives credit once', async () => {

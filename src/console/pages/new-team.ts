@@ -2,10 +2,9 @@
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
-import { RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
 import { audit } from '../audit.ts';
 import { postForm, selectField, textField } from '../form.ts';
-import { amountField, faultOf, nameField } from '../form-fields.ts';
+import { amountField, faultOf, NAME_UNITS_MAX, nameField } from '../form-fields.ts';
 import type { Faults, Judged } from '../form-fields.ts';
 import { get, pageAnswer, post } from '../route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
@@ -45,7 +44,7 @@ function formPage({ form, formToken }: SignedInVisit, { operations }: ConsolePar
     value: form('name'),
     required: true,
     fault: faults['name'],
-    more: { maxlength: RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' },
+    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
   })}
   ${selectField({ name: 'plan', label: 'Plan', choices, chosen: form('plan'), fault: faults['plan'] })}
   ${

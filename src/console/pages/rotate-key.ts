@@ -2,12 +2,11 @@
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import { RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
 import { audit } from '../audit.ts';
 import { postForm, textField } from '../form.ts';
-import { labelField } from '../form-fields.ts';
+import { labelField, NAME_UNITS_MAX } from '../form-fields.ts';
 import { lastUse } from '../keys-table.ts';
 import { newKeyNotice } from '../new-key-notice.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
@@ -87,7 +86,7 @@ function makeForm(here: string, old: KeyUsage, { form, formToken }: SignedInVisi
     value: fault === undefined ? old.label : form('label'),
     hint: `Its mode is ${old.mode}, as the old one's. Both are valid together until the old one is revoked.`,
     fault,
-    more: { maxlength: RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' },
+    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
   });
   return postForm({ action: `${here}/rotate`, formToken, fields, submit: 'Make the new key' });
 }

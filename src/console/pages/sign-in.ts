@@ -48,7 +48,7 @@ function signInForm(formToken: string, fault: string | undefined) {
     required: true,
     fault,
     hint: 'The admin.token of the configuration. The session lasts an hour.',
-    more: { autocomplete: 'current-password', maxlength: 1024 },
+    more: { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined ? { autofocus: '' } : {}) },
   });
   // Those who keep passwords for people keep them by a name, and browsers complain where there is none.
   const name = html`<input name="username" autocomplete="username" value="operator" hidden />`;
