@@ -1,0 +1,118 @@
+// The glossary routes of version 3: a glossary holds any number of dictionaries, which can be added to, replaced and dropped.
+import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, Languages, Refusal, Slot } from 'lingate';
+import type { Members } from '../facades/members.ts';
+import { answer, DELETED, multilingual, NO_DICTIONARY, NOT_FOUND, shownDictionary, shownEntries } from './glossary-answer.ts';
+import { judgeDictionaries, judgeDictionary, judgeName, judgePair } from './glossary-body.ts';
+import type { DictionaryDraft, GlossaryDraft } from './glossary-body.ts';
+import { GlossaryChanges, heldFor } from './glossary-change.ts';
+import type { Additions } from './glossary-change.ts';
+import { createGlossary } from './glossary-creation.ts';
+import * as docs from './glossary-docs-v3.ts';
+import type { LanguagePair } from './glossary-languages.ts';
+import { findEntries, findGlossary } from './glossary-look.ts';
+import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
+import { chosen } from './parameters.ts';
+import type { Judged } from './parameters.ts';
+import type { Part, Scene } from './part.ts';
+
+export function glossariesV3({ host }: Scene): Part {
+  const created = host.reserveSlot<GlossaryDraft>('glossary of several dictionaries');
+  const changed = host.reserveSlot<Additions>('change of a glossary');
+  const replaced = host.reserveSlot<DictionaryDraft>('dictionary in place of another');
+  return {
+    routes: [
+      glossaryRoute('POST', '/v3/glossaries', ['deepl-read-glossary-v3', 'deepl-create-glossary-v3'], docs.CREATE),
+      glossaryRoute('GET', '/v3/glossaries', ['deepl-list-glossaries-v3'], docs.LIST),
+      glossaryRoute('GET', '/v3/glossaries/{id}', ['deepl-show-glossary-v3'], docs.SHOW),
+      glossaryRoute('PATCH', '/v3/glossaries/{id}', ['deepl-read-change', 'deepl-change-glossary'], docs.CHANGE),
+      glossaryRoute('DELETE', '/v3/glossaries/{id}', ['deepl-delete-glossary-v3'], docs.DELETE),
+      glossaryRoute('GET', '/v3/glossaries/{id}/entries', ['deepl-show-entries-v3'], docs.ENTRIES),
+      glossaryRoute('PUT', '/v3/glossaries/{id}/dictionaries', ['deepl-read-dictionary', 'deepl-replace-dictionary'], docs.REPLACE),
+      glossaryRoute('DELETE', '/v3/glossaries/{id}/dictionaries', ['deepl-drop-dictionary'], docs.DROP),
+    ],
+    steps: (services) => [
+      readDraft('deepl-read-glossary-v3', services, created, (members) => judgeGlossary(members, services.languages())),
+      readDraft('deepl-read-change', services, changed, (members) => judgeChange(members, services.languages())),
+      readDraft('deepl-read-dictionary', services, replaced, (members) => judgeDictionary(members, services.languages())),
+      createStep(services, created),
+      ...readingSteps(services),
+      ...changingSteps(services, changed, replaced),
+      deleteStep(services),
+    ],
+  };
+}
+
+function judgeGlossary(members: Members, languages: Languages): Judged<GlossaryDraft> {
+  const name = judgeName(members);
+  if ('problem' in name) return name;
+  const dictionaries = judgeDictionaries(members, languages);
+  return 'problem' in dictionaries ? dictionaries : { sound: { name: name.sound, dictionaries: dictionaries.sound } };
+}
+
+function judgeChange(members: Members, languages: Languages): Judged<Additions> {
+  const name = chosen(members, 'name') === undefined ? undefined : judgeName(members);
+  if (name !== undefined && 'problem' in name) return name;
+  const dictionaries = judgeDictionaries(members, languages);
+  return 'problem' in dictionaries ? dictionaries : { sound: { name: name?.sound, dictionaries: dictionaries.sound } };
+}
+
+function createStep(services: GatewayServices, slot: Slot<GlossaryDraft>): BodyStep {
+  return teamEndpoint('deepl-create-glossary-v3', async (x, teamId) => {
+    const created = await createGlossary(services, teamId, x.need(slot));
+    return 'problem' in created ? created : answer(multilingual(created), 201);
+  });
+}
+
+function readingSteps(services: GatewayServices): readonly BodyStep[] {
+  const { glossaries } = services;
+  return [
+    teamEndpoint('deepl-list-glossaries-v3', async (_x, teamId) => {
+      const list = await glossaries.list(teamId);
+      return isUnavailable(list) ? STORE_UNAVAILABLE : answer({ glossaries: list.map(multilingual) });
+    }),
+    glossaryEndpoint('deepl-show-glossary-v3', async (teamId, id) => {
+      const glossary = await findGlossary(glossaries, teamId, id);
+      return 'problem' in glossary ? glossary : answer(multilingual(glossary));
+    }),
+    glossaryEndpoint('deepl-show-entries-v3', async (teamId, id, x) => {
+      const pair = pairOf(x, services.languages());
+      if ('problem' in pair) return pair;
+      const found = await findEntries(glossaries, teamId, id, ({ dictionaries }) => heldFor(dictionaries, pair.sound) ?? NO_DICTIONARY);
+      return 'problem' in found ? found : answer({ dictionaries: [shownEntries(found.dictionary, found.entries)] });
+    }),
+  ];
+}
+
+function changingSteps(services: GatewayServices, changed: Slot<Additions>, replaced: Slot<DictionaryDraft>): readonly BodyStep[] {
+  const changes = new GlossaryChanges(services.glossaries, () => services.newId());
+  return [
+    glossaryEndpoint('deepl-change-glossary', async (teamId, id, x) => {
+      const glossary = await changes.merge(teamId, id, x.need(changed));
+      return 'problem' in glossary ? glossary : answer(multilingual(glossary));
+    }),
+    glossaryEndpoint('deepl-replace-dictionary', async (teamId, id, x) => {
+      const draft = x.need(replaced);
+      const glossary = await changes.replace(teamId, id, draft);
+      return 'problem' in glossary ? glossary : answer(shownDictionary(heldFor(glossary.dictionaries, draft)!));
+    }),
+    glossaryEndpoint('deepl-drop-dictionary', async (teamId, id, x) => {
+      const pair = pairOf(x, services.languages());
+      if ('problem' in pair) return pair;
+      const glossary = await changes.drop(teamId, id, pair.sound, NO_DICTIONARY);
+      return 'problem' in glossary ? glossary : DELETED;
+    }),
+  ];
+}
+
+function deleteStep({ glossaries }: GatewayServices): BodyStep {
+  return glossaryEndpoint('deepl-delete-glossary-v3', async (teamId, id) => {
+    const removed = await glossaries.remove(teamId, id);
+    if (isUnavailable(removed)) return STORE_UNAVAILABLE;
+    return removed ? DELETED : NOT_FOUND;
+  });
+}
+
+function pairOf(x: Exchange, languages: Languages): { readonly sound: LanguagePair } | Refusal {
+  return judgePair(new Map(new URLSearchParams(x.head.query)), languages);
+}

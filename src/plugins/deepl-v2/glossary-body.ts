@@ -1,0 +1,85 @@
+// What requests say of glossaries, judged: a name, one dictionary, or several, in JSON or in a form.
+import { refuse } from 'lingate';
+import type { GlossaryEntries, Languages } from 'lingate';
+import type { Members } from '../facades/members.ts';
+import { parseEntries, phraseFault } from './glossary-entries.ts';
+import type { EntriesFormat } from './glossary-entries.ts';
+import { sourceBase, targetBase } from './glossary-languages.ts';
+import type { LanguagePair } from './glossary-languages.ts';
+import { chosen, oneOf, textOf } from './parameters.ts';
+import type { Judged } from './parameters.ts';
+
+/** Codes are bases. */
+export interface DictionaryDraft extends LanguagePair {
+  readonly entries: GlossaryEntries;
+}
+
+export interface GlossaryDraft {
+  readonly name: string;
+  readonly dictionaries: readonly DictionaryDraft[];
+}
+
+const FORMATS = ['tsv', 'csv'] as const;
+/** How forms name a member of one of several dictionaries. */
+const FORM_MEMBER = /^dictionaries\[(\d{1,4})\]\.(\w+)$/;
+export const DICTIONARIES_MAX = 100;
+
+export function judgeName(members: Members): Judged<string> {
+  const given = textOf(members, 'name');
+  if ('problem' in given) return given;
+  const name = given.sound?.trim() ?? '';
+  const fault = phraseFault(name);
+  return fault === undefined ? { sound: name } : refuse('validation_error', `'name' ${fault}.`);
+}
+
+export function judgePair(members: Members, languages: Languages): Judged<LanguagePair> {
+  const sourceLang = sourceBase(chosen(members, 'source_lang'), languages);
+  if (sourceLang === undefined) return refuse('invalid_source_lang', "Value for 'source_lang' not supported.");
+  const targetLang = targetBase(chosen(members, 'target_lang'), languages);
+  if (targetLang === undefined) return refuse('invalid_target_lang', "Value for 'target_lang' not supported.");
+  return { sound: { sourceLang, targetLang } };
+}
+
+export function judgeDictionary(members: Members, languages: Languages): Judged<DictionaryDraft> {
+  const pair = judgePair(members, languages);
+  if ('problem' in pair) return pair;
+  const { sourceLang, targetLang } = pair.sound;
+  const format = oneOf(members, 'entries_format', FORMATS);
+  if ('problem' in format) return format;
+  const text = textOf(members, 'entries');
+  if ('problem' in text) return text;
+  const fits = (source: string, target: string): boolean =>
+    sourceBase(source, languages) === sourceLang && targetBase(target, languages) === targetLang;
+  const entries = parseEntries(text.sound ?? '', (format.sound ?? 'tsv') as EntriesFormat, fits);
+  return 'problem' in entries ? entries : { sound: { sourceLang, targetLang, entries: entries.sound } };
+}
+
+/** None if there is no member of that name. Each pair of languages stands there once. */
+export function judgeDictionaries(members: Members, languages: Languages): Judged<readonly DictionaryDraft[]> {
+  const given = members.get('dictionaries') ?? fromForm(members);
+  if (!Array.isArray(given)) return refuse('validation_error', "'dictionaries' must be an array.");
+  if (given.length > DICTIONARIES_MAX) return refuse('validation_error', `'dictionaries' may hold at most ${DICTIONARIES_MAX}.`);
+  const drafts = new Map<string, DictionaryDraft>();
+  for (const [index, one] of (given as readonly unknown[]).entries()) {
+    if (typeof one !== 'object' || one === null) return refuse('validation_error', `'dictionaries[${index}]' must be an object.`);
+    const draft = judgeDictionary(one instanceof Map ? (one as Members) : new Map(Object.entries(one)), languages);
+    if ('problem' in draft) return draft;
+    const { sourceLang, targetLang } = draft.sound;
+    const pair = `${sourceLang} ${targetLang}`;
+    if (drafts.has(pair)) return refuse('validation_error', `'dictionaries[${index}]' has the languages of another.`);
+    drafts.set(pair, draft.sound);
+  }
+  return { sound: [...drafts.values()] };
+}
+
+/** The fields `dictionaries[0].source_lang` and so on, one dictionary for each number, in the order of the numbers. */
+function fromForm(members: Members): readonly Members[] {
+  const found = new Map<number, Map<string, unknown>>();
+  for (const [name, value] of members) {
+    const [, number, member = ''] = FORM_MEMBER.exec(name) ?? [];
+    if (number === undefined) continue;
+    const dictionary = found.get(Number(number)) ?? new Map<string, unknown>();
+    found.set(Number(number), dictionary.set(member, value));
+  }
+  return [...found].toSorted(([a], [b]) => a - b).map(([, dictionary]) => dictionary);
+}

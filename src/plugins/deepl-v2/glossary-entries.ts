@@ -1,0 +1,72 @@
+// Entries of a glossary as texts: read from tab-separated or comma-separated values, written as the former.
+import { refuse } from 'lingate';
+import type { GlossaryEntries, Refusal } from 'lingate';
+import { csvRows } from './csv.ts';
+import type { CsvFault, CsvRow } from './csv.ts';
+import type { Judged } from './parameters.ts';
+
+export const ENTRIES_MAX = 10_000;
+const TERM_BYTES_MAX = 1024;
+
+export type EntriesFormat = 'tsv' | 'csv';
+
+/** What the columns of languages, where a row has them, must fit. */
+export type FitsLanguages = (source: string, target: string) => boolean;
+
+const LINE_END = /\r\n|\n|\r/;
+/** Engines take terms line by line. */
+const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+const BYTE_ORDER_MARK = /^\u{feff}/u;
+
+/** At least one entry and at most 10,000. White space around terms is dropped; what is wrong is told by its line, not quoted. */
+export function parseEntries(text: string, format: EntriesFormat, fits: FitsLanguages): Judged<GlossaryEntries> {
+  if (!text.isWellFormed()) return no('hold half of a surrogate pair');
+  const sound = new Map<string, string>();
+  const plain = text.replace(BYTE_ORDER_MARK, '');
+  for (const row of format === 'csv' ? csvRows(plain) : tsvRows(plain)) {
+    const fault = 'fault' in row ? row.fault : addRow(row, format, fits, sound);
+    if (fault !== undefined) return no(`line ${row.line}: ${fault}`);
+    if (sound.size > ENTRIES_MAX) return no(`there may be at most ${ENTRIES_MAX}`);
+  }
+  return sound.size === 0 ? no('there must be at least one') : { sound: Object.fromEntries(sound) };
+}
+
+export function entriesTsv(entries: GlossaryEntries): string {
+  return Object.entries(entries)
+    .map(([term, translation]) => `${term}\t${translation}`)
+    .join('\n');
+}
+
+/** Why a term, a translation or a name cannot be one; it has been trimmed. */
+export function phraseFault(phrase: string): string | undefined {
+  if (phrase === '') return 'is empty';
+  if (LINE_BREAK_OR_CONTROL.test(phrase)) return 'holds a line break or a control character';
+  return Buffer.byteLength(phrase) > TERM_BYTES_MAX ? `is longer than ${TERM_BYTES_MAX} bytes` : undefined;
+}
+
+function* tsvRows(text: string): Generator<CsvRow | CsvFault> {
+  for (const [index, line] of text.split(LINE_END).entries()) {
+    if (line !== '') yield { line: index + 1, fields: line.split('\t') };
+  }
+}
+
+function addRow({ fields }: CsvRow, format: EntriesFormat, fits: FitsLanguages, sound: Map<string, string>): string | undefined {
+  const [source = '', target = '', sourceLang, targetLang] = fields;
+  if (format === 'tsv' && fields.length !== 2) return 'must be a term, a tab and its translation';
+  if (fields.length !== 2 && fields.length !== 4) return 'must be a term and its translation, and may have both languages behind them';
+  if (sourceLang !== undefined && targetLang !== undefined && !fits(sourceLang.trim(), targetLang.trim())) {
+    return 'its languages are not those of the dictionary';
+  }
+  const [term, translation] = [source.trim(), target.trim()];
+  const fault = phraseFault(term);
+  if (fault !== undefined) return `its term ${fault}`;
+  const translationFault = phraseFault(translation);
+  if (translationFault !== undefined) return `its translation ${translationFault}`;
+  if (sound.has(term)) return 'its term stands there twice';
+  sound.set(term, translation);
+  return undefined;
+}
+
+function no(fault: string): Refusal {
+  return refuse('validation_error', `'entries': ${fault}.`);
+}

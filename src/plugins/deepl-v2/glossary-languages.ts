@@ -1,0 +1,36 @@
+// Languages of glossaries: base codes, told in lower case. One of EN serves EN-GB and EN-US alike.
+import { baseCode } from 'lingate';
+import type { Languages } from 'lingate';
+
+export interface LanguagePair {
+  readonly sourceLang: string;
+  readonly targetLang: string;
+}
+
+/** Of a code of any case, with or without a region; `undefined` for what texts cannot be in. */
+export function sourceBase(value: unknown, languages: Languages): string | undefined {
+  const base = languages.base(value);
+  // A region is fine where it is one that we know.
+  return languages.source(value) === undefined && languages.target(value) === undefined ? undefined : base;
+}
+
+/** Of a code of any case, with or without a region; `undefined` for what texts cannot be translated to. */
+export function targetBase(value: unknown, languages: Languages): string | undefined {
+  const target = languages.target(value);
+  if (target !== undefined) return baseCode(target);
+  const bare = typeof value === 'string' ? value.toUpperCase() : undefined;
+  return languages.targets.map(({ code }) => baseCode(code)).find((base) => base === bare);
+}
+
+/** As clients are told them. */
+export function shownCode(code: string): string {
+  return baseCode(code).toLowerCase();
+}
+
+/** Every pair of different languages that texts can be translated between. */
+export function languagePairs({ sources, targets }: Languages): readonly LanguagePair[] {
+  const bases = new Set(targets.map(({ code }) => baseCode(code)));
+  return sources.flatMap(({ code: sourceLang }) =>
+    [...bases].filter((targetLang) => targetLang !== sourceLang).map((targetLang) => ({ sourceLang, targetLang })),
+  );
+}

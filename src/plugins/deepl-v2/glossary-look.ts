@@ -1,0 +1,38 @@
+// What a glossary is and holds at this moment, or what is to be said instead.
+import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
+import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, GlossaryStore, Refusal } from 'lingate';
+import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
+
+/** A dictionary that is replaced each time between two looks at it is not waited for any longer. */
+const LOOKS_MAX = 10;
+
+export interface FoundDictionary {
+  readonly dictionary: DictionaryRecord;
+  readonly entries: GlossaryEntries;
+}
+
+export async function findGlossary(glossaries: GlossaryStore, teamId: string, glossaryId: string): Promise<GlossaryRecord | Refusal> {
+  const found = await glossaries.find(teamId, glossaryId);
+  if (isUnavailable(found)) return STORE_UNAVAILABLE;
+  return found ?? NOT_FOUND;
+}
+
+/** `choose` says which dictionary, or why none. */
+export async function findEntries(
+  glossaries: GlossaryStore,
+  teamId: string,
+  glossaryId: string,
+  choose: (glossary: GlossaryRecord) => DictionaryRecord | Refusal,
+): Promise<FoundDictionary | Refusal> {
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const glossary = await findGlossary(glossaries, teamId, glossaryId);
+    if ('problem' in glossary) return glossary;
+    const dictionary = choose(glossary);
+    if ('problem' in dictionary) return dictionary;
+    const found = await glossaries.entries(teamId, dictionary.dictionaryId);
+    if (isUnavailable(found)) return STORE_UNAVAILABLE;
+    // Otherwise another has taken its place since it was found.
+    if (found !== undefined) return { dictionary, entries: found.entries };
+  }
+  return CHANGING;
+}
