@@ -1,0 +1,133 @@
+// Changes of glossaries: nobody's is lost, whatever comes between reading and writing, and what cannot be done is said.
+import { ulid } from 'ulid';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { STORE_UNAVAILABLE } from '../../../../src/domain/refusals.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import { CHANGING, NO_DICTIONARY, NOT_FOUND } from '../../../../src/plugins/deepl-v2/glossary-answer.ts';
+import { GlossaryChanges } from '../../../../src/plugins/deepl-v2/glossary-change.ts';
+import type { GlossaryStore } from '../../../../src/ports/glossary-store.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { referenceStore } from '../../../support/model/reference-store.ts';
+
+const draft = (targetLang: string, entries: Readonly<Record<string, string>>) => ({ sourceLang: 'EN', targetLang, entries });
+const additions = (...dictionaries: readonly ReturnType<typeof draft>[]) => ({ name: undefined, dictionaries });
+
+let store: GlossaryStore;
+let teamId: string;
+let glossaryId: string;
+
+beforeEach(async () => {
+  const home = referenceStore(new MovableClock());
+  store = home.glossaries;
+  ({ teamId } = await teamUnderTest(home));
+  glossaryId = ulid();
+  const dictionary = { dictionaryId: glossaryId, ...draft('PT-BR', { first: '0' }) };
+  await store.create({ glossaryId, teamId, name: 'Terms', dictionaries: [dictionary] });
+});
+
+const changes = (glossaries = store): GlossaryChanges => new GlossaryChanges(glossaries, ulid);
+
+/** What the glossary holds, by pairs. */
+async function held(): Promise<Readonly<Record<string, unknown>>> {
+  const glossary = answered(await store.find(teamId, glossaryId));
+  const pairs = (glossary?.dictionaries ?? []).map(async ({ dictionaryId, sourceLang, targetLang }) => {
+    const found = answered(await store.entries(teamId, dictionaryId));
+    return [`${sourceLang} ${targetLang}`, found?.entries] as const;
+  });
+  return Object.fromEntries(await Promise.all(pairs));
+}
+
+describe('one change', () => {
+  test('adds to what is there, and puts a dictionary where there is none', async () => {
+    await changes().merge(teamId, glossaryId, {
+      name: 'Other',
+      dictionaries: [draft('PT', { first: '1', second: '2' }), draft('DE', { a: 'b' })],
+    });
+    expect(await held()).toEqual({ 'EN PT-BR': { first: '1', second: '2' }, 'EN DE': { a: 'b' } });
+    expect(await store.find(teamId, glossaryId)).toMatchObject({ name: 'Other', revision: 2 });
+  });
+
+  test('keeps terms that objects have of themselves', async () => {
+    const entries = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>;
+    await changes().merge(teamId, glossaryId, additions(draft('PT', entries)));
+    expect(JSON.stringify((await held())['EN PT-BR'])).toBe('{"first":"0","__proto__":"x","constructor":"y"}');
+  });
+
+  test('replaces one in its place and under its codes, and drops one', async () => {
+    await changes().merge(teamId, glossaryId, additions(draft('DE', { a: 'b' })));
+    await changes().replace(teamId, glossaryId, draft('PT', { new: 'novo' }));
+    expect(Object.entries(await held())).toEqual([
+      ['EN PT-BR', { new: 'novo' }],
+      ['EN DE', { a: 'b' }],
+    ]);
+    await changes().drop(teamId, glossaryId, draft('PT', {}), NO_DICTIONARY);
+    expect(await held()).toEqual({ 'EN DE': { a: 'b' } });
+    expect(await changes().drop(teamId, glossaryId, draft('PT', {}), NO_DICTIONARY)).toBe(NO_DICTIONARY);
+  });
+
+  test('of a glossary that is not there is not found', async () => {
+    for (const [team, glossary] of [
+      [teamId, ulid()],
+      [ulid(), glossaryId],
+    ] as const) {
+      expect(await changes().merge(team, glossary, additions())).toBe(NOT_FOUND);
+      expect(await changes().replace(team, glossary, draft('DE', { a: 'b' }))).toBe(NOT_FOUND);
+    }
+  });
+
+  test('may not lead to more than 10,000 entries or 100 dictionaries', async () => {
+    const many = Object.fromEntries(Array.from({ length: 9999 }, (_, i) => [`term ${i}`, 'x']));
+    expect(await changes().merge(teamId, glossaryId, additions(draft('PT', many)))).toMatchObject({
+      dictionaries: [{ entryCount: 10_000 }],
+    });
+    const more = await changes().merge(teamId, glossaryId, additions(draft('PT', { more: 'x' })));
+    expect(more).toMatchObject({ problem: { code: 'validation_error', detail: expect.stringContaining('10001 would be more') as string } });
+    for (let i = 1; i < 100; i++) await changes().replace(teamId, glossaryId, draft(`X${i}`, { a: 'b' }));
+    expect(await changes().replace(teamId, glossaryId, draft('YY', { a: 'b' }))).toMatchObject({ problem: { code: 'validation_error' } });
+    expect(Object.keys(await held())).toHaveLength(100);
+  });
+});
+
+describe('many changes', () => {
+  test('from two processes at once are all made', async () => {
+    const processes = [changes(), changes()];
+    const terms = Array.from({ length: 60 }, (_, i) => `term ${i}`);
+    const all = terms.map((term, i) =>
+      processes[i % 2]!.merge(teamId, glossaryId, additions(draft(i % 3 === 0 ? 'DE' : 'PT', { [term]: 'x' }))),
+    );
+    for (const changed of await Promise.all(all)) expect(changed).not.toHaveProperty('problem');
+    const { 'EN PT-BR': pt, 'EN DE': de } = await held();
+    expect(Object.keys({ ...(pt as object), ...(de as object) }).toSorted()).toEqual(['first', ...terms].toSorted());
+  });
+
+  test('within one process wait for each other: none is made in vain', async () => {
+    let written = 0;
+    const counting = { ...store, change: (change: Parameters<GlossaryStore['change']>[0]) => (written++, store.change(change)) };
+    const one = changes(counting);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => one.merge(teamId, glossaryId, additions(draft('PT', { [`term ${i}`]: 'x' })))));
+    expect(written).toBe(20);
+  });
+
+  test('of others, one after each look, end it after a while', async () => {
+    let looks = 0;
+    const restless: GlossaryStore = {
+      ...store,
+      async find(...glossary) {
+        const found = answered(await store.find(...glossary));
+        looks++;
+        if (found !== undefined) await store.change({ ...found, teamId, name: `Look ${looks}` });
+        return found;
+      },
+    };
+    expect(await changes(restless).replace(teamId, glossaryId, draft('DE', { a: 'b' }))).toBe(CHANGING);
+    expect(looks).toBeLessThan(100);
+    expect(await held()).toEqual({ 'EN PT-BR': { first: '0' } });
+  });
+});
+
+test.each(['find', 'entries', 'change'] as const)('a store that is away when it is asked for %s is told as that', async (method) => {
+  const away: GlossaryStore = { ...store, [method]: async () => ({ kind: 'unavailable', cause: 'timeout' }) };
+  expect(await changes(away).merge(teamId, glossaryId, additions(draft('PT', { a: 'b' })))).toBe(STORE_UNAVAILABLE);
+  expect(await held()).toEqual({ 'EN PT-BR': { first: '0' } });
+});
