@@ -1,0 +1,88 @@
+// Planted bugs in glossaries: changes that lose others' changes, dictionaries that are mistaken for each other, entries misread.
+import type { Mutation, TestRun } from './mutation.ts';
+
+const CHANGE: TestRun = { file: 'test/unit/plugins/deepl-v2/glossary-change.test.ts' };
+const ENTRIES: TestRun = { file: 'test/unit/plugins/deepl-v2/glossary-entries.test.ts' };
+const CACHE: TestRun = { file: 'test/unit/runtime/glossary-cache.test.ts' };
+
+function contract(store: 'Redis' | 'SQLite'): TestRun {
+  return { file: 'test/unit/stores/contract.test.ts', names: `the ${store} store.*dictionaries of glossaries` };
+}
+
+function bug(name: string, file: string, find: string, replace: string, caughtBy: TestRun): Mutation {
+  return { name: `glossaries: ${name}`, edits: [{ file: `src/${file}`, find, replace }], caughtBy: [caughtBy] };
+}
+
+export const GLOSSARY_MUTATIONS: readonly Mutation[] = [
+  bug(
+    'a change from an outdated record is made (SQLite)',
+    'stores/sqlite/sqlite-glossary-store.ts',
+    "if (Number(found['revision']) !== revision) return { kind: 'outdated' };",
+    '',
+    contract('SQLite'),
+  ),
+  bug(
+    'a change from an outdated record is made (Redis)',
+    'stores/redis/lua/glossaries.lua',
+    '(tonumber(present) or 1) ~= revision',
+    'false',
+    contract('Redis'),
+  ),
+  bug(
+    'what a glossary does not hold any more can still be read (Redis)',
+    'stores/redis/lua/glossaries.lua',
+    "drop_entries(x, id, before or '', held)",
+    '',
+    contract('Redis'),
+  ),
+  bug(
+    'what a glossary does not hold any more is still held (SQLite)',
+    'stores/sqlite/sqlite-glossary-store.ts',
+    'this.#drop.run(no, ids);',
+    '',
+    contract('SQLite'),
+  ),
+  bug(
+    'any region will do, asked for or not (Redis)',
+    'stores/redis/lua/admit.lua',
+    'if by_base and not near',
+    'if not near',
+    contract('Redis'),
+  ),
+  bug(
+    'any region will do, asked for or not (SQLite)',
+    'domain/dictionary-choice.ts',
+    'if (exact !== undefined || byBase !== true) return exact;',
+    'if (exact !== undefined) return exact;',
+    contract('SQLite'),
+  ),
+  bug(
+    'a dictionary that was replaced is none',
+    'runtime/glossary-cache.ts',
+    'for (let look = 0; look < LOOKS_MAX; look++) {',
+    'for (let look = 0; look < 1; look++) {',
+    CACHE,
+  ),
+  bug(
+    'one who comes second in adding gives up',
+    'plugins/deepl-v2/glossary-change.ts',
+    "if (changed.kind === 'missing') return NOT_FOUND;",
+    "if (changed.kind !== 'unavailable') return NOT_FOUND;",
+    CHANGE,
+  ),
+  bug(
+    'what is added takes the place of all that was there',
+    'plugins/deepl-v2/glossary-change.ts',
+    '{ ...before.entries, ...draft.entries }',
+    '{ ...draft.entries }',
+    CHANGE,
+  ),
+  bug('a doubled quote stays doubled', 'plugins/deepl-v2/csv.ts', "inside.replaceAll('\"\"', '\"')", 'inside', ENTRIES),
+  bug(
+    'languages of rows are not looked at',
+    'plugins/deepl-v2/glossary-entries.ts',
+    '!fits(sourceLang.trim(), targetLang.trim())',
+    'false',
+    ENTRIES,
+  ),
+];
