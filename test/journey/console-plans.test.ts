@@ -33,7 +33,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
 
   test('every plan is listed with its numbers, in money and periods that people know', async () => {
     const page = await read(await operator(), '/console/plans');
-    expect(page).toContain('test 1,000,000 a month nothing 1,000 1,000 2');
+    expect(page).toContain('test 1,000,000 a month nothing 1,000 1,000 characters 2');
     expect(page).toContain('big 1,000,000 a month 20.00 EUR a million, up to 100.00 EUR 1,234');
     expect(page).toContain('prepaid 25.00 EUR a million, prepaid nothing without credit');
   });

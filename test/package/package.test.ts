@@ -1,8 +1,9 @@
 // The package as a stranger gets it: what is in it, what it says on another Node, and that it translates where it is installed.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { outputOf, runProgram, startProgram } from '../support/start-program.ts';
 import { npmEnv, install, ROOT } from './installed.ts';
@@ -67,6 +68,23 @@ describe('installed in an empty project', () => {
     const gateway = await startGatewayProcess({ args, cwd: project.folder, main: project.lingate });
     expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
     expect((await fetch(`${gateway.opsUrl}/docs`)).headers.get('content-type')).toContain('text/html');
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('its console brings along what it needs in the browser', async () => {
+    const token = 'a'.repeat(32);
+    writeFileSync(join(project.folder, 'console.yaml'), JSON.stringify({ admin: { token } }));
+    const args = ['serve', '--config', 'console.yaml', ...FREE, '--store', 'sqlite:console.db'];
+    const gateway = await startGatewayProcess({ args, cwd: project.folder, main: project.lingate });
+    const operator = new ConsoleVisitor(Number(new URL(gateway.opsUrl).port));
+    expect((await operator.signIn(token)).status).toBe(303);
+    const page = await operator.get('/console');
+    const links = [...page.body.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+    const folder = links[0]!.slice(0, links[0]!.lastIndexOf('/'));
+    for (const path of [...links, `${folder}/charts.js`, `${folder}/uPlot.js`]) {
+      const { status, body } = await operator.get(path);
+      expect([path, status, body.length > 500]).toEqual([path, 200, true]);
+    }
     expect(await gateway.end('SIGTERM')).toBe(0);
   });
 

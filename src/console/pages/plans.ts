@@ -18,7 +18,7 @@ function plansPage({ nowMs }: SignedInVisit, { operations, applications }: Conso
     { label: 'Characters' },
     { label: 'Beyond that' },
     { label: 'Requests a second', figures: true },
-    { label: 'Characters a request', figures: true },
+    { label: 'Longest request', figures: true },
     { label: 'Glossaries', figures: true },
     { label: 'Its teams' },
   ];
@@ -28,7 +28,7 @@ function plansPage({ nowMs }: SignedInVisit, { operations, applications }: Conso
       plan.name,
       ...billing(plan),
       count(plan.requests_per_second),
-      count(plan.max_characters_per_request),
+      `${count(plan.max_characters_per_request)} characters`,
       count(plan.max_glossaries),
       html`${standing(applications.of(plan.name), nowMs)}
         <a href="${CONSOLE_PREFIX}/plans/${plan.name}/apply">Compare<span class="unseen"> plan ${plan.name} with its teams</span></a>`,
