@@ -81,11 +81,12 @@ function failuresOf(route: LoadedRoute): Html | undefined {
 }
 
 function requestOf(route: LoadedRoute, serverUrl: string): Html {
-  const { authenticated, body } = docOf(route);
+  const { authenticated, body, parameter } = docOf(route);
   const key = authenticated ? [`-H "Authorization: Bearer $${KEY}"`] : [];
   const [media = 'application/json'] = body?.contentTypes ?? [];
   const data = body?.example === undefined ? [] : [`-H 'Content-Type: ${media}'`, `-d ${quoted(textOf(body.example))}`];
-  return curlSample('Request', route.method, quoted(`${serverUrl}${route.path}`), [...key, ...data]);
+  const path = parameter === undefined ? route.path : route.path.replace(/\{\w+\}/, () => encodeURIComponent(parameter.example));
+  return curlSample('Request', route.method, quoted(`${serverUrl}${path}`), [...key, ...data]);
 }
 
 function answerOf(route: LoadedRoute): Html {

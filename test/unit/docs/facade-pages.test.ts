@@ -1,0 +1,74 @@
+// The reference page with the routes of the facades on it, in a real browser: readable, its links lead somewhere, its samples work.
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import type { Browser } from '../../support/browser.ts';
+import { FACADES } from '../../support/fronts.ts';
+import { outputOf } from '../../support/start-program.ts';
+import type { Tab } from '../../support/tab.ts';
+import { startRunningGateway } from './running-gateway.ts';
+import type { RunningGateway } from './running-gateway.ts';
+
+const CONTRAST = readFileSync(new URL('contrast.js', import.meta.url), 'utf8');
+
+let running: RunningGateway;
+let browser: Browser;
+let tab: Tab;
+
+beforeAll(async () => {
+  running = await startRunningGateway({ config: { plugins: FACADES } });
+  browser = await startBrowser();
+});
+
+beforeEach(async () => {
+  tab = await browser.newTab();
+});
+
+afterEach(async () => {
+  expect(tab.complaints).toEqual([]);
+  await tab.close();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await running.stop();
+});
+
+test.each((['light', 'dark'] as const).flatMap((scheme) => [360, 1440].map((width) => [scheme, width] as const)))(
+  'in %s, %i pixels wide, it can be read without scrolling sideways and with enough contrast',
+  async (scheme, width) => {
+    await tab.look({ width, height: 900, scheme });
+    await tab.goto(`${running.opsUrl}/docs`);
+    expect(await tab.read('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+    expect(await tab.read(CONTRAST)).toEqual([]);
+  },
+);
+
+test('every link leads somewhere, to the documents of the facades too; no two sections have one anchor', async () => {
+  await tab.goto(`${running.opsUrl}/docs`);
+  const links = await tab.read<string[]>(`[...new Set([...document.querySelectorAll('a')].map((a) => a.href))]`);
+  for (const plugin of ['deepl-v2', 'libretranslate']) expect(links).toContain(`${running.opsUrl}/openapi/${plugin}.json`);
+  const anchors = await tab.read<string[]>(`[...document.querySelectorAll('[id]')].map((element) => element.id)`);
+  expect(new Set(anchors).size).toBe(anchors.length);
+  for (const link of links) {
+    const [page = '', anchor] = link.split('#');
+    if (page === `${running.opsUrl}/docs`) expect([undefined, ...anchors]).toContain(anchor);
+    else expect([page, (await fetch(page)).status]).toEqual([page, 200]);
+  }
+});
+
+test('every request of the LibreTranslate API on it does what the page says when it is pasted into a shell', async () => {
+  const { key } = await running.gateway.team();
+  await tab.goto(`${running.opsUrl}/docs`);
+  const samples = await tab.read<string[]>(
+    `[...document.querySelectorAll('[id^=libretranslate] figure code')].map((code) => code.textContent)`,
+  );
+  const pairs = samples.flatMap((sample, i) => (sample.startsWith('curl') ? [[sample, samples[i + 1]!] as const] : []));
+  expect(pairs).toHaveLength(8);
+  for (const [request, answer] of pairs) {
+    const command = `${request} -o /dev/null -w '%{http_code}'`;
+    const status = await outputOf('sh', ['-c', command], { env: { ...process.env, API_KEY: key }, uses: ['curl'] });
+    expect([request, answer.startsWith(`HTTP/1.1 ${status} `)]).toEqual([request, true]);
+  }
+});
