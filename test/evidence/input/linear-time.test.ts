@@ -1,18 +1,24 @@
 // Every parser takes time in proportion to its input: 64 KB of whatever would make a careless pattern go back and forth.
 import { expect, test } from 'vitest';
+import { capabilitiesOf } from '../../../src/config/engine-options.ts';
 import { isAddressOrRange, parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { matchesKeyPattern } from '../../../src/domain/api-key.ts';
 import { shownWord, unknownMembers } from '../../../src/domain/caller-words.ts';
 import { credentialReader } from '../../../src/domain/credentials.ts';
+import { readFormBody } from '../../../src/domain/form-body.ts';
 import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { Languages } from '../../../src/domain/languages.ts';
+import { readMultipartBody } from '../../../src/domain/multipart-body.ts';
 import { parseDuration } from '../../../src/domain/period.ts';
 import { storeKindOf, withoutCredentials } from '../../../src/domain/store-url.ts';
 import { traceparentForward } from '../../../src/domain/traceparent.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { readEngineUrl } from '../../../src/engines/http1/url.ts';
+import { nativeProtocol } from '../../../src/engines/protocols/native.ts';
+import { judgeDeepLX } from '../../../src/plugins/libretranslate/deeplx.ts';
+import { judgeTranslation } from '../../../src/plugins/libretranslate/parameters.ts';
 import { FramingGuard } from '../../../src/server/framing.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
 
@@ -22,8 +28,14 @@ const BOUND_MS = 100;
 const TRIES = 5;
 
 const LANGUAGES = new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: true }] });
+const RULES = { languages: LANGUAGES, variants: { EN: 'EN-GB', PT: 'PT-PT' }, can: capabilitiesOf(nativeProtocol) };
+const asked = (members: object): ReadonlyMap<string, unknown> =>
+  new Map(Object.entries({ q: 'a', source: 'en', target: 'de', ...members }));
 const credentials = credentialReader(['Vendor-Auth-Key']);
 const encoder = new TextEncoder();
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const PARTS = { 'content-type': 'multipart/form-data; boundary=B' };
+const partOf = (head: string, value: string): string => `--B\r\nContent-Disposition: form-data; name="a"${head}\r\n\r\n${value}\r\n--B--`;
 const jsonOf = (text: string): unknown => readJsonBody({ 'content-type': 'application/json' }, encoder.encode(text), SIZE * 2);
 
 function framed(name: string) {
@@ -55,6 +67,11 @@ const PARSERS: readonly (readonly [name: string, parse: (text: string) => unknow
   ['Transfer-Encoding', framed('transfer-encoding')],
   ['Connection', framed('connection')],
   ['JSON', jsonOf],
+  ['forms', (text) => readFormBody(FORM, encoder.encode(text), SIZE * 2)],
+  ['parts', (text) => readMultipartBody(PARTS, encoder.encode(`--B\r\n${text}`), SIZE * 2)],
+  ['the head of a part', (text) => readMultipartBody(PARTS, encoder.encode(partOf(text, '')), SIZE * 2)],
+  ['the value of a part', (text) => readMultipartBody(PARTS, encoder.encode(partOf('', text)), SIZE * 2)],
+  ['the boundary of parts', (text) => readMultipartBody({ 'content-type': `multipart/form-data; ${text}` }, encoder.encode('--B--'), SIZE)],
   ['the media type', (text) => readJsonBody({ 'content-type': text }, encoder.encode('1'), SIZE)],
   ['a text', (text) => judgeTranslateBody({ text: [text], target_lang: 'DE' }, LANGUAGES)],
   ['a context', (text) => judgeTranslateBody({ text: ['a'], target_lang: 'DE', context: text }, LANGUAGES)],
@@ -64,6 +81,9 @@ const PARSERS: readonly (readonly [name: string, parse: (text: string) => unknow
   ['a glossary', (text) => judgeGlossaryBody({ name: text, source_lang: 'EN', target_lang: 'DE', entries: { [text]: text } }, LANGUAGES)],
   ['unknown members', (text) => unknownMembers({ [text]: 1 }, new Set(['text']))],
   ['words that are shown', shownWord],
+  ['parameters of LibreTranslate', (text) => judgeTranslation(asked({ q: text, alternatives: text }), RULES)],
+  ['codes of LibreTranslate', (text) => judgeTranslation(asked({ source: text, target: text, format: text }), RULES)],
+  ['parameters of DeepLX', (text) => judgeDeepLX(asked({ text, source_lang: text, target_lang: 'DE', tag_handling: text }), RULES)],
 ];
 
 /** Beginnings of good input, and pieces that many patterns could match in more than one way. */
