@@ -3,16 +3,18 @@ import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
-import { canonicalUlid } from '../domain/ulid.ts';
 import type { Log } from '../ports/log.ts';
 import { headerOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
 import type { AdminRequest, Members } from './admin-input.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
+import { done, withId } from './handled.ts';
+import type { Handled } from './handled.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
+import type { Fate } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
-import { NO_KEY, NO_TEAM, refusalOf } from './admin-refusals.ts';
-import type { AdminOperations, AdminResult } from './operations.ts';
+import { NO_KEY, NO_TEAM, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import type { AdminOperations } from './operations.ts';
 import { keyReport, teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
 
@@ -40,16 +42,11 @@ interface Input {
   readonly parameter: string;
   readonly body: Members;
   readonly query: URLSearchParams;
+  /** What a creation that may be a repeated one has to call its record. */
+  readonly id: string | undefined;
 }
 
-/** A value to answer, with what the audit line names; or a refusal. */
-type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Refusal;
-
 export const ADMIN_BODY_BYTES_MAX = 16_384;
-const WRONG_TOKEN = refuse('unauthorized', 'The admin API asks for "Authorization: Bearer TOKEN" with the token of the configuration.');
-const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [
-  ['Retry-After', '60'],
-]);
 
 export class AdminApi {
   readonly #options: AdminApiOptions;
@@ -57,7 +54,7 @@ export class AdminApi {
 
   constructor(options: AdminApiOptions) {
     this.#options = options;
-    this.#created = new IdempotentAnswers(options.now);
+    this.#created = new IdempotentAnswers({ fateOf, newId: options.newId, now: options.now });
   }
 
   async handle(request: AdminRequest): Promise<AdminAnswer> {
@@ -68,26 +65,22 @@ export class AdminApi {
     if (!('route' in matched)) return this.#problem(matched, requestId);
     const { route, parameter } = matched;
     const key = headerOf(request, 'idempotency-key');
-    if (key === undefined || route.status !== 201) return this.#run(route, parameter, request, requestId);
+    if (key === undefined || route.status !== 201) return this.#run(route, parameter, request, requestId, undefined);
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
     const what = `${request.path}\n${request.body.toString('latin1')}`;
-    const answer = await this.#created.run(
-      key,
-      what,
-      () => this.#run(route, parameter, request, requestId),
-      ({ status }) => status === 201,
-    );
+    const answer = await this.#created.run(key, what, (id) => this.#run(route, parameter, request, requestId, id));
     if (answer !== 'mismatch') return answer;
     return this.#problem(refuse('validation_error', 'Idempotency-Key: came with another request before; use a new one.'), requestId);
   }
 
-  tooLarge(): AdminAnswer {
-    return this.#problem(refuse('validation_error', `body: may be at most ${ADMIN_BODY_BYTES_MAX} bytes long.`), this.#options.newId());
+  tooLarge(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): AdminAnswer {
+    const tooLarge = refuse('validation_error', `body: may be at most ${ADMIN_BODY_BYTES_MAX} bytes long.`);
+    return this.#problem(this.#unauthorized(request) ?? tooLarge, this.#options.newId());
   }
 
-  #unauthorized(request: AdminRequest): Refusal | undefined {
+  #unauthorized(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): Refusal | undefined {
     const token = /^Bearer +([\x21-\x7e]+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
     switch (this.#options.attempts.judge(token, request.remoteAddress)) {
       case 'right':
@@ -99,10 +92,10 @@ export class AdminApi {
     }
   }
 
-  async #run(route: AdminRoute, parameter: string, request: AdminRequest, requestId: string): Promise<AdminAnswer> {
+  async #run(route: AdminRoute, parameter: string, request: AdminRequest, requestId: string, id: string | undefined): Promise<AdminAnswer> {
     try {
       const input = this.#inputOf(route, parameter, request);
-      const handled = 'kind' in input ? input : await this.#handlers[route.id](input);
+      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, id });
       if ('kind' in handled) return this.#problem(handled, requestId);
       if (handled.audit !== undefined) this.#options.log.info('audit', { action: route.id, ...handled.audit, request_id: requestId });
       return {
@@ -121,10 +114,13 @@ export class AdminApi {
     }
   }
 
-  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Input | Refusal {
+  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Omit<Input, 'id'> | Refusal {
     const accepted = new Set(Object.keys(route.query ?? {}));
-    const foreign = [...request.query.keys()].find((name) => !accepted.has(name));
+    const names = [...request.query.keys()];
+    const foreign = names.find((name) => !accepted.has(name));
     if (foreign !== undefined) return refuse('validation_error', `Unknown query parameter: ${shownWord(foreign)}.`);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
     if (route.body === undefined) return { parameter, body: {}, query: request.query };
     const body = readBody(request, route, route.body);
     return 'kind' in body ? body : { parameter, body: body.members, query: request.query };
@@ -138,10 +134,10 @@ export class AdminApi {
         value: { teams: teams.map(teamReport), next: next ?? null },
       }));
     },
-    createTeam: async ({ body }) => {
+    createTeam: async ({ body, id }) => {
       const name = nameOf(body, 'name');
       if (typeof name === 'object') return name;
-      const draft = { name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
+      const draft = { id, name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
       return done(await this.#options.operations.createTeam(draft), (team) => ({
         value: teamReport(team),
         audit: { team_id: team.teamId },
@@ -162,11 +158,11 @@ export class AdminApi {
       withId(parameter, NO_TEAM, async (id) =>
         done(await this.#options.operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
       ),
-    createKey: ({ parameter, body }) =>
+    createKey: ({ parameter, body, id }) =>
       withId(parameter, NO_TEAM, async (teamId) => {
         const label = (body['label'] ?? '') === '' ? '' : nameOf(body, 'label');
         if (typeof label === 'object') return label;
-        const result = await this.#options.operations.createKey({ teamId, mode: body['mode'] as 'live' | 'test', label });
+        const result = await this.#options.operations.createKey({ id, teamId, mode: body['mode'] as 'live' | 'test', label });
         return done(result, (report) => ({ value: report, audit: { team_id: teamId, key_id: report.key_id } }));
       }),
     revokeKey: ({ parameter }) =>
@@ -196,11 +192,8 @@ export class AdminApi {
   }
 }
 
-async function withId(segment: string, none: Refusal, use: (id: string) => Promise<Handled>): Promise<Handled> {
-  const id = canonicalUlid(segment);
-  return id === undefined ? none : use(id);
-}
-
-function done<T>(result: AdminResult<T>, handled: (value: T) => Handled): Handled {
-  return result.kind === 'done' ? handled(result.value) : refusalOf(result);
+/** A failure on our side may have made what was asked for. */
+function fateOf({ status }: AdminAnswer): Fate {
+  if (status === 201) return 'kept';
+  return status >= 500 ? 'unknown' : 'forgotten';
 }

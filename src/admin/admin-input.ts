@@ -95,7 +95,7 @@ export function pageOf(query: URLSearchParams): TeamPage | Refusal {
 }
 
 /** `undefined` also for one that came twice. */
-export function headerOf({ headers }: AdminRequest, name: string): string | undefined {
+export function headerOf({ headers }: Pick<AdminRequest, 'headers'>, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 }

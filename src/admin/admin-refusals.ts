@@ -7,6 +7,13 @@ import type { AdminRefusal } from './operations.ts';
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');
 
+export const WRONG_TOKEN = refuse(
+  'unauthorized',
+  'The admin API asks for "Authorization: Bearer TOKEN" with the token of the configuration.',
+);
+export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [
+  ['Retry-After', '60'],
+]);
 const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
 export function refusalOf(refusal: AdminRefusal | StoreUnavailable): Refusal {

@@ -3,47 +3,73 @@ import { createHash } from 'node:crypto';
 
 /** Kept so long in this process; a restart forgets them. */
 const KEPT_MS = 3_600_000;
-const KEPT_MAX = 1000;
+/** Beyond it the oldest is forgotten: a few megabytes. */
+const KEPT_MAX = 10_000;
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * What becomes of an answer: `kept` is given to whoever repeats the request; `forgotten` made nothing, and the key is free
+ * again; of `unknown` nobody knows whether it made something: the same is tried again, under the same id.
+ */
+export type Fate = 'kept' | 'forgotten' | 'unknown';
 
 interface Kept<T> {
   readonly fingerprint: string;
-  readonly answer: Promise<T>;
+  readonly id: string;
+  readonly answer: Promise<T> | undefined;
   readonly untilMs: number;
+}
+
+export interface IdempotencyOptions<T> {
+  readonly fateOf: (answer: T) => Fate;
+  /** Draws what a creation's record is to be called. */
+  readonly newId: () => string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
 }
 
 export class IdempotentAnswers<T> {
   readonly #kept = new Map<string, Kept<T>>();
-  readonly #now: () => number;
+  readonly #options: IdempotencyOptions<T>;
 
-  /** `now` is a monotonic clock in milliseconds. */
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(options: IdempotencyOptions<T>) {
+    this.#options = options;
   }
 
   /**
    * Runs `create` once for a key; whoever repeats it, even before it has ended, is given the same answer. `mismatch` when the
-   * key came with another request before. What `keep` does not want kept (a failure) is run again the next time.
+   * key came with another request before.
    */
-  async run(key: string, request: string, create: () => Promise<T>, keep: (answer: T) => boolean): Promise<T | 'mismatch'> {
-    const nowMs = this.#now();
+  async run(key: string, request: string, create: (id: string) => Promise<T>): Promise<T | 'mismatch'> {
+    const { fateOf, newId, now } = this.#options;
     const fingerprint = createHash('sha256').update(request).digest('base64');
-    const known = this.#kept.get(key);
-    if (known !== undefined && known.untilMs > nowMs) return known.fingerprint === fingerprint ? known.answer : 'mismatch';
-    const answer = create();
-    this.#kept.delete(key);
-    this.#kept.set(key, { fingerprint, answer, untilMs: nowMs + KEPT_MS });
-    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
-    const forget = (): void => {
-      if (this.#kept.get(key)?.answer === answer) this.#kept.delete(key);
-    };
+    const found = this.#kept.get(key);
+    const known = found !== undefined && found.untilMs > now() ? found : undefined;
+    if (known !== undefined && known.fingerprint !== fingerprint) return 'mismatch';
+    if (known?.answer !== undefined) return known.answer;
+    const id = known?.id ?? newId();
+    const answer = create(id);
+    const entry = { fingerprint, id, answer, untilMs: now() + KEPT_MS };
+    this.#keep(key, entry);
     try {
       const done = await answer;
-      if (!keep(done)) forget();
+      this.#conclude(key, entry, fateOf(done));
       return done;
     } catch (error) {
-      forget();
+      this.#conclude(key, entry, 'unknown');
       throw error;
     }
+  }
+
+  #keep(key: string, entry: Kept<T>): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, entry);
+    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
+  }
+
+  #conclude(key: string, entry: Kept<T>, fate: Fate): void {
+    if (fate === 'kept' || this.#kept.get(key) !== entry) return;
+    if (fate === 'forgotten') this.#kept.delete(key);
+    else this.#kept.set(key, { ...entry, answer: undefined });
   }
 }

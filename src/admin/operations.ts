@@ -41,6 +41,8 @@ export interface AdminOptions {
 }
 
 export interface TeamDraft {
+  /** Given where the creation may have been tried before: a team of this id is the one that was asked for then. */
+  readonly id?: string | undefined;
   readonly name: string;
   readonly plan: string;
   /** `undefined` when none was named: then any plan will do. */
@@ -54,6 +56,8 @@ export interface TeamEdit {
 }
 
 export interface KeyDraft {
+  /** Likewise; but a key that was made then was shown to nobody, and is revoked for another. */
+  readonly id?: string | undefined;
   readonly teamId: string;
   readonly mode: KeyMode;
   readonly label: string;
@@ -77,11 +81,11 @@ export class AdminOperations {
     this.#options = options;
   }
 
-  async createTeam({ name, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
+  async createTeam({ id, name, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
     const limits = this.#limitsOf(plan);
     if ('kind' in limits) return limits;
     if (creditMinor !== undefined && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan };
-    const teamId = this.#options.newId();
+    const teamId = id ?? this.#options.newId();
     const team = await this.#options.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) });
     return isUnavailable(team) ? team : done(team);
   }
@@ -120,14 +124,25 @@ export class AdminOperations {
     return ofTeam(teamId, await this.#options.teams.listKeys(teamId));
   }
 
-  async createKey({ teamId, mode, label }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
+  async createKey({ id, teamId, mode, label }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
     const key = newKey(mode);
-    const keyId = this.#options.newId();
+    const keyId = await this.#idOfKey(id, teamId);
+    if (typeof keyId === 'object') return keyId;
     const record = { keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode };
     const created = await this.#options.teams.createKey(record);
     if (created === undefined) return { kind: 'no_such_team', teamId };
     if (isUnavailable(created)) return created;
     return done({ key_id: keyId, key, display: created.display, mode, team_id: teamId });
+  }
+
+  /** What a key is to be called that may have been made before. */
+  async #idOfKey(id: string | undefined, teamId: string): Promise<string | StoreUnavailable> {
+    if (id === undefined) return this.#options.newId();
+    const keys = await this.#options.teams.listKeys(teamId);
+    if (isUnavailable(keys)) return keys;
+    if (keys?.some(({ keyId }) => keyId === id) !== true) return id;
+    const revoked = await this.#options.teams.revokeKey(id);
+    return isUnavailable(revoked) ? revoked : this.#options.newId();
   }
 
   async revokeKey(keyId: string): Promise<AdminResult<KeyRecord>> {

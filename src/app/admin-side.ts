@@ -55,7 +55,12 @@ export function adminApps({ token, teams, processes, config, docsUrl, log }: Adm
       handle: (request) => pages.handle(request),
       tooLarge: (request) => pages.tooLarge(request),
     },
-    { prefix: ADMIN_PREFIX, bodyBytesMax: ADMIN_BODY_BYTES_MAX, handle: (request) => api.handle(request), tooLarge: () => api.tooLarge() },
+    {
+      prefix: ADMIN_PREFIX,
+      bodyBytesMax: ADMIN_BODY_BYTES_MAX,
+      handle: (request) => api.handle(request),
+      tooLarge: (request) => api.tooLarge(request),
+    },
   ];
 }
 

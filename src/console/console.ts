@@ -51,7 +51,11 @@ export class Console {
     this.#sessions = new Sessions(options.now);
     this.#parts = { ...options, sessions: this.#sessions, applications: new PlanApplications(options) };
     this.#signInTokens = new SignInFormTokens(options.now);
-    this.#sent = new IdempotentAnswers(options.now);
+    this.#sent = new IdempotentAnswers({
+      fateOf: ({ kind }) => (kind === 'see' ? 'kept' : 'forgotten'),
+      newId: options.newId,
+      now: options.now,
+    });
   }
 
   async handle(request: OpsRequest): Promise<OpsAnswer> {
@@ -100,7 +104,7 @@ export class Console {
       isFirst = true;
       return run();
     };
-    const answer = await this.#sent.run(`${session.id} ${name}`, what, first, ({ kind }) => kind === 'see');
+    const answer = await this.#sent.run(`${session.id} ${name}`, what, first);
     if (answer === 'mismatch') return SENT_BEFORE;
     if (isFirst || answer.kind !== 'see' || answer.notice === undefined) return answer;
     return {

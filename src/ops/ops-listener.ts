@@ -56,7 +56,7 @@ async function respond(options: OpsListenerOptions, incoming: IncomingMessage, r
 
 async function answerTo({ pages, apps = [], names }: OpsListenerOptions, incoming: IncomingMessage): Promise<OpsAnswer> {
   const [path = '', query = ''] = splitOnce(incoming.url ?? '', '?');
-  if (names !== undefined && !isOwnName(incoming.headers.host ?? '', names)) {
+  if (names !== undefined && !isCalledByOwnName(incoming, names)) {
     incoming.resume();
     return plain(421, 'This is not a name of this listener. An operator can add it to ops_names in the configuration.\n');
   }
@@ -91,6 +91,12 @@ async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Buf
     if (bytes <= bytesMax) chunks.push(chunk);
   }
   return bytes > bytesMax ? undefined : Buffer.concat(chunks);
+}
+
+/** One that is called by two names may be meant for either. */
+function isCalledByOwnName({ headersDistinct }: IncomingMessage, names: readonly string[]): boolean {
+  const hosts = headersDistinct['host'] ?? [];
+  return hosts.length === 1 && isOwnName(hosts[0]!, names);
 }
 
 /** A literal IP address is always accepted: DNS rebinding needs a name. */

@@ -101,6 +101,7 @@ export interface Standing {
 
 /** Where there is no such team or key, `undefined` is answered. `unavailable` to a change leaves open whether it was made. */
 export interface TeamRegistry {
+  /** A team of this id that is there already is answered as it is: who does not know what became of it may ask again. */
   createTeam(team: NewTeam): Promise<Team | StoreUnavailable>;
   /** In order of creation. */
   listTeams(): Promise<readonly Team[] | StoreUnavailable>;

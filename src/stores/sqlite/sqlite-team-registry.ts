@@ -52,6 +52,8 @@ export class SqliteTeamRegistry implements TeamRegistry {
 
   createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
     return this.#change(`team ${team.teamId}`, (nowMs) => {
+      const known = this.#numberOf(team.teamId);
+      if (known !== undefined) return this.#teams.get(known).team;
       assertPeriod(team.limits);
       const no = this.#teams.insert(team, nowMs);
       this.#current(team.teamId, nowMs);

@@ -15,6 +15,16 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.teams.findTeam(team.teamId)).toEqual(created);
   });
 
+  it('a team that is made again is answered as it is, and is one', async () => {
+    const { teams } = subject.store;
+    const team: NewTeam = { teamId: newId(), name: 'Once', plan: 'prepaid', limits: PREPAID, balanceMicro: 5_000_000 };
+    await teams.createTeam(team);
+    const changed = await teams.updateTeam(team.teamId, { addMicro: 1 });
+    subject.clock.step(1000);
+    expect(await subject.again.teams.createTeam({ ...team, name: 'Twice', balanceMicro: 9 })).toEqual(changed);
+    expect(await teams.pageTeams({ after: undefined, limit: 2, search: team.teamId })).toEqual([changed]);
+  });
+
   it('teams are listed in order of creation, whatever their ids and the clock say', async () => {
     const ids = [idAt(9), idAt(8), idAt(10)];
     for (const teamId of ids) {

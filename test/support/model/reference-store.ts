@@ -41,6 +41,8 @@ function ledgerOf(account: FindAccount, clock: Clock): Ledger {
 function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): TeamRegistry {
   return {
     async createTeam(team) {
+      const known = account(team.teamId);
+      if (known !== undefined) return { ...known.team };
       const created = new ReferenceAccount(team, clock.nowMs());
       books.accounts.push(created);
       return { ...created.team };

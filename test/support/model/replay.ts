@@ -156,12 +156,13 @@ class Replay {
     for (const teamId of this.#cast.teamIds) {
       const standing = await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
       await this.#agreement.on(`usage of ${teamId}`, (store) => store.teams.usage(teamId));
-      const page = { after: undefined, limit: 1, search: teamId };
-      await this.#agreement.on(`summary of ${teamId}`, (store) => store.teams.pageSummaries(page));
       await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
       this.#refuse(unsound(answered(standing)));
     }
+    // From the first one on, since a search would look through the teams of all histories.
+    const page = { after: this.#cast.teamIds[0], limit: this.#cast.teamIds.length, search: undefined };
+    await this.#agreement.on('summaries', (store) => store.teams.pageSummaries(page));
   }
 
   #refuse(fault: string | undefined): void {

@@ -63,13 +63,11 @@ describe('a row that breaks the books is refused by the file itself', () => {
     expect(() => database.exec(sql)).toThrow(/constraint failed|cannot store/);
   });
 
-  test('two keys of one digest, and two teams of one id', async () => {
+  test('two keys of one digest', async () => {
     const key = freshKey(team.teamId);
     answered(await store.teams.createKey(key));
     await expect(store.teams.createKey({ ...freshKey(team.teamId), digest: key.digest })).rejects.toThrow(/exists already/);
-    const again = { teamId: team.teamId, name: 'Again', plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
-    await expect(store.teams.createTeam(again)).rejects.toThrow(/exists already/);
-    expect(await store.teams.listTeams()).toHaveLength(1);
+    expect(await store.teams.listKeys(team.teamId)).toHaveLength(2);
   });
 });
 

@@ -1,0 +1,192 @@
+// The admin API and the command line are one: for every operation, on both stores, the answer is what the command prints with --json.
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
+import type { AdminRouteId } from '../../src/admin/admin-routes.ts';
+import { answered as stored } from '../../src/domain/store-unavailable.ts';
+import { adminClient } from '../support/admin-client.ts';
+import type { Json } from '../support/admin-client.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import { inProcess, parsed } from '../support/lingate-command.ts';
+import { written } from '../support/written-file.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN };
+
+/** Both sides of an operation, each on a team or a key of its own where it changes something. */
+interface Row {
+  readonly id: AdminRouteId;
+  readonly what: string;
+  readonly method: string;
+  readonly path: (team: Made) => string;
+  readonly body?: unknown;
+  readonly command: (team: Made) => readonly string[];
+  /** Members that are drawn anew each time. */
+  readonly drawn?: readonly string[];
+  /** What is done to a team before. */
+  readonly before?: (team: Made, setting: Before) => Promise<unknown>;
+}
+
+interface Made {
+  readonly id: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+interface Before {
+  readonly translate: (key: string) => Promise<number>;
+  readonly outdate: (teamId: string) => Promise<unknown>;
+  readonly revoke: (keyId: string) => Promise<unknown>;
+}
+
+const NEW = { name: 'Équipe “A” =1+1', plan: 'pro' };
+const PREPAID = { name: 'Presse', plan: 'prepaid', credit_minor: 700 };
+const team = ({ id }: Made): string => `/teams/${id}`;
+
+const ROWS: readonly Row[] = [
+  {
+    id: 'createTeam',
+    what: 'on a quota plan',
+    method: 'POST',
+    path: () => '/teams',
+    body: NEW,
+    command: () => ['team', 'create', '--name', NEW.name, '--plan', 'pro'],
+    drawn: ['team_id', 'created_at'],
+  },
+  {
+    id: 'createTeam',
+    what: 'with credit',
+    method: 'POST',
+    path: () => '/teams',
+    body: PREPAID,
+    command: () => ['team', 'create', '--name', 'Presse', '--plan', 'prepaid', '--credit-minor', '700'],
+    drawn: ['team_id', 'created_at'],
+  },
+  { id: 'showTeam', what: '', method: 'GET', path: team, command: ({ id }) => ['team', 'show', id] },
+  { id: 'listTeams', what: 'all of them', method: 'GET', path: () => '/teams?limit=200', command: () => ['team', 'list'] },
+  {
+    id: 'updateTeam',
+    what: 'plan',
+    method: 'PATCH',
+    path: team,
+    body: { plan: 'pro' },
+    command: ({ id }) => ['team', 'update', id, '--plan', 'pro'],
+    drawn: ['team_id', 'created_at'],
+  },
+  {
+    id: 'updateTeam',
+    what: 'credit',
+    method: 'PATCH',
+    path: team,
+    body: { add_credit_minor: 50 },
+    command: ({ id }) => ['team', 'update', id, '--add-credit-minor', '50'],
+    drawn: ['team_id', 'created_at'],
+  },
+  { id: 'teamUsage', what: 'of nothing', method: 'GET', path: (made) => `${team(made)}/usage`, command: ({ id }) => ['usage', id] },
+  {
+    id: 'teamUsage',
+    what: 'after use',
+    method: 'GET',
+    path: (made) => `${team(made)}/usage`,
+    command: ({ id }) => ['usage', id],
+    before: async ({ key }, { translate }) => expect(await translate(key)).toBe(200),
+  },
+  {
+    id: 'createKey',
+    what: '',
+    method: 'POST',
+    path: (made) => `${team(made)}/keys`,
+    body: { mode: 'test', label: 'backend' },
+    command: ({ id }) => ['key', 'create', '--team', id, '--mode', 'test', '--label', 'backend'],
+    drawn: ['key_id', 'key', 'display', 'team_id'],
+  },
+  {
+    id: 'listKeys',
+    what: 'used and revoked ones',
+    method: 'GET',
+    path: (made) => `${team(made)}/keys`,
+    command: ({ id }) => ['key', 'list', '--team', id],
+    before: async ({ key, keyId }, { translate, revoke }) => {
+      await translate(key);
+      await revoke(keyId);
+    },
+  },
+  {
+    id: 'revokeKey',
+    what: '',
+    method: 'POST',
+    path: ({ keyId }) => `/keys/${keyId}/revoke`,
+    command: ({ keyId }) => ['key', 'revoke', keyId],
+    drawn: ['key_id'],
+  },
+  {
+    id: 'applyPlan',
+    what: 'with a team behind it',
+    method: 'POST',
+    path: () => '/plans/prepaid/apply',
+    command: () => ['plan', 'apply', 'prepaid'],
+    drawn: ['teams'],
+    before: ({ id }, { outdate }) => outdate(id),
+  },
+  {
+    id: 'applyPlan',
+    what: 'with nobody behind it',
+    method: 'POST',
+    path: () => '/plans/pro/apply',
+    command: () => ['plan', 'apply', 'pro'],
+  },
+];
+
+/** What a program asks for and nobody types. */
+const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'live'];
+
+test('every operation of the admin API is in the table', () => {
+  expect([...new Set([...ROWS.map(({ id }) => id), ...WITHOUT_COMMAND])].toSorted()).toEqual(ADMIN_ROUTES.map(({ id }) => id).toSorted());
+});
+
+onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+  const { call, answered } = adminClient(setting, TOKEN);
+  const cli = async (args: readonly string[]): Promise<Json> =>
+    parsed(await inProcess([...args, '--json', '--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url], {})) as Json;
+
+  const make = async (): Promise<Made> => {
+    const id = String((await answered('createTeam', call('POST', '/teams', { body: PREPAID })))['team_id']);
+    const { key_id, key } = await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'live', label: 'first' } }));
+    return { id, keyId: String(key_id), key: String(key) };
+  };
+  const before: Before = {
+    async translate(key) {
+      const body = { text: ['four'], target_lang: 'DE' };
+      const { status } = await ask(setting, { method: 'POST', path: '/v1/translate', key, body });
+      // What is settled is told: the answer does not wait for it.
+      await expect.poll(async () => Number(settled(await call('GET', `/teams/${ownerOf.get(key)}/usage`)))).toBe(4);
+      return status;
+    },
+    async outdate(teamId) {
+      const { limits } = stored(await setting.gateway.store.teams.findTeam(teamId))!;
+      return setting.gateway.store.teams.updateTeam(teamId, { plan: { name: 'prepaid', limits: { ...limits, requestsPerSecond: 7 } } });
+    },
+    revoke: (keyId) => setting.gateway.store.teams.revokeKey(keyId),
+  };
+  const ownerOf = new Map<string, string>();
+  const settled = ({ body }: { readonly body: string }): unknown => (JSON.parse(body) as Json)['character_count'];
+  const without = (value: Json, drawn: readonly string[] = []): Json =>
+    Object.fromEntries(Object.entries(value).map(([name, member]) => [name, drawn.includes(name) ? typeof member : member]));
+
+  test.each(ROWS)('$id $what', async ({ id, method, path, body, command, drawn, before: prepare }) => {
+    const one = await make();
+    // What only looks is asked of the same team.
+    const other = method === 'GET' ? one : await make();
+    for (const made of new Set([one, other])) ownerOf.set(made.key, made.id);
+    await prepare?.(one, before);
+    const answer = await answered(id, call(method, path(one), body === undefined ? {} : { body }));
+    if (method !== 'GET') await prepare?.(other, before);
+    const printed = await cli(command(other));
+    // A list that is one page ends with it; the command prints all there is.
+    const { next, ...rest } = answer;
+    expect(next ?? null).toBeNull();
+    expect(without(rest, drawn)).toEqual(without(printed, drawn));
+    expect(Object.keys(rest)).toEqual(Object.keys(printed));
+  });
+});

@@ -1,0 +1,55 @@
+// The admin API as a program calls it, on a gateway under test: each answer held to the schema of its route.
+import { Check } from 'typebox/value';
+import { expect } from 'vitest';
+import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
+import type { AdminRouteId } from '../../src/admin/admin-routes.ts';
+import type { Setting } from './every-gateway.ts';
+import { request } from './raw-http.ts';
+import type { HttpResponse } from './raw-http.ts';
+
+export type Json = Record<string, unknown>;
+
+export interface AdminCall {
+  /** A string is sent as it is, another value as JSON. */
+  readonly body?: unknown;
+  /** Another one than the right one; `null` for none. */
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface AdminClient {
+  /** `path` is below `/admin/v1`. */
+  readonly call: (method: string, path: string, options?: AdminCall) => Promise<HttpResponse>;
+  /** The answer of a route that did what was asked. */
+  readonly answered: (id: AdminRouteId, response: Promise<HttpResponse>) => Promise<Json>;
+  /** Lines of the log that say what was changed. */
+  readonly audits: () => Json[];
+}
+
+export function adminClient(setting: Setting, rightToken: string): AdminClient {
+  return {
+    call: (method, path, { body, token = rightToken, headers = {} } = {}) =>
+      request({
+        port: setting.gateway.opsPort,
+        method,
+        path: `/admin/v1${path}`,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          connection: 'close',
+          host: '127.0.0.1',
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    answered: async (id, response) => {
+      const { status, body } = await response;
+      const route = ADMIN_ROUTES.find((one) => one.id === id)!;
+      const value = JSON.parse(body) as Json;
+      expect([status, value]).toEqual([route.status, value]);
+      expect([value, Check(route.answer, value)]).toEqual([value, true]);
+      return value;
+    },
+    audits: () => setting.gateway.logLines.map((line) => JSON.parse(line) as Json).filter(({ msg }) => msg === 'audit'),
+  };
+}
