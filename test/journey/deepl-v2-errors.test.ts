@@ -10,6 +10,7 @@ import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const OPTIONS = { attempt_timeout_ms: 100 };
+const UUID = '0199c6d4-7a3b-7f00-8000-000000000000';
 const LIMITS = { body_bytes: 20_000 };
 
 onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options: OPTIONS }], limits: LIMITS } }, (setting) => {
@@ -128,7 +129,10 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
       [{ tag_handling: 'markdown' }, /tag_handling/],
       [{ tag_handling: 'xml', tag_handling_version: 'v9' }, /tag_handling_version/],
       [{ context: 'a'.repeat(2001) }, /context.*2000/],
-      [{ source_lang: 'EN', glossary_ids: 'a,b' }, /glossary_ids/],
+      [{ source_lang: 'EN', glossary_ids: 'a,b' }, /glossary_ids.*UUIDs/],
+      [{ source_lang: 'EN', glossary_ids: Array.from({ length: 6 }, () => UUID) }, /glossary_ids.*5/],
+      [{ source_lang: 'EN', glossary_ids: [UUID], glossary_id: UUID }, /together/],
+      [{ glossary_ids: [UUID] }, /source_lang.*required/],
       [{ text: [null] }, /Expected|text\[0\]/],
       [{ text: [''] }, /text\[0\]/],
       [{ text: undefined }, /Expected 'text' parameter to be an array of strings/],

@@ -1,6 +1,6 @@
 // DeepL's own client for Node, unchanged, in front of `lingate/plugins/deepl-v2`, on both listeners and stores: what works.
-import { DeepLClient } from 'deepl-node';
-import type { Formality, TargetLanguageCode, TranslateTextOptions } from 'deepl-node';
+import { DeepLClient, GlossaryEntries } from 'deepl-node';
+import type { Formality, GlossaryInfo, TargetLanguageCode, TranslateTextOptions } from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
@@ -80,6 +80,31 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }
       expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(200);
     }
     expect(sent()).toEqual(['EN-GB', 'PT-PT', 'ZH', 'ZH', 'PT-BR'].map((target) => ({ text: ['a'], target_lang: target })));
+  });
+
+  test('of several glossaries the first that has a term decides; each must be there and have the pair', async () => {
+    const { key, teamId } = await setting.gateway.team({ ...QUOTA_PLAN, max_glossaries: 9 });
+    const own = client(key);
+    const made = async (entries: Record<string, string>, to: 'de' | 'fr' = 'de'): Promise<GlossaryInfo> =>
+      own.createGlossary('Terms', 'en', to, new GlossaryEntries({ entries }));
+    const [first, second, french] = [await made({ a: '1', b: '1' }), await made({ b: '2', c: '2' }), await made({ a: '3' }, 'fr')];
+    await own.translateText('a b c', 'en', 'de', { glossaryIds: [first, second] });
+    await own.translateText('a b c', 'en', 'de', { glossaryIds: [second.glossaryId, first.glossaryId] });
+    await own.translateText('a b c', 'en', 'de', { glossaryIds: [first] });
+    const glossaries = sent().map((body) => (body as { glossary: { id: string; entries: unknown } }).glossary);
+    expect(glossaries.map(({ entries }) => entries)).toEqual([
+      { a: '1', b: '1', c: '2' },
+      { a: '1', b: '2', c: '2' },
+      { a: '1', b: '1' },
+    ]);
+    expect(new Set(glossaries.map(({ id }) => id)).size).toBe(3);
+    const nobodys = '0199c6d4-7a3b-7f00-8000-000000000000';
+    for (const glossaryIds of [[first.glossaryId, nobodys], [nobodys]]) {
+      await expect(own.translateText('a', 'en', 'de', { glossaryIds })).rejects.toThrow('Not found');
+    }
+    await expect(own.translateText('a', 'en', 'de', { glossaryIds: [first, french] })).rejects.toThrow('No dictionary found');
+    expect(setting.engine.requests).toHaveLength(3);
+    await expect.poll(() => settled({ key, teamId, keyId: '' })).toBe(15);
   });
 
   test('JSON does what forms do, the key may stand in any of its fields, and unknown parameters are ignored', async () => {

@@ -11,6 +11,7 @@ import { formatOf } from './tag-handling.ts';
 
 const TEXTS_MAX = 50;
 const CONTEXT_CHARACTERS_MAX = 2000;
+const GLOSSARIES_MAX = 5;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 const MODELS = ['quality_optimized', 'latency_optimized', 'prefer_quality_optimized'];
 /** What one engine does in one way: checked, so that a slip is found, and without effect. */
@@ -20,9 +21,9 @@ const SPLITTINGS = ['0', '1', 'nonewlines'];
 export interface TranslateOrder {
   readonly text: readonly string[];
   readonly characters: number;
-  /** But for the glossary, which the admission looks for. */
+  /** But for the glossaries, the first of which the admission looks for. */
   readonly options: TranslationOptions;
-  readonly glossaryId: string | undefined;
+  readonly glossaryIds: readonly string[];
   readonly showsBilled: boolean;
   /** What the answer says of the model, where the caller asks for one. */
   readonly modelType: string | undefined;
@@ -59,14 +60,14 @@ function judgeRest(members: Members, text: readonly string[], characters: number
   if ('problem' in formality) return formality;
   const context = textOf(members, 'context', CONTEXT_CHARACTERS_MAX);
   if ('problem' in context) return context;
-  const glossaryId = glossaryIdOf(members, sourceLang, can);
-  if ('problem' in glossaryId) return glossaryId;
+  const glossaryIds = glossaryIdsOf(members, sourceLang, can);
+  if ('problem' in glossaryIds) return glossaryIds;
   const format = formatOf(members, can.formats);
   if ('problem' in format) return format;
   const answer = answerOf(members);
   if ('problem' in answer) return answer;
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality: formality.sound, context: context.sound, ...format.sound };
-  return { sound: { text, characters, options, glossaryId: glossaryId.sound, ...answer.sound } };
+  return { sound: { text, characters, options, glossaryIds: glossaryIds.sound, ...answer.sound } };
 }
 
 function textsOf(value: unknown): Judged<readonly string[]> {
@@ -95,19 +96,25 @@ function formalityOf(members: Members, targetLang: string, languages: Languages)
   return refuse('validation_error', `Target language: 'formality' is not supported for given 'target_lang'; use prefer_${formality}.`);
 }
 
-function glossaryIdOf(members: Members, sourceLang: string | undefined, can: EngineCapabilities): Judged<string | undefined> {
+/** One by `glossary_id`, or several by `glossary_ids`; as ULIDs. */
+function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: EngineCapabilities): Judged<readonly string[]> {
+  const one = textOf(members, 'glossary_id');
+  if ('problem' in one) return one;
   const several = namesOf(members, 'glossary_ids');
   if ('problem' in several) return several;
-  const { length } = several.sound ?? [];
-  if (length > 1) return refuse('validation_error', "Value for 'glossary_ids' not supported: a translation takes one glossary.");
-  const id = length === 1 ? { sound: several.sound![0]! } : textOf(members, 'glossary_id');
-  if ('problem' in id || id.sound === undefined) return id;
-  if (!can.glossaries) return refuse('validation_error', "'glossary_id': the engine of this service takes no glossaries; leave it out.");
-  if (sourceLang === undefined) return refuse('validation_error', "'source_lang' is required when 'glossary_id' is used.");
-  const glossaryId = ulidOf(id.sound);
-  return glossaryId === undefined
-    ? refuse('validation_error', "Value for 'glossary_id' not supported: it is a UUID.")
-    : { sound: glossaryId };
+  const ids = several.sound ?? (one.sound === undefined ? [] : [one.sound]);
+  if (ids.length === 0) return { sound: ids };
+  const name = several.sound === undefined ? 'glossary_id' : 'glossary_ids';
+  if (!can.glossaries) return refuse('validation_error', `'${name}': the engine of this service takes no glossaries; leave it out.`);
+  if (sourceLang === undefined) return refuse('validation_error', `'source_lang' is required when '${name}' is used.`);
+  if (several.sound !== undefined && one.sound !== undefined) {
+    return refuse('validation_error', "'glossary_id' and 'glossary_ids' cannot be used together.");
+  }
+  if (ids.length > GLOSSARIES_MAX) return refuse('validation_error', `'glossary_ids' may hold at most ${GLOSSARIES_MAX} ids.`);
+  const sound = ids.map(ulidOf).filter((id) => id !== undefined);
+  return sound.length === ids.length
+    ? { sound }
+    : refuse('validation_error', `Value for '${name}' not supported: ids of glossaries are UUIDs.`);
 }
 
 /** What changes nothing but the answer, and what is checked only. */

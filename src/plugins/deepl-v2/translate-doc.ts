@@ -10,6 +10,9 @@ const Body = Type.Object({
   formality: Type.Optional(Type.String({ description: '`default`, `more`, `less`, `prefer_more` or `prefer_less`.' })),
   context: Type.Optional(Type.String({ description: 'Helps the engine; is neither translated nor charged. At most 2,000 characters.' })),
   glossary_id: Type.Optional(Type.String({ description: 'Its languages are compared without their regions.' })),
+  glossary_ids: Type.Optional(
+    Type.String({ description: 'Up to five of them, in a list or joined by commas: the first that has a term decides.' }),
+  ),
   tag_handling: Type.Optional(Type.String({ description: '`xml` or `html`, where the engine handles it.' })),
   ignore_tags: Type.Optional(
     Type.String({ description: 'Elements that stay as they are, joined by commas or in a list. With `xml` only.' }),

@@ -1,10 +1,11 @@
 // POST /v2/translate.
 import { chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
-import type { BodyStep, Charge, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
+import type { BodyStep, Charge, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
 import { AUTHENTICATED } from './part.ts';
 import type { Part, Scene } from './part.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 import { readBody } from './read-body.ts';
+import { oneOfSeveral } from './several-glossaries.ts';
 import { judgeTranslation } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
 import { TRANSLATE_DOC } from './translate-doc.ts';
@@ -45,8 +46,9 @@ function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, 
   });
 }
 
-function chargeOf({ characters, glossaryId, options }: TranslateOrder): Charge {
+function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge {
   const { sourceLang, targetLang } = options;
+  const [glossaryId] = glossaryIds;
   // A glossary is never used without a source language. Here its languages are compared without their regions.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
   return { characters, reserve: true, glossary, refusal: undefined };
@@ -60,10 +62,23 @@ function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, at
     run(x) {
       const order = x.need(slot);
       const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(order, told.translations) : told);
-      const told = services.translate(x, { text: order.text, options: order.options, glossaryId: order.glossaryId, attemptMs });
+      const { text, options, glossaryIds } = order;
+      if (glossaryIds.length > 1) return withSeveral(x, services, order, attemptMs).then(tell);
+      const told = services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs });
       return told instanceof Promise ? told.then(tell) : tell(told);
     },
   };
+}
+
+async function withSeveral(
+  x: Exchange,
+  services: GatewayServices,
+  { text, options, glossaryIds }: TranslateOrder,
+  attemptMs: number,
+): Promise<Translated | Refusal> {
+  const glossary = await oneOfSeveral(x, services, glossaryIds, options);
+  if ('problem' in glossary) return glossary;
+  return services.translate(x, { text, options: { ...options, glossary }, glossaryId: undefined, attemptMs });
 }
 
 function answerOf({ text, options, showsBilled, modelType }: TranslateOrder, translations: readonly Translation[]): Outcome {
