@@ -7,6 +7,8 @@ import { ANSWERING, UNUSABLE, told } from './leaky-engine.ts';
 import type { Answered, SecretTraffic } from './secret-traffic.ts';
 
 interface Sent {
+  /** POST without it. */
+  readonly method?: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -49,6 +51,7 @@ export class FacadeTraffic {
     const { key } = await this.#secrets.team();
     for (const kind of Object.keys(KINDS)) await this.#everyKey(KINDS[kind]!, kind);
     await this.#keysAstray(key);
+    await this.#glossaries(key);
     await this.#engines(key);
     await this.#aborts(key);
   }
@@ -114,6 +117,37 @@ export class FacadeTraffic {
     await this.#expect('a path of nobody', 404, json!(`/${key}/translate`, this.#asked({ api_key: key })));
   }
 
+  /** Terms that are taken and terms that are refused, in every kind of body; ids that are none. */
+  async #glossaries(key: string): Promise<void> {
+    const { path, term, termTranslation } = this.#secrets.secret;
+    const entries = `${term}\t${termTranslation}`;
+    const good = { name: 'Terms', source_lang: 'en', target_lang: 'de', entries };
+    const keyed = (kind: (path: string, fields: Fields) => Sent, to: string, fields: Fields, method = 'POST'): Sent => {
+      const { headers, ...sent } = kind(to, fields);
+      return { ...sent, method, headers: { ...headers, authorization: `DeepL-Auth-Key ${key}` } };
+    };
+    for (const kind of Object.values(KINDS)) {
+      const own = await this.#secrets.team();
+      const { headers, ...sent } = kind('/v2/glossaries', good);
+      await this.#expect('a glossary', 201, { ...sent, headers: { ...headers, authorization: `Bearer ${own.key}` } });
+      const refused: readonly Fields[] = [
+        { ...good, name: `${term}\n${term}` },
+        { ...good, source_lang: path },
+        { ...good, entries_format: path },
+        { ...good, entries: `${entries}\n${entries}` },
+        { ...good, entries: `${term}\t${term}\u0007${term}` },
+        { ...good, entries: `"${term},${termTranslation}`, entries_format: 'csv' },
+        { ...good, entries: `"a","b","${path}","${path}"`, entries_format: 'csv' },
+      ];
+      for (const fields of refused) await this.#expect('a glossary that is none', 400, keyed(kind, '/v2/glossaries', fields));
+      await this.#expect('an id that is none', 400, keyed(kind, `/v3/glossaries/${path}`, { name: term }, 'PATCH'));
+      await this.#expect('an id that is none', 400, keyed(kind, `/v3/glossaries/${path}/dictionaries`, good, 'PUT'));
+      const query = `source_lang=${path}&target_lang=${path}&${path}=${path}`;
+      const nobodys = `/v3/glossaries/00000000-0000-0000-0000-000000000000/dictionaries?${query}`;
+      await this.#expect('languages that are none', 400, { ...keyed(kind, nobodys, {}, 'DELETE'), body: '' });
+    }
+  }
+
   async #engines(key: string): Promise<void> {
     const text = (behaviour: string): string => told(behaviour) + this.#secrets.secret.text;
     const json = KINDS['JSON']!;
@@ -151,11 +185,11 @@ export class FacadeTraffic {
     return { q: this.#secrets.secret.text, source: 'en', target: 'de', ...more };
   }
 
-  async #expect(name: string, status: number, { path, headers, body }: Sent): Promise<void> {
+  async #expect(name: string, status: number, { method = 'POST', path, headers, body }: Sent): Promise<void> {
     const { secret } = this.#secrets;
     const response = await request({
       port: this.#house.port,
-      method: 'POST',
+      method,
       path,
       headers: { 'user-agent': secret.agent, cookie: `session=${secret.cookie}`, origin: `https://${secret.agent}.test`, ...headers },
       body,

@@ -1,4 +1,5 @@
 // What requests say of glossaries: languages by their bases, dictionaries in JSON and in forms, and everything that is refused.
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Languages } from '../../../../src/domain/languages.ts';
 import { judgeDictionaries, judgeDictionary, judgeName } from '../../../../src/plugins/deepl-v2/glossary-body.ts';
@@ -132,5 +133,46 @@ describe('several dictionaries', () => {
     [{ 'dictionaries[0].entries': 'a\tb' }, /source_lang/],
   ])('%j is refused', (given, words) => {
     expect(verdict(judgeDictionaries(members(given), languages))).toMatch(words);
+  });
+});
+
+describe('whatever a body holds', () => {
+  const CODES = ['validation_error', 'invalid_source_lang', 'invalid_target_lang'];
+  const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
+    fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: fc.jsonValue() });
+  const dictionary = fc.record(
+    {
+      source_lang: nearly('en', 'DE', 'zh'),
+      target_lang: nearly('de', 'EN-US'),
+      entries: nearly('a\tb', 'a,b', 'x\ty\n__proto__\tz'),
+      entries_format: nearly('tsv', 'csv', undefined),
+      __proto__: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('there is a verdict, and what passes has languages, entries, and each pair once', () => {
+    const given = fc.oneof({ weight: 4, arbitrary: fc.array(dictionary, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.jsonValue() });
+    fc.assert(
+      fc.property(given, (dictionaries) => {
+        const judged = judgeDictionaries(members(JSON.parse(JSON.stringify({ dictionaries })) as object), languages);
+        if ('problem' in judged) {
+          expect(CODES).toContain(judged.problem.code);
+          return;
+        }
+        const pairs = judged.sound.map(({ sourceLang, targetLang }) => `${sourceLang} ${targetLang}`);
+        expect(new Set(pairs).size).toBe(pairs.length);
+        for (const pair of pairs) expect(pair).toMatch(/^(EN|DE|ZH) (EN|DE|ZH)$/);
+        for (const { entries } of judged.sound) expect(Object.keys(entries).length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  test('ten thousand fields of dictionaries are too many dictionaries, and of one dictionary nothing to speak of', () => {
+    const fields = Array.from({ length: 10_000 }, (_, i) => [i, `dictionaries[${i}].x`, `dictionaries[0].x${i}`] as const);
+    expect(verdict(judgeDictionaries(new Map(fields.map(([, name]) => [name, 'x'])), languages))).toMatch(/at most 100/);
+    const one = new Map<string, unknown>(fields.map(([, , name]) => [name, 'x']));
+    for (const [name, value] of Object.entries(DICTIONARY)) one.set(`dictionaries[0].${name}`, value);
+    expect(verdict(judgeDictionaries(one, languages))).toEqual([{ sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }]);
   });
 });
