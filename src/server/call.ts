@@ -1,11 +1,11 @@
-// One request on a connection, whichever library carries it: its body, its answer, and when the connection has to end.
+// One request on a connection, whichever library carries it: its answer, and when the connection has to end.
 import type { ByteSource } from '../core/byte-stream.ts';
 import type { Body, Exchange, RequestHead, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { BodyCollector, DROP_FACTOR } from './body.ts';
+import { CallBody } from './call-body.ts';
+import type { BodyFlow } from './call-body.ts';
 import type { FramingGuard } from './framing.ts';
-import { IncomingBody } from './incoming-body.ts';
 import type { ListenerState } from './listener.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
@@ -17,7 +17,7 @@ const LINGER_MS = 5_000;
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
-export abstract class Call implements Sink {
+export abstract class Call implements Sink, BodyFlow {
   protected readonly shared: ListenerState;
   protected head: RequestHead = NO_HEAD;
   #exchange: Exchange | undefined = undefined;
@@ -25,18 +25,14 @@ export abstract class Call implements Sink {
   /** Nothing behind this request may be handled. */
   #closes = false;
   #refusing = false;
-  /** Set while a body is still arriving, wanted or not. */
-  #body: BodyCollector | undefined = undefined;
-  /** `undefined` for one that is chunked. */
-  #announcedBytes: number | undefined = undefined;
-  /** The same body for who takes it as it comes. */
-  #incoming: IncomingBody | undefined = undefined;
+  readonly #body: CallBody;
   #streamed: StreamedAnswer | undefined = undefined;
   #held: Answer | undefined = undefined;
   #linger: NodeJS.Timeout | undefined = undefined;
 
   constructor(shared: ListenerState) {
     this.shared = shared;
+    this.#body = new CallBody(shared.bodyBytesMax, this);
   }
 
   /** Writes the answer, all at once. Called at most once, never after the caller has gone. */
@@ -48,10 +44,9 @@ export abstract class Call implements Sink {
   /** Ends the connection without an answer. */
   protected abstract cut(): void;
 
-  /** Reads no more of the body. */
-  protected abstract pauseBody(): void;
+  abstract pauseBody(): void;
 
-  protected abstract resumeBody(): void;
+  abstract resumeBody(): void;
 
   get isOpen(): boolean {
     return this.#state === 'open';
@@ -62,12 +57,12 @@ export abstract class Call implements Sink {
   }
 
   get bodyPending(): boolean {
-    return this.#body !== undefined;
+    return this.#body.pending;
   }
 
   /** Somebody takes the body as it comes, and is ready for more. */
   protected get bodyFlows(): boolean {
-    return this.#incoming?.flows === true;
+    return this.#body.flows;
   }
 
   /** Whether anything waits for the body's end: the chain, or the connection's. For what `begin` has left open. */
@@ -78,7 +73,7 @@ export abstract class Call implements Sink {
 
   /** Drops the body: the library reads on to its end, and nothing is kept. */
   protected passOverBody(): void {
-    this.#body = undefined;
+    this.#body.passOver();
   }
 
   /** Starts the chain. `framing` has been judged. */
@@ -87,8 +82,8 @@ export abstract class Call implements Sink {
     const { gateway } = this.shared;
     const x = this.#remember(gateway.begin(head, this));
     const wanted = x.outcome === undefined && x.route.takesBody;
-    if (!wanted) this.#body?.discard();
-    else if (this.#body === undefined) gateway.body(x, 'none');
+    if (!wanted) this.#body.discard();
+    else if (!this.#body.pending) gateway.body(x, 'none');
     if (x.route.streams === true && x.outcome === undefined) this.#stream(framing);
   }
 
@@ -97,26 +92,21 @@ export abstract class Call implements Sink {
     // A long body is no flood here.
     this.#closes = framing.closes;
     // Not before this turn's bytes have come: a whole body needs no pause, and a paused connection tells of no caller who leaves.
-    if (this.incoming() !== undefined) setImmediate(() => this.#incoming?.holdBack());
+    if (this.incoming() !== undefined) setImmediate(() => this.#body.holdBack());
   }
 
   incoming(): ByteSource | undefined {
-    if (this.#incoming !== undefined || this.#body === undefined) return this.#incoming;
-    // The collector keeps nothing from here on; it only counts the bytes, for the limit.
-    this.#body.discard();
-    const silent = 'body: it did not arrive in time; send it faster or send less.';
-    this.#incoming = new IncomingBody(this.#announcedBytes, {
-      pause: () => this.pauseBody(),
-      resume: () => this.resumeBody(),
-      silent: () => this.bodyBroken(silent),
-    });
-    return this.#incoming;
+    return this.#body.incoming();
+  }
+
+  bodySilent(): void {
+    this.bodyBroken('body: it did not arrive in time; send it faster or send less.');
   }
 
   /** Answers without handling: the framing is broken. */
   protected refuse(head: RequestHead, framing: FramingGuard | undefined, detail: string): void {
     if (framing !== undefined) this.#expectBody(head, framing);
-    this.#body?.discard();
+    this.#body.discard();
     this.head = head;
     this.#closes = true;
     this.#refusing = true;
@@ -130,35 +120,24 @@ export abstract class Call implements Sink {
   }
 
   #expectBody(head: RequestHead, framing: FramingGuard): void {
-    const { bodyBytesMax } = this.shared;
     this.head = head;
-    this.#closes = framing.closes || framing.bodyBytes > bodyBytesMax * DROP_FACTOR;
-    if (!framing.chunked && framing.bodyBytes === 0) return;
-    this.#body = new BodyCollector(bodyBytesMax, framing.bodyBytes);
-    if (!framing.chunked) this.#announcedBytes = framing.bodyBytes;
+    this.#closes = framing.closes || this.#body.floods(framing);
+    this.#body.expect(framing);
   }
 
   /** A piece of the body. `borrowed`: its memory is gone when this returns. */
   protected receive(chunk: Uint8Array, borrowed: boolean): void {
-    const body = this.#body;
-    if (body === undefined || this.#state === 'gone') return;
-    if (this.#incoming?.add(chunk, borrowed) === true) return;
-    body.add(chunk, borrowed);
-    if (body.exhausted) this.#bodyOver('too_large');
+    if (this.#state !== 'gone' && this.#body.add(chunk, borrowed)) this.#bodyOver('too_large');
   }
 
   protected bodyComplete(): void {
-    const body = this.#body;
-    if (body === undefined || this.#state === 'gone') return;
-    if (this.#incoming === undefined) return this.#bodyOver(body.take());
-    // First: what takes the end may answer at once.
-    this.#body = undefined;
-    if (!this.#incoming.finish()) this.#bodyOver('none');
+    if (this.#state === 'gone') return;
+    const body = this.#body.end();
+    if (body !== undefined) this.#bodyOver(body);
   }
 
   #bodyOver(body: Body): void {
     const x = this.#exchange;
-    this.#body = undefined;
     if (body === 'too_large') this.#closes = true;
     if (this.#held !== undefined) this.#releaseSoon();
     else if (x !== undefined && x.outcome === undefined && x.route.takesBody) this.shared.gateway.body(x, body);
@@ -166,8 +145,7 @@ export abstract class Call implements Sink {
 
   /** The body cannot be read to its end. */
   protected bodyBroken(detail: string): void {
-    this.#body = undefined;
-    this.#incoming?.drop();
+    this.#body.drop();
     this.#closes = true;
     if (this.#held !== undefined) this.#releaseSoon();
     else if (this.#exchange !== undefined) this.shared.gateway.callOff(this.#exchange, refuse('validation_error', detail));
@@ -182,20 +160,16 @@ export abstract class Call implements Sink {
     if (this.#state !== 'open') return;
     const answer = compose(outcome, x, this.shared.problems);
     const { draining } = this.shared;
-    // Nobody takes the rest of a body that was to come as it comes.
-    if (this.#incoming !== undefined && this.#body !== undefined) {
-      this.#closes = true;
-      this.#incoming.cancel();
-    }
+    if (this.#body.cancelRest()) this.#closes = true;
     if (x.closeAfter && !this.#refusing) this.#finish(answer, true);
-    else if (this.#closes || (draining && this.#body !== undefined)) this.#hold(answer);
+    else if (this.#closes || (draining && this.#body.pending)) this.#hold(answer);
     else this.#finish(answer, false);
   }
 
   /** Behind the whole request only: callers read when they have written, and uWS holds one of the two at a time. */
   stream(x: Exchange, outcome: StreamReply): void {
-    if (this.#body !== undefined) throw new Error('an answer was begun before its request had come');
-    this.#incoming?.release();
+    if (this.#body.pending) throw new Error('an answer was begun before its request had come');
+    this.#body.release();
     const { draining } = this.shared;
     const head = composeHead(outcome, x);
     const closes = this.#closes || draining;
@@ -218,7 +192,7 @@ export abstract class Call implements Sink {
 
   #hold(answer: Answer): void {
     this.#held = answer;
-    if (this.#body === undefined) this.#releaseSoon();
+    if (!this.#body.pending) this.#releaseSoon();
     else this.#linger = setTimeout(() => this.#release(), LINGER_MS);
   }
 
@@ -240,7 +214,7 @@ export abstract class Call implements Sink {
   #finish(answer: Answer, closes: boolean): void {
     this.#state = 'ended';
     if (this.shared.draining) this.shared.lastAnswers++;
-    this.#incoming?.release();
+    this.#body.release();
     this.write(answer, closes);
     this.#held = undefined;
     this.#exchange = undefined;
@@ -251,9 +225,8 @@ export abstract class Call implements Sink {
     if (this.#state === 'streaming') return this.#streamed?.gone();
     if (this.#state !== 'open') return;
     this.#state = 'gone';
-    this.#body = undefined;
-    this.#incoming?.drop();
-    this.#incoming?.release();
+    this.#body.drop();
+    this.#body.release();
     clearTimeout(this.#linger);
     try {
       if (this.#exchange !== undefined) this.shared.gateway.abort(this.#exchange);
@@ -268,7 +241,7 @@ export abstract class Call implements Sink {
     if (this.#state === 'streaming') return this.#streamed?.broke();
     if (this.#state !== 'open') return;
     this.#state = 'gone';
-    this.#incoming?.release();
+    this.#body.release();
     this.cut();
   }
 }

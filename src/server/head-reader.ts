@@ -4,13 +4,16 @@ import { FramingGuard } from './framing.ts';
 
 export class HeadReader {
   readonly framing = new FramingGuard();
-  readonly #wanted: ReadonlySet<string>;
+  /** Names that are kept, by their length: nearly every other field is told apart by that alone, and a name need not be hashed. */
+  readonly #wanted: readonly (readonly string[] | undefined)[];
   #headers: Record<string, string> = {};
   /** Whether some step asks where connections come from. */
   readonly wantsAddress: boolean;
 
   constructor(wanted: ReadonlySet<string>) {
-    this.#wanted = wanted;
+    const byLength: string[][] = [];
+    for (const name of wanted) (byLength[name.length] ??= []).push(name);
+    this.#wanted = byLength;
     this.wantsAddress = wanted.has(REMOTE_ADDRESS);
   }
 
@@ -22,10 +25,15 @@ export class HeadReader {
   /** A bound function, made once: it is handed to the library for every request. `name` in lower case. */
   readonly field = (name: string, value: string): void => {
     this.framing.see(name, value);
-    if (!this.#wanted.has(name)) return;
+    const wanted = this.#wanted[name.length];
+    if (wanted !== undefined) for (const known of wanted) if (known === name) this.#keep(known, value);
+  };
+
+  /** `name` is our own string: as the name of a property, one that was just made would have to be looked up first. */
+  #keep(name: string, value: string): void {
     const earlier = this.#headers[name];
     this.#headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
-  };
+  }
 
   /** Only where it is wanted. */
   remoteAddress(text: string): void {

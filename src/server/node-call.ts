@@ -109,11 +109,11 @@ export class NodeCall extends Call {
     });
   }
 
-  protected override pauseBody(): void {
+  override pauseBody(): void {
     this.#req.pause();
   }
 
-  protected override resumeBody(): void {
+  override resumeBody(): void {
     this.#req.resume();
   }
 

@@ -193,11 +193,11 @@ class UwsCall extends Call {
     return new ChunkedUwsStream(this.#res, events, writeHead, closes && !asked);
   }
 
-  protected override pauseBody(): void {
+  override pauseBody(): void {
     this.#res.pause();
   }
 
-  protected override resumeBody(): void {
+  override resumeBody(): void {
     this.#armedAtMs = performance.now();
     this.#res.resume();
   }
