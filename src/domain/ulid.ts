@@ -46,7 +46,8 @@ export function ulidSource(nowMs: () => number): () => string {
     // More than half a million in a millisecond, or a clock that stands still: the next millisecond's are greater, too.
     else if (count === COUNT_MAX) begin(ofMs + 1);
     else count++;
-    return front + PAIRS[count >> 10]! + PAIRS[count & 1023]!;
+    // Four digits first: they are too few for V8 to put off writing them out.
+    return front + (PAIRS[count >> 10]! + PAIRS[count & 1023]!);
   };
 }
 

@@ -95,7 +95,8 @@ class Asking implements AskedWork {
 }
 
 function answerOf(x: Exchange, { result, request, by, startedAtMs }: Asking): Outcome {
-  return conclude(x, result!, startedAtMs, by, (translations) => json(successBody(request, translations, by.languages())));
+  count(x, result!, startedAtMs, by);
+  return result!.kind === 'usable' ? json(successBody(request, result!.translations, by.languages())) : ENGINE_UNAVAILABLE;
 }
 
 export function translateBy(options: TranslateOptions): Translate {
@@ -199,12 +200,16 @@ function conclude<Told>(
   options: TranslateOptions,
   tell: Tell<Told>,
 ): Told | Refusal {
-  const usable = result.kind === 'usable';
+  count(x, result, startedAtMs, options);
+  return result.kind === 'usable' ? tell(result.translations) : ENGINE_UNAVAILABLE;
+}
+
+function count(x: Exchange, { kind, failures }: EngineResult, startedAtMs: number, options: TranslateOptions): void {
+  const usable = kind === 'usable';
   const stats = x.need(requestStatsSlot);
   stats.engineMs = options.now() - startedAtMs;
-  stats.attempts = result.failures.length + (usable ? 1 : 0);
-  options.onEngineResult(x, result.failures, usable);
-  return usable ? tell(result.translations) : ENGINE_UNAVAILABLE;
+  stats.attempts = failures.length + (usable ? 1 : 0);
+  options.onEngineResult(x, failures, usable);
 }
 
 /** The engine's code, if it is one that we list; otherwise the one that the caller named. */

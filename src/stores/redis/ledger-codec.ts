@@ -31,20 +31,31 @@ const TEAM_BYTES = 27;
 /** Besides texts. */
 const OPERATION_BYTES = 24 + ID_BYTES_MAX;
 const SERVERS_OWN = -1;
+const ROOM_BYTES = 65_536;
 /** Of one unit of a string. */
 const UTF8_BYTES_MAX = 3;
 
+/** Where calls are written before it is known how long they are: a piece of memory of that size for each would cost more. */
+let room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+
 /** `clockMs` is undefined for the server's own; times are in whole milliseconds. */
 export function encodeCall(teams: readonly TeamOperations[], clockMs: number | undefined, deadlineMs: number): Buffer {
-  const call = Buffer.allocUnsafe(teams.reduce((bytes, team) => bytes + bytesMax(team), HEAD_BYTES));
-  call.writeDoubleBE(clockMs ?? SERVERS_OWN, 0);
-  let at = call.writeDoubleBE(deadlineMs, 8);
+  let bytesNeeded = HEAD_BYTES;
+  for (const team of teams) bytesNeeded += bytesMax(team);
+  if (bytesNeeded > room.length) room = Buffer.allocUnsafeSlow(bytesNeeded);
+  const call = room;
+  // Not by the buffer's own methods: the compiler does not inline them, and looks each of them up anew.
+  const numbers = new DataView(call.buffer, call.byteOffset, call.length);
+  numbers.setFloat64(0, clockMs ?? SERVERS_OWN);
+  numbers.setFloat64(8, deadlineMs);
+  let at = HEAD_BYTES;
   for (const { offer, operations } of teams) {
-    at = writeOffer(call, at, offer);
-    at = call.writeUInt16BE(operations.length, at);
-    for (const operation of operations) at = writeOperation(call, at, operation);
+    at = writeOffer(call, numbers, at, offer);
+    numbers.setUint16(at, operations.length);
+    at += 2;
+    for (const operation of operations) at = writeOperation(call, numbers, at, operation);
   }
-  return call.subarray(0, at);
+  return Buffer.from(call.subarray(0, at));
 }
 
 function bytesMax({ offer, operations }: TeamOperations): number {
@@ -60,16 +71,21 @@ function bytesMax({ offer, operations }: TeamOperations): number {
   return bytes;
 }
 
-function writeOffer(call: Buffer, at: number, offer: Offer | undefined): number {
-  if (offer === undefined) return call.writeUInt8(0, at);
-  let next = call.writeUInt8(1, at);
-  for (const ms of [offer.startMs, offer.endMs, offer.createdMs]) next = call.writeDoubleBE(ms, next);
-  return writeText(call, next, offer.length);
+function writeOffer(call: Buffer, numbers: DataView, at: number, offer: Offer | undefined): number {
+  call[at] = offer === undefined ? 0 : 1;
+  if (offer === undefined) return at + 1;
+  numbers.setFloat64(at + 1, offer.startMs);
+  numbers.setFloat64(at + 9, offer.endMs);
+  numbers.setFloat64(at + 17, offer.createdMs);
+  return writeText(call, at + 25, offer.length);
 }
 
-function writeOperation(call: Buffer, at: number, operation: AdmissionRequest | Settlement): number {
+function writeOperation(call: Buffer, numbers: DataView, at: number, operation: AdmissionRequest | Settlement): number {
   let next = writeRequestId(call, at, operation.requestId);
-  if ('verdict' in operation) return call.writeUInt8(operation.verdict === 'commit' ? COMMIT : RELEASE, next);
+  if ('verdict' in operation) {
+    call[next] = operation.verdict === 'commit' ? COMMIT : RELEASE;
+    return next + 1;
+  }
   const { keyId, characters, reserve, reportRate, glossary, leaseMs } = operation;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
@@ -77,10 +93,11 @@ function writeOperation(call: Buffer, at: number, operation: AdmissionRequest | 
   if (glossary !== undefined) what += HAS_GLOSSARY;
   if (glossary?.byBase === true) what += BY_BASE;
   if (characters !== undefined) what += HAS_CHARACTERS;
-  next = call.writeUInt8(what, next);
-  next = writeText(call, next, keyId);
-  next = call.writeDoubleBE(characters ?? 0, next);
-  next = call.writeDoubleBE(leaseMs, next);
+  call[next] = what;
+  next = writeText(call, next + 1, keyId);
+  numbers.setFloat64(next, characters ?? 0);
+  numbers.setFloat64(next + 8, leaseMs);
+  next += 16;
   if (glossary === undefined) return next;
   next = writeText(call, next, glossary.glossaryId);
   return writeText(call, next, languagePair(glossary.sourceLang, glossary.targetLang));
@@ -91,7 +108,7 @@ function writeText(call: Buffer, at: number, text: string): number {
   let length = writeAscii(call, at + 1, text);
   if (length !== text.length) length = call.write(text, at + 1);
   if (length > ID_BYTES_MAX) throw new RangeError(`${text.slice(0, 50)}… has ${length} bytes: at most ${ID_BYTES_MAX} are allowed`);
-  call.writeUInt8(length, at);
+  call[at] = length;
   return at + 1 + length;
 }
 
