@@ -1,7 +1,8 @@
 // The admission on its way to Redis and back: its bytes out, the answer in.
 import assert from 'node:assert/strict';
 import type { AdmissionRequest } from '../../src/ports/ledger.ts';
-import { ReplyReader, encodeCall } from '../../src/stores/redis/ledger-codec.ts';
+import { encodeCall } from '../../src/stores/redis/ledger-codec.ts';
+import { ReplyReader } from '../../src/stores/redis/ledger-reply.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID } from './sample-exchange.ts';
 

@@ -2,8 +2,9 @@
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AskedAdmission, AskedResolution, Resolution } from '../../ports/ledger.ts';
-import { ReplyReader, encodeCall } from './ledger-codec.ts';
-import type { Undone } from './ledger-codec.ts';
+import { encodeCall } from './ledger-codec.ts';
+import { ReplyReader } from './ledger-reply.ts';
+import type { Undone } from './ledger-reply.ts';
 import { boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
 import { teamKey } from './redis-keys.ts';

@@ -29,8 +29,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   ),
   bug('failures are charged', 'steps/admit.ts', COMMIT, 'settlements.commit(reservation);', SIMULATED),
   bug('failures release nothing', 'steps/admit.ts', 'else settlements.release(reservation);', '', SIMULATED),
-  bug('the lease is forgotten', 'steps/admit.ts', 'leaseMs: options.leaseMs,', 'leaseMs: 2 ** 40,', SIMULATED),
-  bug('an unknown admission is left held', 'steps/admit.ts', 'options.settlements.releaseUnknown(owner.teamId, x.id);', '', SIMULATED),
+  bug('the lease is forgotten', 'steps/admit.ts', 'this.leaseMs = options.leaseMs;', 'this.leaseMs = 2 ** 40;', SIMULATED),
+  bug('an unknown admission is left held', 'steps/admit.ts', 'options.settlements.releaseUnknown(teamId, x.id);', '', SIMULATED),
   bug('UTF-16 units are counted', 'domain/characters.ts', 'if (unit >= 0xd800 && unit <= 0xdbff) count--;', '', SIMULATED, {
     file: 'test/unit/domain/translate-request.test.ts',
   }),

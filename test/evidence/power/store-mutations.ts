@@ -29,7 +29,7 @@ const DRIVER: readonly Mutation[] = [
   inRedis('sent again after a timeout', 'ledger-turns.ts', CONCLUDED, RESENT, SIMULATED),
   inRedis('a deadline that never comes', 'store-round.ts', 'time.at(node, untilMs)', 'time.at(node, untilMs + 60_000)', SIMULATED),
   inRedis("the gateway's clock instead of the store's", 'store-round.ts', 'call(clock?.nowMs(),', 'call(Date.now(),', SIMULATED),
-  inRedis('answers of one turn go to the wrong askers', 'ledger-turns.ts', 'answers[i]!', 'answers.at(-1 - i)!', SIMULATED),
+  inRedis('answers of one turn go to the wrong askers', 'ledger-turns.ts', 'answers[next++]!', 'answers.at(-1 - i)!', SIMULATED),
   inRedis('late a second time is tried for ever', 'rounds.ts', "if (because === 'late' && this.#late) return LATE;", '', {
     file: 'test/unit/stores/redis/rounds.test.ts',
   }),

@@ -1,0 +1,120 @@
+// The ledger's answers as Redis sends them: bytes, read from front to back. Besides lua/call.lua, only here is their form known.
+import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
+import type { Admission, AdmissionRequest, Placed, Resolution } from '../../ports/ledger.ts';
+
+/** Answers that say that nothing was done. */
+export type Undone =
+  | { readonly kind: 'late' }
+  | { readonly kind: 'period'; readonly createdMs: number; readonly length: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Reads a reply from front to back. */
+export class ReplyReader {
+  readonly nowMs: number;
+  readonly #bytes: Buffer;
+  #at = 8;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.nowMs = bytes.readDoubleBE(0);
+  }
+
+  admission(request: AdmissionRequest): Admission | Undone {
+    const letter = this.#letter();
+    switch (letter) {
+      case 'r':
+        return { kind: 'repeated' };
+      case 'u':
+        return { kind: 'key_unknown' };
+      case 'v':
+        return { kind: 'key_revoked' };
+      case 'L':
+        return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number() };
+      case 'T':
+      case 'P':
+      case 'F':
+        return this.#undone(letter);
+      case '+': {
+        const rate = { limit: this.#number(), remaining: this.#number() };
+        return { ...this.#placed(request, this.#letter()), rate };
+      }
+      default:
+        return this.#placed(request, letter);
+    }
+  }
+
+  resolution(): Resolution | Undone {
+    const letter = this.#letter();
+    switch (letter) {
+      case 'C':
+        return { kind: 'committed' };
+      case 'R':
+        return { kind: 'released' };
+      case 'E':
+        return { kind: 'expired' };
+      case 'N':
+        return { kind: 'absent' };
+      case 'T':
+      case 'P':
+      case 'F':
+        return this.#undone(letter);
+      default:
+        throw unreadable(letter);
+    }
+  }
+
+  #placed({ requestId, teamId, characters = 0, leaseMs }: AdmissionRequest, letter: string): Placed {
+    switch (letter) {
+      case 'a':
+        return { kind: 'admitted', reservation: undefined };
+      case 'A':
+        return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: this.nowMs + leaseMs } };
+      case 'G': {
+        const reservation = { requestId, teamId, characters, leaseUntilMs: this.nowMs + leaseMs };
+        return { kind: 'admitted', reservation, dictionaryId: this.#text() };
+      }
+      case 'O':
+        return { kind: 'admitted', reservation: { requestId, teamId, characters: this.#number(), leaseUntilMs: this.#number() } };
+      case 'x':
+        return { kind: 'text_too_long', maxCharacters: this.#number() };
+      case 'm':
+        return { kind: 'glossary_missing' };
+      case 'n':
+        return { kind: 'glossary_mismatch' };
+      case 'q':
+        return { kind: 'quota_exceeded', characterLimit: this.#number(), overageCapMinor: this.#number(), periodEndMs: this.#number() };
+      case 'c': {
+        const [balanceMinor, requiredMinor] = [minorRoundedDown(this.#number()), minorRoundedUp(this.#number())];
+        return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: this.#text() };
+      }
+      default:
+        throw unreadable(letter);
+    }
+  }
+
+  #undone(letter: 'T' | 'P' | 'F'): Undone {
+    if (letter === 'T') return { kind: 'late' };
+    if (letter === 'F') return { kind: 'failed', message: this.#text() };
+    return { kind: 'period', createdMs: this.#number(), length: this.#text() };
+  }
+
+  #letter(): string {
+    return String.fromCharCode(this.#bytes.readUInt8(this.#at++));
+  }
+
+  #number(): number {
+    const number = this.#bytes.readDoubleBE(this.#at);
+    this.#at += 8;
+    return number;
+  }
+
+  #text(): string {
+    const length = this.#bytes.readUInt8(this.#at++);
+    this.#at += length;
+    return this.#bytes.toString('utf8', this.#at - length, this.#at);
+  }
+}
+
+function unreadable(letter: string): Error {
+  return new Error(`the ledger script answered ${JSON.stringify(letter)}`);
+}
