@@ -10,7 +10,7 @@ const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 
 /** By the names under which they import each other. */
 const ASSETS = {
-  'console.css': here('console.css'),
+  'console.css': here('../docs/tokens.css') + here('console.css'),
   'copy.js': here('browser/copy.js'),
   'overview.js': here('browser/overview.js'),
   'charts.js': here('browser/charts.js'),

@@ -6,6 +6,7 @@ import type { Browser } from '../support/browser.ts';
 import { ConsoleTab } from '../support/console-tab.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Tab } from '../support/tab.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
 import { openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 import { status } from '../../src/testing/scripted-behaviours.ts';
@@ -71,6 +72,43 @@ onEveryGateway({ listeners: ['uws'], config: { admin: { token: TOKEN } } }, (set
     expect(tab.complaints).toEqual([]);
     await tab.close();
   });
+});
+
+describe('with two workers', () => {
+  let site: Site;
+  let gateway: GatewayProcess;
+  const signedIn = async (look = {}): Promise<Tab> =>
+    (await ConsoleTab.signedIn(browser, Number(new URL(gateway.opsUrl).port), TOKEN, look)).tab;
+
+  beforeAll(async () => {
+    site = await openSite();
+    await site.configure({ engine: { urls: [site.engine.url] }, admin: { token: TOKEN } });
+    gateway = await site.serve('--workers', '2');
+  });
+
+  afterAll(async () => {
+    await gateway.end('SIGKILL');
+    await site.close();
+  });
+
+  test('charts follow the window and the scheme', async () => {
+    const tab = await signedIn({ width: 1280 });
+    await expect.poll(() => drawn(tab)).toEqual(CHARTS);
+    const picture = (): Promise<string> => tab.read(`document.querySelector('[data-chart="in-flight"] canvas').toDataURL()`);
+    const widths = (): Promise<number[]> =>
+      tab.read(`['canvas', '.plot'].map((part) => document.querySelector('[data-chart="requests"] ' + part).clientWidth)`);
+    const light = await picture();
+    await tab.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    await expect.poll(picture).not.toBe(light);
+    await tab.page.setViewport({ width: 360, height: 800 });
+    await expect.poll(async () => (await widths())[1]).toBeLessThan(360);
+    await expect.poll(async () => new Set(await widths()).size).toBe(1);
+    expect(await tab.read('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0);
+    await tab.page.setViewport({ width: 1280, height: 800 });
+    await expect.poll(async () => (await widths())[0]).toBeGreaterThan(1000);
+    expect(tab.complaints).toEqual([]);
+    await tab.close();
+  });
 
   test('a session that ends while the page is open is said, with the way back in, and nothing is asked any more', async () => {
     const tab = await signedIn();
@@ -84,40 +122,24 @@ onEveryGateway({ listeners: ['uws'], config: { admin: { token: TOKEN } } }, (set
     expect(tab.complaints).toEqual([]);
     await tab.close();
   });
-});
-
-describe('with two workers', () => {
-  let site: Site;
-
-  beforeAll(async () => {
-    site = await openSite();
-    await site.configure({ engine: { urls: [site.engine.url] }, admin: { token: TOKEN } });
-  });
-
-  afterAll(() => site.close());
 
   test('the page shows the sum of both, what the engine does, and says when the gateway is gone, in few words', async () => {
-    const gateway = await site.serve('--workers', '2');
-    try {
-      const tab = (await ConsoleTab.signedIn(browser, Number(new URL(gateway.opsUrl).port), TOKEN)).tab;
-      expect(await text(tab, '[data-part="state"]')).toContain('2 of 2 workers answer');
-      // Each connection is taken by one of them or the other.
-      for (let i = 0; i < 8; i++) expect((await translate(gateway.port, site.team.key)).status).toBe(200);
-      await expect.poll(() => tile(tab, 'Characters'), SEEN).toContain('80 in 15 min');
-      expect(await text(tab, '[data-part="engines"] tbody')).toMatch(/answers – 8 0$/);
-      site.engine.always(status(500));
-      expect((await translate(gateway.port, site.team.key)).status).toBe(503);
-      await expect.poll(() => text(tab, '[data-part="engines"] tbody'), SEEN).toMatch(/fails error status, \d+ s ago 8 2$/);
-      expect(await tile(tab, 'Engine failures')).toContain('2 in 15 min');
-      expect(tab.complaints).toEqual([]);
-      await gateway.end('SIGTERM');
-      await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('The gateway does not answer');
-      await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('10 seconds');
-      // The browser's own lines, one a try.
-      expect(tab.complaints.length).toBeLessThanOrEqual(3);
-      await tab.close();
-    } finally {
-      await gateway.end('SIGKILL');
-    }
+    const tab = await signedIn();
+    expect(await text(tab, '[data-part="state"]')).toContain('2 of 2 workers answer');
+    // Each connection is taken by one of them or the other.
+    for (let i = 0; i < 8; i++) expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+    await expect.poll(() => tile(tab, 'Characters'), SEEN).toContain('80 in 15 min');
+    expect(await text(tab, '[data-part="engines"] tbody')).toMatch(/answers – 8 0$/);
+    site.engine.always(status(500));
+    expect((await translate(gateway.port, site.team.key)).status).toBe(503);
+    await expect.poll(() => text(tab, '[data-part="engines"] tbody'), SEEN).toMatch(/fails error status, \d+ s ago 8 2$/);
+    expect(await tile(tab, 'Engine failures')).toContain('2 in 15 min');
+    expect(tab.complaints).toEqual([]);
+    await gateway.end('SIGTERM');
+    await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('The gateway does not answer');
+    await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('10 seconds');
+    // The browser's own lines, one a try.
+    expect(tab.complaints.length).toBeLessThanOrEqual(3);
+    await tab.close();
   });
 });
