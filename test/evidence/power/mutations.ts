@@ -1,8 +1,15 @@
 // The table of planted bugs: each has to be noticed by every test run that it names.
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
+import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 
-export const MUTATIONS: readonly Mutation[] = [...CHAIN_MUTATIONS, ...PLUGIN_MUTATIONS, ...STORE_MUTATIONS, ...GLOSSARY_MUTATIONS];
+export const MUTATIONS: readonly Mutation[] = [
+  ...CHAIN_MUTATIONS,
+  ...CONSOLE_MUTATIONS,
+  ...PLUGIN_MUTATIONS,
+  ...STORE_MUTATIONS,
+  ...GLOSSARY_MUTATIONS,
+];
