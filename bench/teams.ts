@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ulidSource } from '../src/domain/ulid.ts';
 import type { Store } from '../src/ports/store.ts';
@@ -14,7 +15,7 @@ import { startGatewayProcess } from '../test/support/gateway-process.ts';
 import { lingate } from '../test/support/lingate-command.ts';
 import { startRedis } from '../test/support/redis.ts';
 import { describeMachine, machineLine } from './machine/description.ts';
-import { memoryKib } from './machine/process-tree.ts';
+import { memoryKib, usageOf } from './machine/process-tree.ts';
 import { spread } from './run/median.ts';
 import { textTable } from './run/text-table.ts';
 
@@ -29,6 +30,8 @@ const AT_ONCE = 256;
 const AIM_MS = 100;
 /** Pages that are turned while the memory is watched, and as many before it: so long a process grows into its heap. */
 const PAGES = 100;
+/** A pass takes some minutes: this is 10,000 teams of it. */
+const WATCH_MS = 20_000;
 const KIB_PER_MIB = 1024;
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -77,10 +80,28 @@ async function measure(name: string, url: string): Promise<void> {
     const command = ['team', 'list', '--json', '--config', config];
     const all = await timed('lingate team list --json, all of them', () => lingate(command), 3);
     const one = await timed('lingate team show --json, one', () => lingate(['team', 'show', ids[7]!, '--json', '--config', config]), 3);
-    console.log(`${table(name, [...figures, one, all])}\n${await memoryLine(pid, page)}\n`);
+    console.log(`${table(name, [...figures, one, all])}\n${await memoryLine(pid, page)}`);
   } finally {
     await gateway.end('SIGTERM');
   }
+  console.log(`${await watchLine(name, url)}\n`);
+}
+
+/** What it costs a gateway to look at all teams for their metrics: passes go one behind the other here. */
+async function watchLine(name: string, url: string): Promise<string> {
+  const config = join(folder, `${name}-watch.yaml`);
+  const team_metrics = { every_seconds: 1, key_unused_days: 1 };
+  writeFileSync(config, JSON.stringify({ listen: '127.0.0.1:0', ops: '127.0.0.1:0', store: url, team_metrics }));
+  const gateway = await startGatewayProcess({ args: ['serve', '--config', config] });
+  const pid = gateway.process.pid!;
+  const look = () => ({ cpuUs: usageOf(pid).cpuUs, mib: memoryKib(pid, 'VmRSS') / KIB_PER_MIB });
+  await pause(WATCH_MS);
+  const first = look();
+  await pause(WATCH_MS);
+  const second = look();
+  await gateway.end('SIGTERM');
+  const share = ((second.cpuUs - first.cpuUs) / (WATCH_MS * 1000)) * 100;
+  return `team_metrics: ${share.toFixed(1)} % of a core, an idle gateway and its probes included; ${first.mib.toFixed(1)} MiB after ${WATCH_MS / 1000} s, ${second.mib.toFixed(1)} MiB after twice that`;
 }
 
 async function makeTeams(url: string): Promise<string[]> {

@@ -28,7 +28,7 @@ export interface TeamWatchOptions {
   readonly wallMs: () => number;
 }
 
-/** A page costs either store a millisecond or two: 500 teams a second are one or two hundredths of it. */
+/** 500 teams a second: two to five hundredths of a core, the driver's part included (npm run bench:teams). */
 const PAGE = 50;
 const PAUSE_MS = 100;
 const SECOND_MS = 1000;

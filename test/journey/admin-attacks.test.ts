@@ -265,7 +265,7 @@ test('10,000 tries of a token from one address: ten are answered 401, all others
   expect(counts.get(401)! + counts.get(429)!).toBe(TRIES);
 });
 
-test('a creation whose answer of the store was lost is repeated and made once, its credit too, and is in the list', async () => {
+test('what the store made and could not say is made once when it is asked for again under its Idempotency-Key', async () => {
   const redis = await startRedis();
   const proxy = await startFaultProxy(redis.port);
   const config = { ...CONFIG, store_options: { command_timeout_ms: 2000 } };
@@ -276,22 +276,30 @@ test('a creation whose answer of the store was lost is repeated and made once, i
     config,
   });
   const { call, answered } = adminClient({ listener: 'node', store: 'redis', url: redis.url, gateway, engine: undefined as never }, TOKEN);
-  const headers = { 'idempotency-key': 'order-1' };
-  const body = { name: 'Once', plan: 'pro' };
   // The script has run: its reply is lost, and with it the connection.
-  await proxy.set({ kind: 'cut_reply', draw: () => true });
-  expectProblem(await call('POST', '/teams', { headers, body }), 'service_unavailable');
-  await proxy.set({ kind: 'none' });
-  const made = await vi.waitUntil(
-    async () => {
-      const answer = await call('POST', '/teams', { headers, body });
-      return answer.status === 201 ? answer : undefined;
-    },
-    { timeout: 20_000, interval: 100 },
-  );
+  const repeated = async (path: string, more: object, key: string): Promise<Record<string, unknown>> => {
+    const options = { headers: { 'idempotency-key': key }, body: more };
+    await proxy.set({ kind: 'cut_reply', draw: () => true });
+    expectProblem(await call('POST', path, options), 'service_unavailable');
+    await proxy.set({ kind: 'none' });
+    const made = await vi.waitUntil(
+      async () => {
+        const answer = await call('POST', path, options);
+        return answer.status === 201 ? answer : undefined;
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+    return JSON.parse(made.body) as Record<string, unknown>;
+  };
+  const team = await repeated('/teams', { name: 'Once', plan: 'pro' }, 'order-1');
   const { teams } = await answered('listTeams', call('GET', '/teams'));
-  expect(teams).toEqual([JSON.parse(made.body)]);
+  expect(teams).toEqual([team]);
   expect((await answered('listTeams', call('GET', '/teams?q=once')))['teams']).toEqual(teams);
+  // Of keys, the one that nobody was shown is dead.
+  const key = await repeated(`/teams/${String(team['team_id'])}/keys`, { mode: 'live' }, 'key-1');
+  const { keys } = await answered('listKeys', call('GET', `/teams/${String(team['team_id'])}/keys`));
+  const active = (keys as Record<string, unknown>[]).filter(({ status }) => status === 'active');
+  expect(active.map(({ key_id }) => key_id)).toEqual([key['key_id']]);
   await gateway.stop();
   await proxy.close();
   await redis.stop();
