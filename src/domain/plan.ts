@@ -50,6 +50,23 @@ export interface TeamLimits {
   readonly period: string;
 }
 
+/** The whole numbers among them. */
+export type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period'>;
+
+/**
+ * In the order in which stores keep them: from this list come the columns of SQLite and the bytes in Redis. A new number
+ * goes to the end, and is 0 for teams that were made before it, until their plan is applied.
+ */
+export const LIMIT_NUMBERS = [
+  'requestsPerSecond',
+  'maxCharactersPerRequest',
+  'maxGlossaries',
+  'characterLimit',
+  'overageCharacters',
+  'overageCapMinor',
+  'minorPerMillion',
+] as const satisfies readonly LimitNumber[];
+
 export function limitsOf(plan: Plan): TeamLimits {
   const base = {
     requestsPerSecond: plan.requests_per_second,

@@ -1,41 +1,35 @@
 // What the scripts and the driver both have to know of how teams lie in Redis; lua/layout.lua says the rest.
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
+import { LIMIT_NUMBERS } from '../../domain/plan.ts';
+import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 
-/** The numbers of a team's plan in the order in which field `p` holds them, behind a byte that tells the billing. */
-const PLAN_NUMBERS = [
-  'requestsPerSecond',
-  'maxCharactersPerRequest',
-  'maxGlossaries',
-  'characterLimit',
-  'overageCharacters',
-  'overageCapMinor',
-  'minorPerMillion',
-] as const;
-
 const DOUBLE = 8;
+const PLAN_BYTES = 1 + DOUBLE * LIMIT_NUMBERS.length;
+
+/** Where a number stands in a plan that a script has read: `REQUESTS_PER_SECOND`, and so on, behind the billing. */
+const PLAN_PLACES = ['BILLING', ...LIMIT_NUMBERS.map((name) => name.replace(/[A-Z]/g, '_$&').toUpperCase())];
 
 /** What stands in front of every script. */
 export const CONSTANTS = [
   `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`,
-  `local PLAN, PLAN_NUMBERS = '>B${'d'.repeat(PLAN_NUMBERS.length)}', { '${PLAN_NUMBERS.join("', '")}' }`,
+  `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN_BYTES}`,
+  `local ${PLAN_PLACES.join(', ')} = ${PLAN_PLACES.map((_, i) => i + 1).join(', ')}`,
 ].join('\n');
 
-/** All numbers and the billing; currency and period are texts of their own. */
+/** Field `p` of a team: a byte that tells the billing, then the numbers; currency and period are texts of their own. */
 export function packPlan(limits: TeamLimits): Buffer {
-  const packed = Buffer.alloc(1 + DOUBLE * PLAN_NUMBERS.length);
+  const packed = Buffer.alloc(PLAN_BYTES);
   packed.writeUInt8(limits.billing === 'credit' ? 1 : 0);
-  for (const [i, name] of PLAN_NUMBERS.entries()) packed.writeDoubleBE(limits[name], 1 + DOUBLE * i);
+  for (const [i, name] of LIMIT_NUMBERS.entries()) packed.writeDoubleBE(limits[name], 1 + DOUBLE * i);
   return packed;
 }
 
-export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | (typeof PLAN_NUMBERS)[number]> {
-  const numbers = PLAN_NUMBERS.map((name, i) => [name, packed.readDoubleBE(1 + DOUBLE * i)] as const);
-  return {
-    billing: packed[0] === 1 ? 'credit' : 'quota',
-    ...(Object.fromEntries(numbers) as Record<(typeof PLAN_NUMBERS)[number], number>),
-  };
+/** A record that was written before the last numbers of the list came has 0 for them. */
+export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumber> {
+  const whole = Buffer.concat([packed], PLAN_BYTES);
+  const numbers = LIMIT_NUMBERS.map((name, i) => [name, whole.readDoubleBE(1 + DOUBLE * i)] as const);
+  return { billing: packed[0] === 1 ? 'credit' : 'quota', ...(Object.fromEntries(numbers) as Record<LimitNumber, number>) };
 }
 
 /** Field `b` of a team. */

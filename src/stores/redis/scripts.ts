@@ -4,7 +4,7 @@ import { CONSTANTS } from './layout.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'layout'] as const;
-const TEAM = ['team'] as const;
+const TEAM = ['plan', 'team'] as const;
 const BOOKS = [...TEAM, 'places', 'records', 'reservations', 'looking', 'ids', 'account'] as const;
 
 interface ScriptFiles {
@@ -17,7 +17,7 @@ interface ScriptFiles {
 /** Each operation's files in order; its function has its name. */
 const SCRIPTS = {
   ledger: {
-    files: [...SHARED, 'window', 'call', 'fast', 'ledger'],
+    files: [...SHARED, 'window', 'plan', 'call', 'fast', 'ledger'],
     onDemand: [...SHARED, 'window', ...BOOKS, 'admit', 'resolve', 'general'],
   },
   standing: { files: [...SHARED, 'window', ...BOOKS, 'standing'] },

@@ -1,12 +1,12 @@
 // The admission: judged in the order of the port, and only then written.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
-import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { DictionaryRecord } from '../../ports/glossary-store.ts';
 import type { Admission, AdmissionRequest, GlossaryReference, Placed } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
+import { booksRefusal, priceOf, textRefusal } from './plan-rules.ts';
 import { OPEN } from './schema.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
 
@@ -61,12 +61,12 @@ export class Admissions {
 
   /** What a request that has a place is answered. Changes nothing. */
   #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, team: TeamBooks, nowMs: number): Placed {
-    const maxCharacters = team.limits.maxCharactersPerRequest;
-    if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
+    const tooLong = characters === undefined ? undefined : textRefusal(team.limits, characters);
+    if (tooLong !== undefined) return tooLong;
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
     const dictionary = glossary === undefined ? undefined : this.#dictionary(team.no, glossary);
     if (typeof dictionary === 'object') return dictionary;
-    const refusal = booksRefusal(team, characters);
+    const refusal = booksRefusal(team.limits, team.counts, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
@@ -80,7 +80,7 @@ export class Admissions {
     return this.#ids.addOpen(
       team,
       key.no,
-      { requestId, untilMs: leaseUntilMs, characters, priceMicro: priceOf(team, characters) },
+      { requestId, untilMs: leaseUntilMs, characters, priceMicro: priceOf(team.limits, characters) },
       nowMs,
       over,
     );
@@ -94,7 +94,7 @@ export class Admissions {
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
       const { characters, leaseUntilMs } = answer.reservation;
       team.counts.heldCharacters += characters;
-      team.counts.heldMicro += priceOf(team, characters);
+      team.counts.heldMicro += priceOf(team.limits, characters);
       team.leaseDueMs = Math.min(team.leaseDueMs, leaseUntilMs);
     }
     if (request.reportRate !== true) return answer;
@@ -115,23 +115,4 @@ export class Admissions {
     const held = rows.filter(({ dictionaryId }) => dictionaryId !== null) as unknown as readonly DictionaryRecord[];
     return dictionaryFor(held, glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
   }
-}
-
-function priceOf({ limits }: TeamBooks, characters: number): number {
-  return limits.billing === 'credit' ? costMicro(characters, limits.minorPerMillion) : 0;
-}
-
-function booksRefusal(team: TeamBooks, characters: number): Placed | undefined {
-  const { limits, counts } = team;
-  if (limits.billing === 'quota') {
-    const total = counts.usedCharacters + counts.heldCharacters + characters;
-    const { characterLimit, overageCapMinor } = limits;
-    if (total <= characterLimit + limits.overageCharacters) return undefined;
-    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: counts.periodEndMs };
-  }
-  const freeMicro = counts.balanceMicro - counts.heldMicro;
-  const priceMicro = priceOf(team, characters);
-  if (freeMicro >= priceMicro) return undefined;
-  const { currency } = limits;
-  return { kind: 'credit_exhausted', balanceMinor: minorRoundedDown(freeMicro), requiredMinor: minorRoundedUp(priceMicro), currency };
 }

@@ -1,7 +1,7 @@
 // Brings a file to this version's schema: numbered steps, each in a transaction of its own, never backwards.
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../domain/store-error.ts';
-import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+import { APPLICATION_ID, MIGRATIONS, missingNumbers } from './schema.ts';
 import type { Step } from './schema.ts';
 
 /** Throws a `StoreError` for a database of another program or of a newer Lingate. Writes nothing. */
@@ -16,21 +16,33 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
 /** Safe to run in several processes at once: the version is read again under the lock. */
 export function migrate(database: DatabaseSync, storeName: string, steps: readonly Step[] = MIGRATIONS): void {
   while (versionOf(database) < steps.length) {
-    database.exec('BEGIN IMMEDIATE');
-    try {
+    locked(database, () => {
       const version = versionOf(database);
       const step = steps[version];
-      if (step === undefined) assertKnown(version, storeName, steps.length);
-      else {
-        if (typeof step === 'string') database.exec(step);
-        else step(database);
-        database.exec(`PRAGMA user_version = ${version + 1}`);
-      }
-      database.exec('COMMIT');
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+      if (step === undefined) return assertKnown(version, storeName, steps.length);
+      if (typeof step === 'string') database.exec(step);
+      else step(database);
+      database.exec(`PRAGMA user_version = ${version + 1}`);
+    });
+  }
+}
+
+/** Gives a migrated file the columns of the plan's numbers that are newer than it; as safe. */
+export function addNumbers(database: DatabaseSync, columns?: readonly string[]): void {
+  if (missingNumbers(database, columns).length === 0) return;
+  locked(database, () => {
+    for (const statement of missingNumbers(database, columns)) database.exec(statement);
+  });
+}
+
+function locked(database: DatabaseSync, work: () => void): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    work();
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
   }
 }
 

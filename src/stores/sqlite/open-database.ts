@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../domain/store-error.ts';
 import { faultOf } from './faults.ts';
-import { assertOurs, migrate } from './migrate.ts';
+import { addNumbers, assertOurs, migrate } from './migrate.ts';
 import { storeFault, storeName } from './store-fault.ts';
 
 export type Durability = 'full' | 'normal';
@@ -50,6 +50,7 @@ function openOnce(path: string, durability: Durability): DatabaseSync {
     setPragmas(database, path, durability);
     if (path !== IN_MEMORY && statSync(location).size <= CHECKED_BYTES_MAX) assertWhole(database, path);
     migrate(database, storeName(path));
+    addNumbers(database);
     return database;
   } catch (error) {
     database.close();

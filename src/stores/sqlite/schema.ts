@@ -1,6 +1,7 @@
 // The schema as a list of steps that only ever grows: a released step is never edited, a change is a new one behind it.
 import type { DatabaseSync } from 'node:sqlite';
-import type { TeamLimits } from '../../domain/plan.ts';
+import { LIMIT_NUMBERS } from '../../domain/plan.ts';
+import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { DICTIONARIES } from './schema-dictionaries.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 
@@ -13,16 +14,13 @@ export const COMMITTED = 1;
 export const RELEASED = 2;
 export const EXPIRED = 3;
 
-/** A plan's numbers as columns of `teams`: a new one is a line here, and a step below that adds its column. */
+/** A plan's numbers as columns of `teams`. Those that are newer than a file are added to it when it is opened. */
+const NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, columnOf(name)])) as Readonly<Record<LimitNumber, string>>;
+
+/** What a team is held to, as columns of `teams`. */
 export const LIMITS: Readonly<Record<keyof TeamLimits, string>> = {
   billing: 'billing',
-  requestsPerSecond: 'requests_per_second',
-  maxCharactersPerRequest: 'max_characters_per_request',
-  maxGlossaries: 'max_glossaries',
-  characterLimit: 'character_limit',
-  overageCharacters: 'overage_characters',
-  overageCapMinor: 'overage_cap_minor',
-  minorPerMillion: 'minor_per_million',
+  ...NUMBERS,
   currency: 'currency',
   period: 'period',
 };
@@ -148,3 +146,24 @@ export const MIGRATIONS: readonly Step[] = [
   },
   DICTIONARIES,
 ];
+
+/** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */
+export function missingNumbers(database: DatabaseSync, columns: readonly string[] = Object.values(NUMBERS)): string[] {
+  const there = new Set(
+    database
+      .prepare('PRAGMA table_info(teams)')
+      .all()
+      .map(({ name }) => String(name)),
+  );
+  return columns
+    .filter((column) => !there.has(column))
+    .map(
+      (column) =>
+        `ALTER TABLE teams ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0 CHECK (${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER})`,
+    );
+}
+
+/** `requestsPerSecond` is `requests_per_second`. */
+function columnOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

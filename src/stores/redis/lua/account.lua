@@ -21,7 +21,7 @@ local function open_account(team, offer, now, wanted)
   if not follow_period(team, offer, now) then
     return nil
   end
-  local places = open_places(team.key, team.plan.requestsPerSecond, now)
+  local places = open_places(team.key, team.plan[REQUESTS_PER_SECOND], now)
   return { team = team, now = now, places = places, ids = open_ids(places, team.key, now, team.number, wanted), keys = {} }
 end
 

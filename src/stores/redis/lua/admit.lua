@@ -57,9 +57,9 @@ end
 -- The answer, and the reservation if it has one.
 local function judge(account, i)
   local team, head, what, characters = account.team, account.ids.head, op_what[i], op_characters[i]
-  local plan, micro = team.plan, 0
-  if has(what, HAS_CHARACTERS) and characters > plan.maxCharactersPerRequest then
-    return 'x' .. pack('>d', plan.maxCharactersPerRequest)
+  local too_long = has(what, HAS_CHARACTERS) and judge_text(team.plan, characters)
+  if too_long then
+    return too_long
   end
   if not has(what, RESERVES) or not has(what, HAS_CHARACTERS) then
     return ADMITTED
@@ -72,14 +72,10 @@ local function judge(account, i)
       return refusal
     end
   end
-  if plan.credit then
-    micro = characters * plan.minorPerMillion
-    local free = team.balance - head.held_micro
-    if micro > free then
-      return 'c' .. pack('>ddBc0', free, micro, #team.currency, team.currency)
-    end
-  elseif team.used + head.held + characters > plan.characterLimit + plan.overageCharacters then
-    return 'q' .. pack('>ddd', plan.characterLimit, plan.overageCapMinor, team.ends)
+  local refusal, micro =
+    judge_books(team.plan, characters, team.used, head.held, team.balance, head.held_micro, team.ends, team.currency)
+  if refusal then
+    return refusal
   end
   local lease = account.now + op_lease[i]
   return reserved, { kind = IS_OPEN, characters = characters, micro = micro, number = team.number, lease = lease, key = op_key[i] }

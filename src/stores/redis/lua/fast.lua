@@ -77,12 +77,13 @@ local function fast(team_key, first, last, now)
   if used_in ~= number then
     key_characters, key_requests = 0, 0
   end
-  local credit, rate, request_max, _, included, overage, price
+  local plan, rate
   if asked then
     if active ~= 1 then
       return false
     end
-    credit, rate, request_max, _, included, overage, _, price = parse(PLAN, stored[3])
+    plan = read_plan(stored[3])
+    rate = plan[REQUESTS_PER_SECOND]
   end
   local second, newest_second = floor(now / RATE_WINDOW_MS), floor(newest / RATE_WINDOW_MS)
   if second ~= newest_second then
@@ -118,12 +119,11 @@ local function fast(team_key, first, last, now)
         local characters, lease = op_characters[i], op_lease[i]
         fields[written + 1] = id
         if what == PLAIN or (has(what, RESERVES) and has(what, HAS_CHARACTERS)) then
-          local micro = credit * characters * price
-          if characters > request_max or lease <= LOOK_MS or has(what, HAS_GLOSSARY) then
+          if lease <= LOOK_MS or has(what, HAS_GLOSSARY) or judge_text(plan, characters) then
             return false
-          elseif credit == 1 and micro > balance - held_micro then
-            return false
-          elseif credit == 0 and used + held + characters > included + overage then
+          end
+          local refusal, micro = judge_books(plan, characters, used, held, balance, held_micro, ends, '')
+          if refusal then
             return false
           end
           held, held_micro = held + characters, held_micro + micro
@@ -131,7 +131,7 @@ local function fast(team_key, first, last, now)
           fields[written + 2] = pack(OPEN, IS_OPEN, characters, micro, number, now + lease) .. key
           answers[i] = standing .. RESERVED
         else
-          if has(what, HAS_CHARACTERS) and characters > request_max then
+          if has(what, HAS_CHARACTERS) and judge_text(plan, characters) then
             return false
           end
           fields[written + 2] = pack(DONE, IS_RELEASED, until_bytes)

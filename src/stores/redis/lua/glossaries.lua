@@ -51,7 +51,7 @@ local function create_glossary()
   if not team[1] then
     return { now, 'none' }
   end
-  local most = read_plan(team[1]).maxGlossaries
+  local most = read_plan(team[1])[MAX_GLOSSARIES]
   local record = call('HGET', x.glossaries, id)
   if record then
     return { now, 'created', record }

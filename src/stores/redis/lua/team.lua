@@ -6,15 +6,6 @@ local function use_key(team_key, number)
   return beside(team_key, 'use:' .. digits(number))
 end
 
-local function read_plan(packed)
-  local plan, values = {}, { parse(PLAN, packed) }
-  for i, name in ipairs(PLAN_NUMBERS) do
-    plan[name] = values[i + 1]
-  end
-  plan.credit = values[1] == 1
-  return plan
-end
-
 local function read_key_record(packed, number)
   local active, last_use, of, characters, requests = parse(KEY, packed)
   if of ~= number then

@@ -75,6 +75,15 @@ describe('an admission in Redis', () => {
     expect(await store.teams.updateTeam(TEAM, { addMicro: 7 })).toMatchObject({ balanceMicro });
   });
 
+  test('reads 0 for the last of a plan’s numbers where a record was written before it came', async () => {
+    await furnish(store, CREDIT, 7);
+    const packed = (await client.hgetBuffer(keys.team, 'p'))!;
+    await client.hset(keys.team, 'p', packed.subarray(0, -8));
+    expect(await store.teams.findTeam(TEAM)).toMatchObject({ limits: { ...CREDIT, minorPerMillion: 0 } });
+    expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ heldMicro: 0, heldCharacters: 10 });
+  });
+
   test('checks a glossary and its pair in the same call', async () => {
     await furnish(store);
     await client.hset(keys.pairs, 'G1', 'EN|DE');

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-error.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
+import { addNumbers, migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import type { Durability } from '../../../../src/stores/sqlite/open-database.ts';
 import { MIGRATIONS } from '../../../../src/stores/sqlite/schema.ts';
@@ -95,6 +95,19 @@ describe('migrations', () => {
     const stores = await Promise.all(Array.from({ length: 8 }, () => file.open()));
     await Promise.all(stores.map((store) => store.ping()));
     expect(file.query('SELECT count(*) AS teams FROM teams')).toEqual([{ teams: 0 }]);
+  });
+
+  test('a number of plans that is newer than the file becomes a column, once, and is 0 for the teams that are there', async () => {
+    await teamUnderTest(await file.open());
+    const columns = ['requests_per_second', 'characters_per_day'];
+    const database = new DatabaseSync(file.path);
+    for (let time = 0; time < 2; time++) addNumbers(database, columns);
+    expect(database.prepare('SELECT characters_per_day AS n FROM teams').all()).toEqual([{ n: 0 }]);
+    expect(() => database.exec('UPDATE teams SET characters_per_day = -1')).toThrow(/constraint failed/);
+    expect(() => addNumbers(database, ['characters per day'])).toThrow(/syntax error/);
+    expect(database.isTransaction).toBe(false);
+    database.close();
+    expect(await (await file.open()).teams.listTeams()).toHaveLength(1);
   });
 
   test('a step that fails leaves the file at the version before it, and the steps before it done', () => {
