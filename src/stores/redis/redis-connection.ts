@@ -2,6 +2,7 @@
 import { Cluster, Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
 import type { Log } from '../../ports/log.ts';
+import { causeOf } from './failure.ts';
 import type { RedisTarget } from './redis-url.ts';
 
 export type RedisConnection = Redis | Cluster;
@@ -21,26 +22,9 @@ export function redisConnection(target: RedisTarget, commandTimeoutMs: number, l
     const nowMs = performance.now();
     if (nowMs - loggedAtMs < ERROR_LOG_EVERY_MS) return;
     loggedAtMs = nowMs;
-    log.warn('connection to the store failed', { store: target.shown, reason: reasonOf(error) });
+    log.warn('connection to the store failed', { store: target.shown, reason: causeOf(error) });
   });
   return connection;
-}
-
-/** A word or few for an error of the client library: a system code, or the first word of Redis's reply. Never its text. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if (isNoMaster(error)) return 'no sentinel answers with a master';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  const word = /^[A-Z]{2,}\b/.exec(error.message);
-  if (word !== null) return word[0];
-  // A cluster wraps what its last node said.
-  if ('lastNodeError' in error && error.lastNodeError !== error) return reasonOf(error.lastNodeError);
-  return error.message.includes('timed out') || error.message.includes('ETIMEDOUT') ? 'ETIMEDOUT' : 'closed';
-}
-
-/** Whether all sentinels have been asked and none has named a master that is up. */
-export function isNoMaster(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('All sentinels are unreachable');
 }
 
 /**

@@ -6,7 +6,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { checkLayout } from './layout-version.ts';
-import { isNoMaster, reasonOf, redisConnection } from './redis-connection.ts';
+import { causeOf, isNoMaster } from './failure.ts';
+import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
 import { RedisKeyDirectory } from './redis-key-directory.ts';
@@ -42,7 +43,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     await within(connect(redis, target, options.log), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
-    throw error instanceof StoreError ? error : unreachable(target, reasonOf(error));
+    throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
   }
   const way = options.ledgerWay === undefined ? {} : { ledgerWay: options.ledgerWay };
   const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clock: options.clock, log: options.log, ...way });
@@ -85,7 +86,7 @@ async function connect(redis: RedisConnection, target: RedisTarget, log: Log): P
 
 function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason: string): StoreError {
   const certificate = tls ? ', or trust its certificate (NODE_EXTRA_CA_CERTS)' : '';
-  const credentials = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'noauth'].includes(reason);
+  const credentials = ['noauth', 'wrongpass', 'noperm'].includes(reason);
   const advice = credentials ? "put the right user and password into the store's URL" : `start it or correct the store's URL${certificate}`;
   return new StoreError(`the store ${shown} cannot be used (${reason}): ${advice}`);
 }

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Log } from '../../ports/log.ts';
-import { reasonOf } from './redis-connection.ts';
+import { causeOf } from './failure.ts';
 
 const VERSION_MIN = [6, 2] as const;
 
@@ -59,7 +59,7 @@ async function optional<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
     return await reply;
   } catch (error) {
-    if (['NOPERM', 'ERR'].includes(reasonOf(error))) return undefined;
+    if (['noperm', 'refused'].includes(causeOf(error))) return undefined;
     throw error;
   }
 }
