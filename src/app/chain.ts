@@ -20,7 +20,7 @@ import {
 import { healthEndpoint } from '../endpoints/health.ts';
 import { languagesEndpoint } from '../endpoints/languages.ts';
 import { usageEndpoint } from '../endpoints/usage.ts';
-import type { ForwardRoute } from '../forward/forward-route.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-log.ts';
 import type { Engine, EngineCapabilities } from '../ports/engine.ts';

@@ -3,7 +3,7 @@ import type { ForwardConfig } from '../config/forward.ts';
 import { routeName } from '../core/route.ts';
 import type { RouteRow } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
-import { chargedAdmission } from '../forward/charge.ts';
+import { chargedAdmission } from '../forward/charged-admission.ts';
 import { forwardStep } from '../forward/forward-step.ts';
 import { forwardRow } from '../routes.ts';
 import type { ChainParts } from './chain.ts';

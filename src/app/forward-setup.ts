@@ -2,7 +2,7 @@
 import process from 'node:process';
 import type { Config } from '../config/config.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
-import type { ForwardSettings } from '../config/forward-settings.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 import { labelOf } from '../config/load.ts';
 import type { Environment } from '../config/overrides.ts';
 import { routeName } from '../core/route.ts';
@@ -10,11 +10,7 @@ import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
 import { ROUTES } from '../routes.ts';
 
 /** `others` are routes of plugins. Throws a `ConfigError` that says what does not fit, or which secret is missing. */
-export function setUpForward(
-  config: Config,
-  others: readonly { readonly path: string }[],
-  env: Environment = process.env,
-): ForwardSettings[] {
+export function setUpForward(config: Config, others: readonly { readonly path: string }[], env: Environment = process.env): ForwardRoute[] {
   const own = [...ROUTES, ...others].map(({ path }) => path);
   return forwardSettings(config.forward, own, { env, file: config.file }, labelOf(config.file));
 }

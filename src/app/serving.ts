@@ -5,7 +5,7 @@ import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
-import type { ForwardSettings } from '../config/forward-settings.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Gateway } from '../core/gateway.ts';
@@ -79,7 +79,7 @@ interface Opened {
   readonly store: Store;
   readonly engine: ReplicatedEngine;
   readonly can: EngineCapabilities;
-  readonly forward: readonly ForwardSettings[];
+  readonly forward: readonly ForwardRoute[];
   readonly upstream: ProxyUpstream | undefined;
   readonly probe: StoreProbe;
 }

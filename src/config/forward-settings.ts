@@ -1,5 +1,6 @@
 // Forward routes as they are run: with their secrets, and none in the place of a route of ours.
 import { Type } from 'typebox';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 import { secret } from '../domain/option-schema.ts';
 import { ConfigError } from './config-error.ts';
 import { join, shown } from './faults.ts';
@@ -7,11 +8,6 @@ import type { Fault } from './faults.ts';
 import type { ForwardConfig } from './forward.ts';
 import { reveal } from './secrets.ts';
 import type { SecretSources } from './secrets.ts';
-
-/** The same with its secrets in it. */
-export interface ForwardSettings extends ForwardConfig {
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 const Headers = Type.Record(Type.String(), secret('A field of every request.'));
 
@@ -24,7 +20,7 @@ export function forwardSettings(
   own: readonly string[],
   sources: SecretSources,
   label: string,
-): ForwardSettings[] {
+): ForwardRoute[] {
   const faults: Fault[] = [];
   const settings = routes.map((route, index) => {
     const at = `forward.${index}`;

@@ -1,23 +1,12 @@
 // Forward routes as they stand in a configuration: the rules between their members, and what they come to.
-import type { ProblemCode } from '../core/problem.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 import { join, shown } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { isAddedField, statusFault } from './forward-schema.ts';
 import type { ForwardEntry } from './forward-schema.ts';
 
-/** As `ForwardRoute` has it, but for its secrets. */
-export interface ForwardConfig {
-  readonly path: string;
-  readonly methods: readonly string[];
-  /** Scheme, host and port. */
-  readonly origin: string;
-  readonly chargeCharacters: number;
-  readonly bodyBytesMax: number;
-  readonly timeoutMs: number;
-  readonly requestFields: readonly string[];
-  readonly responseFields: readonly string[];
-  readonly statuses: ReadonlyMap<number, ProblemCode>;
-  /** By lower-case names; as the file has them: secrets stand there as they were written. */
+/** A route before its secrets are read: `headers` as the file has them, secrets as they were written. */
+export interface ForwardConfig extends Omit<ForwardRoute, 'headers'> {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 

@@ -2,13 +2,13 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Outcome } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
-import { ENGINE_UNAVAILABLE, mappedRefusal } from './refusals.ts';
+import { ENGINE_UNAVAILABLE, mappedRefusal } from './forward-refusals.ts';
 import { requestStatsSlot } from '../domain/slots.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from '../ports/upstream.ts';
-import { bodyTooLong } from './charge.ts';
-import { isRepeatable, takesBody } from './forward-route.ts';
-import type { ForwardRoute } from './forward-route.ts';
+import { bodyTooLong } from './charged-admission.ts';
+import { isRepeatable, takesBody } from '../domain/forward-route.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 
 /** Why an attempt gave nothing that could be passed on; for the log. */
 export type ForwardFailure = UpstreamFailure | 'status' | 'encoded';

@@ -16,7 +16,7 @@ import { planChangeContract } from './store/plan-change-contract.ts';
 import { quotaContract } from './store/quota-contract.ts';
 import { rateContract } from './store/rate-contract.ts';
 import { rateReportContract } from './store/rate-report-contract.ts';
-import { remembranceContract } from './store/remembrance-contract.ts';
+import { resolvedIdsContract } from './store/resolved-ids-contract.ts';
 import { resolutionContract } from './store/resolution-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
 import type { Subject } from './store/subject.ts';
@@ -39,7 +39,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'quota', part: quotaContract },
   { title: 'credit', part: creditContract },
   { title: 'resolution of reservations', part: resolutionContract },
-  { title: 'remembrance of ids', part: remembranceContract },
+  { title: 'resolved ids', part: resolvedIdsContract },
   { title: 'periods', part: periodContract },
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },

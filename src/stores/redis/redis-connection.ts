@@ -2,7 +2,7 @@
 import { Cluster, Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
 import type { Log } from '../../ports/log.ts';
-import { causeOf } from './failure.ts';
+import { causeOf } from './failure-cause.ts';
 import type { RedisTarget } from './redis-url.ts';
 
 export type RedisConnection = Redis | Cluster;

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AskedAdmission, AskedResolution, DirectLedger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import { causeOf } from './failure.ts';
+import { causeOf } from './failure-cause.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { teamSlot } from './redis-keys.ts';

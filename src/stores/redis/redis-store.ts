@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { checkLayout } from './layout-version.ts';
-import { causeOf, isNoMaster } from './failure.ts';
+import { causeOf, isNoMaster } from './failure-cause.ts';
 import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';

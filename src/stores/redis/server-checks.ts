@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Log } from '../../ports/log.ts';
-import { causeOf } from './failure.ts';
+import { causeOf } from './failure-cause.ts';
 
 const VERSION_MIN = [6, 2] as const;
 

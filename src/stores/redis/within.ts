@@ -1,5 +1,5 @@
 // Stops waiting for a promise after a while.
-import { TimedOut } from './failure.ts';
+import { TimedOut } from './failure-cause.ts';
 
 /** Rejects with `TimedOut` when `promise` takes longer; what it waits for is not stopped by that. */
 export function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {

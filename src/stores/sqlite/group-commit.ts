@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
-import { faultOf } from './faults.ts';
+import { faultOf } from './database-fault.ts';
 import { QueuedOperation } from './queued-operation.ts';
 import type { AnyOperation } from './queued-operation.ts';
 import { unavailable } from './store-fault.ts';
@@ -48,7 +48,7 @@ export class GroupCommit {
   readonly #queue: AnyOperation[] = [];
   #scheduled = false;
   /** Set while only what can wait is waiting. */
-  #ride: NodeJS.Timeout | undefined;
+  #lingering: NodeJS.Timeout | undefined;
   #closed = false;
   /** The fault that the log was told of last, until a group succeeds. */
   #reported: Cause | undefined;
@@ -79,7 +79,7 @@ export class GroupCommit {
     else {
       this.#queue.push(entry);
       if (hurried) this.#schedule(0);
-      else this.#scheduleRide();
+      else this.#linger();
     }
     return entry.promise;
   }
@@ -101,18 +101,18 @@ export class GroupCommit {
     else setTimeout(() => this.#flush(), delayMs);
   }
 
-  #scheduleRide(): void {
+  #linger(): void {
     if (this.#scheduled) return;
-    this.#ride ??= setTimeout(() => {
-      this.#ride = undefined;
+    this.#lingering ??= setTimeout(() => {
+      this.#lingering = undefined;
       this.#schedule(0);
     }, SETTLE_LINGER_MS);
   }
 
   #flush(): void {
     this.#scheduled = false;
-    clearTimeout(this.#ride);
-    this.#ride = undefined;
+    clearTimeout(this.#lingering);
+    this.#lingering = undefined;
     this.#dropLate();
     if (this.#queue.length > 0) {
       const fault = this.#tryBegin();

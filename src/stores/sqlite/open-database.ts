@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../domain/store-error.ts';
-import { faultOf } from './faults.ts';
+import { faultOf } from './database-fault.ts';
 import { addNumbers, assertOurs, migrate } from './migrate.ts';
 import { storeFault, storeName } from './store-fault.ts';
 

@@ -10,7 +10,7 @@ import type { Store } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
 import { Books } from './books.ts';
 import { Expiry } from './expiry.ts';
-import { faultOf } from './faults.ts';
+import { faultOf } from './database-fault.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
 import { KeyRows } from './key-rows.ts';

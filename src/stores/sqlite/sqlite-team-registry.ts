@@ -20,7 +20,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
-import { schemaRefusalOf } from './faults.ts';
+import { schemaRefusalOf } from './database-fault.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { KeyRows } from './key-rows.ts';
 import { TeamRows } from './team-rows.ts';

@@ -69,7 +69,7 @@ const FAST: readonly Mutation[] = (
       'an id that is known is admitted anew',
       'return not record or (byte(record)',
       'return true or (byte(record)',
-      contract('Redis', 'remembrance'),
+      contract('Redis', 'resolved ids'),
     ],
     ['an id of a period that was left is settled in this one', 'return of == number and sub(', 'return sub(', contract('Redis', 'periods')],
     ['what is released stays held', 'held, held_micro = held - characters, held_micro - micro', '', contract('Redis', 'resolution')],
@@ -114,7 +114,7 @@ const FAST: readonly Mutation[] = (
 
 const LUA: readonly Mutation[] = [
   ...FAST,
-  inRedis('no idempotency', 'lua/admit.lua', REPEATED, '', contract('Redis', 'remembrance of ids')),
+  inRedis('no idempotency', 'lua/admit.lua', REPEATED, '', contract('Redis', 'resolved ids')),
   inRedis('released twice', 'lua/resolve.lua', 'close_reservation(ids, record)', '', contract('Redis', 'resolution of reservations')),
   inRedis(
     'an ended lease is committed',
@@ -180,7 +180,7 @@ const LUA: readonly Mutation[] = [
     'lua/looking.lua',
     'record.until_ms <= ids.now then\n    set_record',
     'record.until_ms <= ids.now + 60000 then\n    set_record',
-    contract('Redis', 'remembrance of ids'),
+    contract('Redis', 'resolved ids'),
   ),
   inRedis('a full server settles nothing', 'lua/account.lua', 'if settles then', 'if false then', failures('settles what is open')),
   inRedis(
@@ -198,7 +198,7 @@ const SQLITE: readonly Mutation[] = [
     'admissions.ts',
     'answer, nowMs, false)) return',
     'answer, nowMs, true)) return',
-    contract('SQLite', 'remembrance of ids'),
+    contract('SQLite', 'resolved ids'),
   ),
   inSqlite(
     'released twice',

@@ -56,7 +56,7 @@ export interface GlossaryUse {
   readonly byBase: boolean;
 }
 
-export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'remembrance_end';
+export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'id_forgotten';
 
 export interface History {
   readonly startMs: number;
@@ -151,7 +151,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       step: fc.constant('wait_until' as const),
-      moment: fc.constantFrom('lease_end', 'window_edge', 'period_end', 'remembrance_end'),
+      moment: fc.constantFrom('lease_end', 'window_edge', 'period_end', 'id_forgotten'),
       offsetMs: fc.constantFrom(-1, 0, 1),
     }),
   },

@@ -14,7 +14,7 @@ const PLACELESS: ReadonlySet<Admission['kind']> = new Set(['repeated', 'key_unkn
 export class Moments {
   readonly #leaseEnds: End[] = [];
   readonly #windowEdges: number[] = [];
-  readonly #remembranceEnds: End[] = [];
+  readonly #forgottenAt: End[] = [];
   /** Teams whose rate was lowered and that have taken no place since. */
   readonly #lowered = new Set<string>();
 
@@ -24,14 +24,14 @@ export class Moments {
     if (this.#leaseEnds.some((end) => end.requestId === requestId && end.atMs === atMs)) return;
     if (!PLACELESS.has(answer.kind)) this.#lowered.delete(teamId);
     this.#windowEdges.push(nowMs + RATE_WINDOW_MS);
-    this.#remembranceEnds.push({ requestId, atMs: nowMs + REMEMBER_MS });
+    this.#forgottenAt.push({ requestId, atMs: nowMs + REMEMBER_MS });
     if (atMs === undefined) return;
     this.#leaseEnds.push({ requestId, atMs });
-    this.#remembranceEnds.push({ requestId, atMs: atMs + REMEMBER_MS });
+    this.#forgottenAt.push({ requestId, atMs: atMs + REMEMBER_MS });
   }
 
   resolved(requestId: string, nowMs: number): void {
-    this.#remembranceEnds.push({ requestId, atMs: nowMs + REMEMBER_MS });
+    this.#forgottenAt.push({ requestId, atMs: nowMs + REMEMBER_MS });
   }
 
   rateLowered(teamId: string): void {
@@ -43,7 +43,7 @@ export class Moments {
     const candidates = {
       lease_end: () => this.#leaseEnds.map((end) => end.atMs),
       window_edge: () => this.#windowEdges,
-      remembrance_end: () => this.#remembranceEnds.map((end) => end.atMs),
+      id_forgotten: () => this.#forgottenAt.map((end) => end.atMs),
       period_end: () => periodEnds,
     }[moment]();
     const later = candidates.map((atMs) => atMs + offsetMs).filter((atMs) => atMs > nowMs);
@@ -60,6 +60,6 @@ export class Moments {
 
   /** Ids that were, or may have been, forgotten between the two moments: whether they still are is left open too. */
   forgottenBetween(fromMs: number, toMs: number): string[] {
-    return this.#remembranceEnds.filter((end) => end.atMs > fromMs && end.atMs <= toMs).map((end) => end.requestId);
+    return this.#forgottenAt.filter((end) => end.atMs > fromMs && end.atMs <= toMs).map((end) => end.requestId);
   }
 }

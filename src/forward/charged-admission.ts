@@ -5,8 +5,8 @@ import type { Refusal } from '../core/outcome.ts';
 import type { BodyStep, Step } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
-import { takesBody } from './forward-route.ts';
-import type { ForwardRoute } from './forward-route.ts';
+import { takesBody } from '../domain/forward-route.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 
 /** What a request target may be written with; both listeners let more through. */
 const QUERY = /^[!"$-~]*$/;

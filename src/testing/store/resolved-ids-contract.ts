@@ -21,7 +21,7 @@ const ENDS: readonly { end: string; kind: string; come: (team: TeamUnderTest, re
   { end: 'a quota_exceeded', kind: 'released', come: (team, requestId) => team.admit({ requestId, characters: 41 }) },
 ];
 
-export function remembranceContract(it: AddCase, subject: Subject): void {
+export function resolvedIdsContract(it: AddCase, subject: Subject): void {
   const newTeam = () => teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
 
   it('a duplicate of an open admission gets the same reservation again, unchanged and not lengthened', async () => {
@@ -56,7 +56,7 @@ export function remembranceContract(it: AddCase, subject: Subject): void {
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
   });
 
-  it.each(['commit', 'release'] as const)('asking again by a %s does not lengthen the remembrance', async (verdict) => {
+  it.each(['commit', 'release'] as const)('asking again by a %s does not lengthen the time that it is known for', async (verdict) => {
     const team = await newTeam();
     const { requestId } = await team.reserve(10);
     await team.commit(requestId);
@@ -85,7 +85,7 @@ export function remembranceContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
   });
 
-  it('a lease longer than the remembrance keeps its id open to its end', async () => {
+  it('a lease longer than ids are known for keeps its id open to its end', async () => {
     const team = await newTeam();
     const reservation = await team.reserve(10);
     subject.clock.step(LEASE_MS - 1);
