@@ -41,7 +41,10 @@ export function entriesTsv(entries: GlossaryEntries): string {
 export function phraseFault(phrase: string): string | undefined {
   if (phrase === '') return 'is empty';
   if (LINE_BREAK_OR_CONTROL.test(phrase)) return 'holds a line break or a control character';
-  return Buffer.byteLength(phrase) > TERM_BYTES_MAX ? `is longer than ${TERM_BYTES_MAX} bytes` : undefined;
+  // No UTF-16 unit takes more than three bytes.
+  return phrase.length * 3 > TERM_BYTES_MAX && Buffer.byteLength(phrase) > TERM_BYTES_MAX
+    ? `is longer than ${TERM_BYTES_MAX} bytes`
+    : undefined;
 }
 
 function* tsvRows(text: string): Generator<CsvRow | CsvFault> {
