@@ -99,5 +99,7 @@ test('what the engine cannot do is refused in so many words: html, and languages
     400,
     { error: 'The engine of this service does not detect languages: name the source of each translation' },
   ]);
-  expect((await post('/frontend/settings', {}, {}, 'GET')).json()).toMatchObject({ language: { source: { code: 'ar' } } });
+  expect((await post('/frontend/settings', {}, {}, 'GET')).json()).toMatchObject({
+    language: { source: { code: 'en' }, target: { code: 'ar' } },
+  });
 });

@@ -1,7 +1,7 @@
 // GET /languages: what LibreTranslate's clients fill their menus with. It needs no key, as there.
 import Type from 'typebox';
 import { json } from 'lingate';
-import type { Languages, RouteDoc } from 'lingate';
+import type { Languages, Outcome, RouteDoc } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { targetCode, theirCode } from './codes.ts';
 import type { Part, Scene } from './part.ts';
@@ -35,6 +35,13 @@ const DOC: RouteDoc = {
 };
 
 export function languageList({ options }: Scene): Part {
+  // Nobody is asked for a key here: a flood of requests is answered without making the list anew.
+  const made = new WeakMap<Languages, Outcome>();
+  const answer = (languages: Languages): Outcome => {
+    let outcome = made.get(languages);
+    if (outcome === undefined) made.set(languages, (outcome = json(JSON.stringify(listed(languages, options.default_variants)))));
+    return outcome;
+  };
   return {
     route: {
       method: 'GET',
@@ -44,13 +51,7 @@ export function languageList({ options }: Scene): Part {
       problemForm: PROBLEM_FORM,
       doc: DOC,
     },
-    steps: (services) => [
-      {
-        kind: 'head',
-        name: 'libretranslate-languages',
-        run: () => json(JSON.stringify(listed(services.languages(), options.default_variants))),
-      },
-    ],
+    steps: (services) => [{ kind: 'head', name: 'libretranslate-languages', run: () => answer(services.languages()) }],
   };
 }
 

@@ -12,6 +12,11 @@ const PAUSE_MS = 500;
 
 const Language = Type.Object({ code: Type.String(), name: Type.String() });
 
+interface Offered {
+  readonly code: string;
+  readonly name: string;
+}
+
 const example = {
   charLimit: -1,
   frontendTimeout: PAUSE_MS,
@@ -61,6 +66,12 @@ export function settings({ options }: Scene): Part {
 
 function settingsOf(services: GatewayServices, { default_variants }: Options): string {
   const list = listed(services.languages(), default_variants).map(({ code, name }) => ({ code, name }));
-  const source = services.engineCan.detection ? example.language.source : list[0];
-  return JSON.stringify({ ...example, language: { source, target: list.find(({ code }) => code === 'en') ?? list[0] } });
+  const english = list.find(({ code }) => code === 'en') ?? list[0];
+  // Whoever has to name the source is most likely to begin with English, and then wants another target.
+  if (!services.engineCan.detection) return settingsWith(english, list.find((one) => one !== english) ?? english);
+  return settingsWith(example.language.source, english);
+}
+
+function settingsWith(source: Offered | undefined, target: Offered | undefined): string {
+  return JSON.stringify({ ...example, language: { source, target } });
 }
