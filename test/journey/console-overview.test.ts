@@ -1,6 +1,7 @@
 // The console's overview in a browser: a translation is seen in it without reloading, with scripts and without, and so is what goes wrong.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { axeFindings } from '../support/axe.ts';
 import { startBrowser } from '../support/browser.ts';
 import type { Browser } from '../support/browser.ts';
 import { ConsoleTab } from '../support/console-tab.ts';
@@ -138,6 +139,7 @@ describe('with two workers', () => {
     await gateway.end('SIGTERM');
     await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('The gateway does not answer');
     await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('10 seconds');
+    expect(await axeFindings(tab)).toEqual([]);
     // The browser's own lines, one a try.
     expect(tab.complaints.length).toBeLessThanOrEqual(3);
     await tab.close();
