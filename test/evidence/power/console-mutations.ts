@@ -46,8 +46,8 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
   bug(
     'the listener answers to any name',
     'ops/ops-listener.ts',
-    'names !== undefined && !isOwnName',
-    'names === null && !isOwnName',
+    'names !== undefined && !isCalledByOwnName',
+    'names === null && !isCalledByOwnName',
     guards('not the listener’s own'),
   ),
   bug(
