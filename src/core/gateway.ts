@@ -142,7 +142,9 @@ export class Gateway {
 
   #expire(): void {
     const oldest = this.#now() - this.#requestMs;
-    for (const x of this.#open.startedBy(oldest)) if (!x.answered && !x.ownDeadline) this.#giveUp(x);
+    for (const x of this.#open.startedBy(oldest)) {
+      if (!x.answered && !x.ownDeadline) this.#giveUp(x);
+    }
   }
 
   #giveUp(x: Exchange): void {
