@@ -15,8 +15,10 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const UNKNOWN_KEY = `la_live_${'x'.repeat(40)}`;
 /** Each costs five characters. */
 const HELLO = ['Hello'];
-/** Bursts that may take longer than the second that they are about, on a busy machine. */
-const BURSTS_MAX = 20;
+/** A burst that takes longer is no burst: the second that it is about is one of the store's clock, not of this process's. */
+const BURST_MS = 500;
+/** Bursts that may take longer, on a busy machine. */
+const BURSTS_MAX = 50;
 
 // Nothing may end by a deadline here but by what is tested.
 const config = { plugins: FACADES, engine: { timeout_ms: 20_000 } };
@@ -39,7 +41,7 @@ onEveryGateway({ config }, (setting) => {
   const balanceMicro = async ({ teamId }: TestTeam): Promise<number> =>
     answered(await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
 
-  /** Statuses of as many requests at once, `fronts` in turn, all within a second. */
+  /** Statuses of as many requests at once, `fronts` in turn, all well within a second. */
   async function burst(fronts: readonly Front[], requests: number, plan: typeof QUOTA_PLAN): Promise<(readonly [Front, HttpResponse])[]> {
     for (let tries = 0; tries < BURSTS_MAX; tries++) {
       const team = await setting.gateway.team(plan);
@@ -50,9 +52,9 @@ onEveryGateway({ config }, (setting) => {
           return [front, await translate(front, team)] as const;
         }),
       );
-      if (performance.now() - startedAtMs < 1000) return answers;
+      if (performance.now() - startedAtMs < BURST_MS) return answers;
     }
-    throw new Error(`no burst of ${requests} requests was over within a second`);
+    throw new Error(`no burst of ${requests} requests was over within ${BURST_MS} ms`);
   }
 
   describe.each(FRONTS)('over $name', (front) => {
