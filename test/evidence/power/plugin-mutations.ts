@@ -15,10 +15,10 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug('a plugin answers for a route of ours', 'app/plugin-routes.ts', 'pathsOverlap(path, route.path)', 'path === route.path', ROUTES),
   bug('a plugin takes the name of a step of ours', 'app/plugin-routes.ts', 'shared.has(name) || ', '', ROUTES),
   bug(
-    'a glossary is not found because the store is away',
+    'glossaries are not found because the store is away',
     'endpoints/glossaries.ts',
-    'if (isUnavailable(removed)) return STORE_UNAVAILABLE;',
-    'if (isUnavailable(removed)) return NOT_FOUND;',
+    'if (isUnavailable(list)) return STORE_UNAVAILABLE;',
+    'if (isUnavailable(list)) return NOT_FOUND;',
     { file: 'test/unit/endpoints/store-away.test.ts' },
   ),
   bug(
