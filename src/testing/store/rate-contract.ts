@@ -49,6 +49,26 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect((await team.touch()).kind).toBe('admitted');
   });
 
+  it.each(['settled', 'refused and settled'])(
+    'places keep counting when the clock has gone on to its next second and something was %s since',
+    async (since) => {
+      const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
+      // Clocks that count in seconds of their own meet the edge of one here.
+      subject.clock.step(1000 - (subject.clock.nowMs() % 1000) + 990);
+      const reserved = [await team.reserve(1), await team.reserve(1), await team.reserve(1)];
+      subject.clock.step(20);
+      for (const { requestId } of reserved) {
+        if (since !== 'settled') expect((await team.touch()).kind).toBe('rate_limited');
+        expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
+        expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 980 });
+      }
+      subject.clock.step(979);
+      expect((await team.touch()).kind).toBe('rate_limited');
+      subject.clock.step(1);
+      expect(await admittedOf(team, 6)).toBe(3);
+    },
+  );
+
   it('a rate_limited id is not remembered: it may come again', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();

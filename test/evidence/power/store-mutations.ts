@@ -81,14 +81,20 @@ const FAST: readonly Mutation[] = (
     ],
     [
       'the limit is off by one',
-      'current + previous + taken >= rate',
-      'current + previous + taken > rate',
+      'in_second + in_second_before + taken >= rate',
+      'in_second + in_second_before + taken > rate',
       contract('Redis', 'request rate'),
     ],
     [
       'places of the second before are not counted',
-      'current + previous + taken >= rate',
-      'current + taken >= rate',
+      'in_second + in_second_before + taken >= rate',
+      'in_second + taken >= rate',
+      contract('Redis', 'request rate'),
+    ],
+    [
+      'a settlement in the next second makes places uncounted',
+      'in_second_before, in_second = second',
+      'in_second_before, in_second, previous, current = 0, 0, second',
       contract('Redis', 'request rate'),
     ],
     [

@@ -45,6 +45,7 @@ export class Moments {
       window_edge: () => this.#windowEdges,
       id_forgotten: () => this.#forgottenAt.map((end) => end.atMs),
       period_end: () => periodEnds,
+      second_edge: () => [0, 1].map((n) => (Math.floor(nowMs / 1000) + 1 + n) * 1000),
     }[moment]();
     const later = candidates.map((atMs) => atMs + offsetMs).filter((atMs) => atMs > nowMs);
     return later.length === 0 ? undefined : Math.min(...later);

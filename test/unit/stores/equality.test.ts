@@ -7,7 +7,7 @@ import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 import type { Backing } from '../../support/backings.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import type { Contender } from '../../support/model/agreement.ts';
-import { history } from '../../support/model/history.ts';
+import { busyHistory, history } from '../../support/model/history.ts';
 import { referenceStore } from '../../support/model/reference-store.ts';
 import { replay } from '../../support/model/replay.ts';
 import { report } from '../../evidence/scorecard/report.ts';
@@ -62,6 +62,18 @@ it(
       measured: `0 divergences in ${RUNS} histories of ${steps} commands, seed ${SEED}`,
       met: RUNS >= 1000 && steps >= 50_000,
     });
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'a team that only its rate refuses is admitted exactly as the model says, wherever the seconds of a clock begin',
+  async () => {
+    const others = NAMES.map((name, index): Contender => ({ name, store: stores[index] as Store }));
+    const answered = fc.asyncProperty(busyHistory(STEPS_MAX), (drawn) =>
+      replay(drawn, clock, { name: 'the model', store: referenceStore(clock) }, others),
+    );
+    await fc.assert(answered, { numRuns: Math.ceil(RUNS / 2), seed: SEED });
   },
   TIMEOUT_MS,
 );

@@ -85,9 +85,11 @@ local function fast(team_key, first, last, now)
     plan = read_plan(stored[3])
     rate = plan[REQUESTS_PER_SECOND]
   end
+  -- As counted from now; what is stored is counted from the newest place, and stays so unless one is taken.
+  local in_second, in_second_before = current, previous
   local second, newest_second = floor(now / RATE_WINDOW_MS), floor(newest / RATE_WINDOW_MS)
   if second ~= newest_second then
-    previous, current = second == newest_second + 1 and current or 0, 0
+    in_second_before, in_second = second == newest_second + 1 and current or 0, 0
   end
 
   local now_bytes, until_bytes = pack(PLACE, now), now + REMEMBER_MS
@@ -100,7 +102,7 @@ local function fast(team_key, first, last, now)
       if taken >= rate then
         wait = RATE_WINDOW_MS
       -- At most so many places count as the two calendar seconds have had: only then is the decisive one looked at.
-      elseif current + previous + taken >= rate or (TOSS and TOSS()) then
+      elseif in_second + in_second_before + taken >= rate or (TOSS and TOSS()) then
         if looked ~= taken then
           looked, decisive = taken, call('LINDEX', places_key, taken - rate)
         end
@@ -174,7 +176,7 @@ local function fast(team_key, first, last, now)
       -- Somebody else has changed the list: the general way counts anew.
       late = 0
     end
-    newest, current, oldest = now, current + taken, min(oldest, now)
+    newest, current, previous, oldest = now, in_second + taken, in_second_before, min(oldest, now)
     shortest = min(shortest, shortest_now)
     if length > WIDE_FROM and length - taken <= WIDE_FROM then
       fields[written + 1], fields[written + 2] = 'w', WIDE
