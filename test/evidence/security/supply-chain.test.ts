@@ -27,7 +27,7 @@ const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !
 const RUNTIME_PACKAGES =
   '@btc-vision/uwebsockets.js @ioredis/commands @opentelemetry/api @pinojs/redact atomic-sleep bintrees cluster-key-slot debug denque follow-redirects http-proxy-3 ioredis lru-cache ms ' +
   'on-exit-leak-free pino pino-abstract-transport pino-std-serializers process-warning prom-client quick-format-unescaped real-require ' +
-  'redis-errors safe-stable-stringify sonic-boom split2 standard-as-callback tdigest thread-stream typebox uWebSockets.js yaml';
+  'redis-errors safe-stable-stringify sonic-boom split2 standard-as-callback tdigest thread-stream typebox uWebSockets.js uplot yaml';
 const DIRECT_MAX = 12;
 const LICENSES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BlueOak-1.0.0']);
 /** Node's ABI: the others are never loaded. */
