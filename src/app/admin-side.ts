@@ -15,9 +15,7 @@ import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import { openStore } from '../stores/open.ts';
 import { overviewOf } from './overview.ts';
 import type { ProcessStates } from './process-state.ts';
 
@@ -66,9 +64,4 @@ export function adminApps({ token, teams, processes, config, docsUrl, log }: Adm
 
 function reportOf({ stepMs, steps }: Overview): LiveReport {
   return liveReport(stepMs / 1000, steps);
-}
-
-/** For a process that serves no callers itself. Rejects with a `StoreError`. */
-export function openAdminStore(config: Config, log: Log): Promise<Store> {
-  return openStore(config.store, { log, clock: { nowMs: () => Date.now() }, ...config.storeOptions });
 }

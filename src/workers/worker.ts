@@ -9,7 +9,7 @@ import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
 import { openTeamMetrics } from '../ops/metrics/team-gauges.ts';
-import { openAdminStore } from '../app/admin-side.ts';
+import { openConfiguredStore } from '../app/configured-store.ts';
 import { openTeamWatch } from '../app/team-metrics.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessState, ProcessStates } from '../app/process-state.ts';
@@ -160,14 +160,15 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log): Pro
   if (token === undefined && config.teamMetrics === undefined) {
     return { admin: undefined, teamMetrics: undefined, close: () => Promise.resolve() };
   }
-  const store = await openAdminStore(config, log);
+  const opened = await openConfiguredStore(config, log);
+  const { store } = opened;
   const watch = openTeamWatch(config, store.teams, log);
   return {
     admin: token === undefined ? undefined : { token, teams: store.teams, processes: () => workers.processes() },
     teamMetrics: watch === undefined ? undefined : openTeamMetrics(watch),
     async close() {
       watch?.close();
-      await store.close();
+      await opened.close();
     },
   };
 }

@@ -1,0 +1,38 @@
+// Opens the store of a configuration for who serves no callers: commands, and the process that has the operator's side of several workers.
+import type { Config } from '../config/config.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import { storeKindOf } from '../domain/store-url.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import { openStore } from '../stores/open.ts';
+
+export interface ConfiguredStore {
+  readonly store: Store;
+  /** Of the store, and of the plugin that it came from. */
+  close(): Promise<void>;
+}
+
+/** Rejects with a `StoreError` when there is no store to be had, or a `ConfigError` for the plugin that should bring it. */
+export async function openConfiguredStore(config: Config, log: Log): Promise<ConfiguredStore> {
+  const plugins = await pluginsFor(config, log);
+  try {
+    const clock = { nowMs: () => Date.now() };
+    const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
+    return {
+      store,
+      async close() {
+        await store.close();
+        await plugins.close();
+      },
+    };
+  } catch (error) {
+    await plugins.close();
+    throw error;
+  }
+}
+
+/** Plugins are loaded only when the store's URL is of none of our kinds, so that a plugin may bring it. */
+async function pluginsFor({ store, plugins }: Config, log: Log): Promise<Pick<LoadedPlugins, 'stores' | 'close'>> {
+  const { loadPlugins, NO_PLUGINS } = await import('../config/plugins.ts');
+  return storeKindOf(store) === undefined ? loadPlugins(plugins, log) : NO_PLUGINS;
+}
