@@ -6,7 +6,19 @@ import { COMMAND_VARIABLE } from './support/start-program.ts';
 import { suiteLimit } from './support/suite-limit.ts';
 
 /** Attacks, faults and loads: `npm run test:evidence`, by the configuration beside this one. */
-export const EVIDENCE = ['faults', 'forward', 'http-table', 'idle', 'input', 'load', 'security', 'simulation'];
+export const EVIDENCE = [
+  'alerts',
+  'browser',
+  'drain',
+  'faults',
+  'forward',
+  'http-table',
+  'idle',
+  'input',
+  'load',
+  'security',
+  'simulation',
+];
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 

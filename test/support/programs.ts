@@ -41,9 +41,14 @@ const FRONTS = [...EVIDENCE, ...BENCH] as const;
 export const PROGRAMS = {
   'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
-  chromium: { package: 'chromium', file: '/usr/bin/chromium', for: [...TEST, 'pictures'], why: 'pages are looked at in a real browser' },
+  chromium: {
+    package: 'chromium',
+    file: '/usr/bin/chromium',
+    for: [...TEST, 'test:evidence', 'pictures'],
+    why: 'pages are looked at in a real browser',
+  },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...TEST, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
-  promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: TEST, why: 'the alerts are tried on real metrics' },
+  promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'the alerts are tried on real metrics' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },
   ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "requests as DeepL's SDK for Ruby sends them" },

@@ -52,7 +52,7 @@ export function jobsOf(size: Size): readonly Job[] {
     { row: 19, commands: [tests('evidence/load/abort-storm.test.ts')] },
     { row: 20, commands: [tests('evidence/faults/engine-faults.test.ts')] },
     { row: 21, commands: [tests('evidence/load/overload.test.ts')] },
-    { row: 22, commands: [tests('journey/drain.test.ts')] },
+    { row: 22, commands: [tests('evidence/drain/restarts.test.ts')] },
     { row: 23, commands: [soak('sqlite'), soak('redis')] },
     { row: 24, commands: [tests('journey/secrets.test.ts')] },
     { row: 25, commands: [tests('evidence/faults/sqlite-power-cut.test.ts'), tests('evidence/faults/sqlite-system-calls.long.ts')] },

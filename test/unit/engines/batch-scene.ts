@@ -81,9 +81,10 @@ export const faults = fc.array(
   },
 );
 
-/** All that may decide a translation is in it. */
+/** All that may decide a translation is in it. By name: options that are equal may have been written in another order. */
 function translationOf(text: string, { options: asked }: EngineWork): string {
-  return JSON.stringify([text, asked]);
+  const byName = Object.entries(asked).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([text, Object.fromEntries(byName)]);
 }
 
 /** What an engine that is sound answers. */

@@ -4,17 +4,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { CONSOLE_ROUTES } from '../../src/console/routes.ts';
-import { axeFindings } from '../support/axe.ts';
-import { startBrowser } from '../support/browser.ts';
-import type { Browser } from '../support/browser.ts';
-import { ConsoleTab } from '../support/console-tab.ts';
-import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
-import type { TestGateway, TestTeam } from '../support/gateway.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { request } from '../support/raw-http.ts';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import { CONSOLE_ROUTES } from '../../../src/console/routes.ts';
+import { axeFindings } from '../../support/axe.ts';
+import { startBrowser } from '../../support/browser.ts';
+import type { Browser } from '../../support/browser.ts';
+import { ConsoleTab } from '../../support/console-tab.ts';
+import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { request } from '../../support/raw-http.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

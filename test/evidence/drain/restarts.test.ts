@@ -1,0 +1,153 @@
+// SIGTERM under load: gateways are restarted one after the other, and no caller who keeps connections open notices.
+import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Client } from 'undici';
+import { freePortOf } from '../../../src/server/port-check.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { report } from '../scorecard/report.ts';
+import { QUOTA_PLAN, SILENT, makeTeam } from '../../support/gateway.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { startGatewayProcess } from '../../support/gateway-process.ts';
+import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { scriptedTranslation } from '../../../src/testing/scripted-engine.ts';
+import { startRedis } from '../../support/redis.ts';
+import { openSite } from '../../support/site.ts';
+import type { Site } from '../../support/site.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let site: Site;
+
+beforeEach(async () => {
+  site = await openSite();
+});
+
+afterEach(() => site.close());
+
+const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
+
+/** Sends one request over connections that it keeps; rejects with the error's code when there was no complete answer. */
+type Send = (port: number) => Promise<number>;
+
+function undiciSender(team: TestTeam): { send: Send; close: () => Promise<unknown> } {
+  const clients = new Map<number, Client>();
+  const headers = { authorization: `Bearer ${team.key}`, 'content-type': 'application/json' };
+  return {
+    async send(port) {
+      let client = clients.get(port);
+      if (client === undefined) clients.set(port, (client = new Client(`http://127.0.0.1:${port}`)));
+      const { statusCode, body } = await client.request({ method: 'POST', path: '/v1/translate', headers, body: BODY });
+      await body.text();
+      return statusCode;
+    },
+    close: () => Promise.all([...clients.values()].map((client) => client.close())),
+  };
+}
+
+/** Node's own agent: unlike undici it never gives an idle connection up by itself. */
+function agentSender(team: TestTeam): { send: Send; close: () => Promise<unknown> } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = { Authorization: `Bearer ${team.key}`, 'Content-Type': 'application/json', 'Content-Length': BODY.length };
+  const send: Send = (port) =>
+    new Promise((resolve, reject) => {
+      const outgoing = httpRequest({ agent, host: '127.0.0.1', port, method: 'POST', path: '/v1/translate', headers }, (answer) => {
+        answer.once('end', () => resolve(answer.statusCode ?? 0));
+        answer.once('error', reject);
+        answer.resume();
+      });
+      outgoing.once('error', reject);
+      outgoing.end(BODY);
+    });
+  return { send, close: () => Promise.resolve(agent.destroy()) };
+}
+
+/** Callers who send one request after the other, and go elsewhere when (and only when) a connection is refused. */
+class Callers {
+  readonly failures: string[] = [];
+  delivered = 0;
+  #stopped = false;
+  readonly #running: Promise<void>[];
+
+  constructor(team: TestTeam, count: number, ports: readonly number[]) {
+    this.#running = Array.from({ length: count }, async (_, index) => {
+      const { send, close } = index % 2 === 0 ? undiciSender(team) : agentSender(team);
+      // Some press on, others think between requests, and so are idle when the signal comes.
+      for (let at = 0; !this.#stopped; await delay(index % 4 < 2 ? 0 : Math.random() * 60)) at = await this.#one(send, ports, at);
+      await close();
+    });
+  }
+
+  async #one(send: Send, ports: readonly number[], at: number): Promise<number> {
+    try {
+      const status = await send(ports[at]!);
+      if (status === 200) this.delivered++;
+      else this.failures.push(String(status));
+      return at;
+    } catch (error) {
+      const { code = String(error) } = error as { code?: string };
+      if (code !== 'ECONNREFUSED') this.failures.push(code);
+      return (at + 1) % ports.length;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#running);
+  }
+}
+
+/** Starts a gateway where the one before it was. */
+async function start(listener: string, port: number, storeUrl: string, workers: string): Promise<GatewayProcess> {
+  const config = join(site.folder, `${listener}.yaml`);
+  // A busy machine is no reason to turn anybody away here: what is looked at is the drain.
+  const patience = { limits: { shed_loop_delay_ms: 0 }, store_options: { command_timeout_ms: 10_000 } };
+  await writeFile(config, JSON.stringify({ listener, engine: { urls: [site.engine.url] }, ...patience }));
+  const addresses = ['--listen', `127.0.0.1:${port}`, '--ops', '127.0.0.1:0'];
+  const args = ['serve', '--config', config, '--store', storeUrl, ...addresses, '--workers', workers];
+  return startGatewayProcess({ args, cwd: site.folder });
+}
+
+test.each([
+  { signals: 20, workers: '1' },
+  { signals: 4, workers: '2' },
+])(
+  '$signals SIGTERMs under load, $workers worker(s) each: no failed request, none uncharged, exit 0 each time',
+  async ({ signals, workers }) => {
+    const redis = await startRedis();
+    const store = await openStore(redis.url, { log: SILENT, clock: { nowMs: () => Date.now() } });
+    const team = await makeTeam(store, { ...QUOTA_PLAN, requests_per_second: 50_000, characters: 100_000_000 });
+    site.engine.always((asked, response) => {
+      const { text } = JSON.parse(asked.body) as { text: string[] };
+      const answer = JSON.stringify({ translations: text.map((one) => ({ text: scriptedTranslation(one, 'DE') })) });
+      setTimeout(() => response.end(answer), Math.random() * 20);
+    });
+    const listeners = ['uws', 'node'];
+    // Chosen beforehand: uWebSockets.js does not let a port that the system chose for it be had again at once.
+    const ports = await Promise.all(listeners.map(() => freePortOf('127.0.0.1', 0)));
+    const startOne = (one: number): Promise<GatewayProcess> => start(listeners[one]!, ports[one]!, redis.url, workers);
+    const gateways = await Promise.all([startOne(0), startOne(1)]);
+    const callers = new Callers(team, 12, ports);
+    for (let signal = 0; signal < signals; signal++) {
+      const one = signal % 2;
+      const before = callers.delivered;
+      await expect.poll(() => callers.delivered).toBeGreaterThan(before + 60);
+      expect(await gateways[one]!.end('SIGTERM')).toBe(0);
+      gateways[one] = await startOne(one);
+    }
+    await callers.stop();
+    expect(callers.failures).toEqual([]);
+    expect(await Promise.all(gateways.map((gateway) => gateway.end('SIGTERM')))).toEqual([0, 0]);
+    expect(await store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: callers.delivered * 10, openReservations: 0 });
+    report({
+      row: 22,
+      figure: `${signals} SIGTERMs under load on both listeners, ${workers} worker(s) each`,
+      measured: `0 failed of ${callers.delivered} requests over connections that are kept, each charged once; exit 0 each time`,
+      counts: { faults: signals },
+    });
+    await store.close();
+    await redis.stop();
+  },
+);
