@@ -88,7 +88,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   await writeFile(file, JSON.stringify(config));
   const logLines: string[] = [];
   const app = await startApp(loadConfig({ file, env: {}, flags: {} }), { logDestination: { write: (line) => void logLines.push(line) } });
-  const store = await openStore(options.store, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  // What a test prepares or looks at waits for a busy disk; only what the gateway does itself is under its deadline.
+  const store = await openStore(options.store, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
   return {
     app,
     port: app.listen.port,

@@ -47,7 +47,12 @@ export const PROGRAMS = {
     for: [...TEST, 'test:evidence', 'pictures'],
     why: 'pages are looked at in a real browser',
   },
-  curl: { package: 'curl', file: '/usr/bin/curl', for: [...TEST, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
+  curl: {
+    package: 'curl',
+    file: '/usr/bin/curl',
+    for: [...TEST, 'test:evidence', ...ROOTS],
+    why: 'the samples of docs and demo are run as they stand',
+  },
   promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'the alerts are tried on real metrics' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },

@@ -1,16 +1,16 @@
 // The console's overview in a browser: a translation is seen in it without reloading, with scripts and without, and so is what goes wrong.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { axeFindings } from '../support/axe.ts';
-import { startBrowser } from '../support/browser.ts';
-import type { Browser } from '../support/browser.ts';
-import { ConsoleTab } from '../support/console-tab.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
-import type { Tab } from '../support/tab.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { openSite, translate } from '../support/site.ts';
-import type { Site } from '../support/site.ts';
-import { status } from '../../src/testing/scripted-behaviours.ts';
+import { axeFindings } from '../../support/axe.ts';
+import { startBrowser } from '../../support/browser.ts';
+import type { Browser } from '../../support/browser.ts';
+import { ConsoleTab } from '../../support/console-tab.ts';
+import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import type { Tab } from '../../support/tab.ts';
+import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { openSite, translate } from '../../support/site.ts';
+import type { Site } from '../../support/site.ts';
+import { status } from '../../../src/testing/scripted-behaviours.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 /** The page asks anew every five seconds. */
