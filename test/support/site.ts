@@ -33,7 +33,7 @@ export async function openSite(): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-site-'));
   const storeUrl = `sqlite:${folder}/lingate.db`;
   const engine = await startScriptedEngine();
-  const store = await openStore(storeUrl, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const store = await openStore(storeUrl, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
   const file = join(folder, 'lingate.yaml');
   const configure = (config: Readonly<Record<string, unknown>>): Promise<void> => writeFile(file, JSON.stringify(config));
   await configure({ engine: { urls: [engine.url] } });
