@@ -33,6 +33,7 @@ export const COMMANDS = [...EVERY, ...ROOTS, 'pictures'] as const;
 
 const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'scorecard'] as const;
+const PAGES = [...TEST, 'test:evidence'] as const;
 const CARD = ['scorecard'] as const;
 const BENCH = ['bench', 'bench:curves'] as const;
 const FRONTS = [...EVIDENCE, ...BENCH] as const;
@@ -41,18 +42,8 @@ const FRONTS = [...EVIDENCE, ...BENCH] as const;
 export const PROGRAMS = {
   'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
-  chromium: {
-    package: 'chromium',
-    file: '/usr/bin/chromium',
-    for: [...TEST, 'test:evidence', 'pictures'],
-    why: 'pages are looked at in a real browser',
-  },
-  curl: {
-    package: 'curl',
-    file: '/usr/bin/curl',
-    for: [...TEST, 'test:evidence', ...ROOTS],
-    why: 'the samples of docs and demo are run as they stand',
-  },
+  chromium: { package: 'chromium', file: '/usr/bin/chromium', for: [...PAGES, 'pictures'], why: 'pages are looked at in a real browser' },
+  curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
   promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'the alerts are tried on real metrics' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },
