@@ -24,7 +24,7 @@ export { problems, refuse } from './core/problem.ts';
 export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/problem.ts';
 export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
 export type { BodyStep, HeadStep, Step } from './core/step.ts';
-export type { StepPlacement } from './core/plugin.ts';
+export type { StepPlacement } from './core/step-placement.ts';
 export type * from './ports/plugin.ts';
 export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/slots.ts';
 export { chargeSlot, refusedCharge } from './domain/charge.ts';

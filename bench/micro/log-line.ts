@@ -1,7 +1,7 @@
 // The access log's line, up to where the stream would take it.
 import assert from 'node:assert/strict';
 import { openJsonLog } from '../../src/ops/json-log.ts';
-import type { AccessEntry } from '../../src/ports/access-log.ts';
+import type { AccessEntry } from '../../src/ports/access-entry.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID } from './sample-exchange.ts';
 

@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
-import { placeSteps } from '../core/plugin.ts';
+import { placeSteps } from '../core/step-placement.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteRow, RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
@@ -22,7 +22,7 @@ import { languagesEndpoint } from '../endpoints/languages.ts';
 import { usageEndpoint } from '../endpoints/usage.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
-import type { AccessLog } from '../ports/access-log.ts';
+import type { AccessLog } from '../ports/access-entry.ts';
 import type { Engine, EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';

@@ -4,7 +4,7 @@ import type { StepFigures } from '../admin/live-report.ts';
 import type { Config } from '../config/config.ts';
 import type { Overview } from '../console/overview.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
-import { addUp, grouped, quantileMs, STEP_MS, sumOf } from '../runtime/live-window.ts';
+import { addUp, grouped, quantileMs, LIVE_STEP_MS, sumOf } from '../runtime/live-window.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 import { mergeReplicas } from './process-state.ts';
 import type { ProcessStates } from './process-state.ts';
@@ -13,7 +13,7 @@ import { versionOf } from './version.ts';
 const MINUTE_MS = 60_000;
 
 /** Twelve steps that are over, and the present one. */
-const LATELY_STEPS = MINUTE_MS / STEP_MS + 1;
+const LATELY_STEPS = MINUTE_MS / LIVE_STEP_MS + 1;
 
 const version = versionOf();
 
@@ -26,7 +26,7 @@ export function overviewOf({ expected, states }: ProcessStates, config: Config, 
   const tookMs = states.map((state) => state.storeTookMs).filter((ms) => ms !== undefined);
   return {
     nowMs,
-    stepMs: STEP_MS,
+    stepMs: LIVE_STEP_MS,
     steps: steps.map(figuresOf),
     minutes: grouped(steps, MINUTE_MS).map(figuresOf),
     lately: figuresOf(sumOf(steps.slice(-LATELY_STEPS))),

@@ -1,7 +1,7 @@
 // Loads the plugins that the configuration lists: imports each module, checks its options, and runs its setup once.
 import { Clone, Default } from 'typebox/value';
 import { reserveSlot } from '../core/exchange.ts';
-import type { StepPlacement } from '../core/plugin.ts';
+import type { StepPlacement } from '../core/step-placement.ts';
 import type { Step } from '../core/step.ts';
 import { otherSchemeOf } from '../domain/store-url.ts';
 import type { EngineProtocol } from '../ports/engine.ts';

@@ -1,7 +1,7 @@
 // The log: one JSON line per event on standard output, written asynchronously by pino's stream; requests' lines in pieces.
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
-import type { AccessEntry, AccessLog } from '../ports/access-log.ts';
+import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface JsonLog {

@@ -9,6 +9,9 @@ export interface KeyDirectory {
   find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable | Promise<KeyOwner | undefined | StoreUnavailable>;
 }
 
+/** Who answered a look-up: the cache, with an owner or that nobody has the key; the store; nobody, with too many at once. */
+export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
+
 /** A directory with a memory in front. It remembers owners, which never change; revocation is judged elsewhere. */
 export interface KeyCache extends KeyDirectory {
   /** What is remembered, without asking anyone: an owner, `unknown` (for a moment), or nothing. */

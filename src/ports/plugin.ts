@@ -2,7 +2,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Exchange, Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { StepPlacement } from '../core/plugin.ts';
+import type { StepPlacement } from '../core/step-placement.ts';
 import type { ProblemCode, ProblemForm } from '../core/problem.ts';
 import type { Step } from '../core/step.ts';
 import type { Credential, CredentialReader } from '../domain/credentials.ts';

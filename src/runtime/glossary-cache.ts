@@ -13,7 +13,7 @@ export interface GlossaryCacheOptions {
   readonly bytesMax: number;
 }
 
-type Found = EngineGlossary | undefined | StoreUnavailable;
+type FoundGlossary = EngineGlossary | undefined | StoreUnavailable;
 
 /** What an entry takes besides its characters, of two bytes each. */
 const ENTRY_BYTES = 100;
@@ -24,7 +24,7 @@ export class LruGlossaryCache implements GlossaryCache {
   readonly #store: Pick<GlossaryStore, 'entries' | 'find'>;
   readonly #remembered: LRUCache<string, EngineGlossary>;
   /** One look-up per dictionary at a time; as many as there are requests in flight at most. */
-  readonly #running = new Map<string, Promise<Found>>();
+  readonly #running = new Map<string, Promise<FoundGlossary>>();
 
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
     this.#store = store;
@@ -32,13 +32,13 @@ export class LruGlossaryCache implements GlossaryCache {
     this.#remembered = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
   }
 
-  dictionary(teamId: string, reference: GlossaryReference, dictionaryId: string | undefined): Found | Promise<Found> {
+  dictionary(teamId: string, reference: GlossaryReference, dictionaryId: string | undefined): FoundGlossary | Promise<FoundGlossary> {
     const remembered = dictionaryId === undefined ? undefined : this.#remembered.get(keyOf(teamId, dictionaryId));
     return remembered ?? this.#current(teamId, reference, dictionaryId);
   }
 
   /** Between two look-ups another dictionary may take the place of the one that was found: then that one is looked for. */
-  async #current(teamId: string, reference: GlossaryReference, admittedId: string | undefined): Promise<Found> {
+  async #current(teamId: string, reference: GlossaryReference, admittedId: string | undefined): Promise<FoundGlossary> {
     let dictionaryId = admittedId;
     for (let look = 0; look < LOOKS_MAX; look++) {
       const found = dictionaryId === undefined ? undefined : await this.#byId(teamId, dictionaryId);
@@ -52,12 +52,12 @@ export class LruGlossaryCache implements GlossaryCache {
     return undefined;
   }
 
-  #byId(teamId: string, dictionaryId: string): Found | Promise<Found> {
+  #byId(teamId: string, dictionaryId: string): FoundGlossary | Promise<FoundGlossary> {
     const key = keyOf(teamId, dictionaryId);
     return this.#remembered.get(key) ?? this.#running.get(key) ?? this.#look(key, teamId, dictionaryId);
   }
 
-  async #look(key: string, teamId: string, dictionaryId: string): Promise<Found> {
+  async #look(key: string, teamId: string, dictionaryId: string): Promise<FoundGlossary> {
     const lookup = this.#read(teamId, dictionaryId);
     this.#running.set(key, lookup);
     try {
@@ -69,7 +69,7 @@ export class LruGlossaryCache implements GlossaryCache {
     }
   }
 
-  async #read(teamId: string, dictionaryId: string): Promise<Found> {
+  async #read(teamId: string, dictionaryId: string): Promise<FoundGlossary> {
     const found = await this.#store.entries(teamId, dictionaryId);
     return found === undefined || isUnavailable(found) ? found : { id: dictionaryId, entries: found.entries };
   }

@@ -2,17 +2,17 @@
 import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { KeyCache, KeyDirectory } from '../ports/key-directory.ts';
+import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
 
 export interface KeyCacheOptions {
   readonly directory: KeyDirectory;
   readonly keysMax: number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  readonly onLookup: (result: 'hit' | 'unknown_hit' | 'miss' | 'refused') => void;
+  readonly onLookup: (result: KeyLookup) => void;
 }
 
-type Found = KeyOwner | undefined | StoreUnavailable;
+type FoundOwner = KeyOwner | undefined | StoreUnavailable;
 
 const UNKNOWN_MAX = 10_000;
 const UNKNOWN_MS = 1000;
@@ -24,7 +24,7 @@ export class LruKeyCache implements KeyCache {
   readonly #owners: LRUCache<KeyDigest, KeyOwner>;
   /** Apart from the good keys, so that a flood of bad ones cannot push those out. */
   readonly #unknown: LRUCache<KeyDigest, true>;
-  readonly #running = new Map<KeyDigest, Promise<Found>>();
+  readonly #running = new Map<KeyDigest, Promise<FoundOwner>>();
 
   constructor(options: KeyCacheOptions) {
     this.#options = options;
@@ -43,7 +43,7 @@ export class LruKeyCache implements KeyCache {
     return 'unknown';
   }
 
-  find(digest: KeyDigest): Found | Promise<Found> {
+  find(digest: KeyDigest): FoundOwner | Promise<FoundOwner> {
     const running = this.#running.get(digest);
     if (running !== undefined) return running;
     // No more than this many look-ups at once: a flood of unknown keys must not become one for the store.
@@ -69,7 +69,7 @@ export class LruKeyCache implements KeyCache {
     this.#owners.delete(digest);
   }
 
-  #remember(digest: KeyDigest, found: Found): Found {
+  #remember(digest: KeyDigest, found: FoundOwner): FoundOwner {
     this.#running.delete(digest);
     if (found === undefined) this.#unknown.set(digest, true);
     else if (!('kind' in found)) this.#owners.set(digest, found);

@@ -1,9 +1,9 @@
 // What happened in this process within the last 15 minutes, in steps of five seconds: bounded memory, a few additions a request.
-import type { AccessEntry } from '../ports/access-log.ts';
+import type { AccessEntry } from '../ports/access-entry.ts';
 
-export const STEP_MS = 5000;
+export const LIVE_STEP_MS = 5000;
 /** 15 minutes. */
-export const STEPS = 180;
+export const LIVE_STEPS = 180;
 
 /** Upper bounds of durations in ms, each a quarter more than the one before: from 0.1 ms to over a minute. */
 const BOUNDS = Array.from({ length: 62 }, (_, index) => 0.1 * 1.25 ** index);
@@ -21,7 +21,7 @@ export interface LiveStep {
   readonly inFlight: number;
 }
 
-interface Step {
+interface MutableLiveStep {
   atMs: number;
   requests: Record<string, number>;
   durations: number[];
@@ -33,7 +33,7 @@ interface Step {
 export class LiveWindow {
   readonly #nowMs: () => number;
   /** By step number modulo `STEPS`; a step is made when something happens in it. */
-  readonly #steps: (Step | undefined)[] = Array.from({ length: STEPS }, () => undefined);
+  readonly #steps: (MutableLiveStep | undefined)[] = Array.from({ length: LIVE_STEPS }, () => undefined);
   #inFlight: () => number = () => 0;
 
   /** `nowMs` is the wall clock. */
@@ -62,16 +62,16 @@ export class LiveWindow {
   snapshot(): readonly LiveStep[] {
     const nowMs = stepOf(this.#nowMs());
     this.#step();
-    const oldestMs = nowMs - (STEPS - 1) * STEP_MS;
-    const steps = this.#steps.filter((step): step is Step => step !== undefined && step.atMs >= oldestMs && step.atMs <= nowMs);
+    const oldestMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
+    const steps = this.#steps.filter((step): step is MutableLiveStep => step !== undefined && step.atMs >= oldestMs && step.atMs <= nowMs);
     return steps
       .toSorted((a, b) => a.atMs - b.atMs)
       .map((step) => ({ ...step, requests: { ...step.requests }, durations: [...step.durations] }));
   }
 
-  #step(): Step {
+  #step(): MutableLiveStep {
     const atMs = stepOf(this.#nowMs());
-    const index = (atMs / STEP_MS) % STEPS;
+    const index = (atMs / LIVE_STEP_MS) % LIVE_STEPS;
     let step = this.#steps[index];
     if (step === undefined || step.atMs !== atMs) {
       step = emptyStep(atMs);
@@ -86,9 +86,9 @@ export class LiveWindow {
 /** Every step of the window, empty ones included, summed over processes; `nowMs` is the wall clock. */
 export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number): readonly LiveStep[] {
   const newestMs = stepOf(nowMs);
-  const sums = new Map<number, Step>();
-  for (let back = STEPS - 1; back >= 0; back--) {
-    const atMs = newestMs - back * STEP_MS;
+  const sums = new Map<number, MutableLiveStep>();
+  for (let back = LIVE_STEPS - 1; back >= 0; back--) {
+    const atMs = newestMs - back * LIVE_STEP_MS;
     sums.set(atMs, emptyStep(atMs));
   }
   for (const step of windows.flat()) {
@@ -128,12 +128,12 @@ export function quantileMs({ durations }: LiveStep, share: number): number | nul
   return BOUNDS.at(-1)!;
 }
 
-function emptyStep(atMs: number): Step {
+function emptyStep(atMs: number): MutableLiveStep {
   return { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 };
 }
 
 /** All but what is under way: of processes that is a sum, of moments it is not. */
-function add(sum: Step, step: LiveStep): void {
+function add(sum: MutableLiveStep, step: LiveStep): void {
   for (const [code, count] of Object.entries(step.requests)) sum.requests[code] = (sum.requests[code] ?? 0) + count;
   for (const [index, count] of step.durations.entries()) sum.durations[index]! += count;
   sum.characters += step.characters;
@@ -152,5 +152,5 @@ function boundOf(durationMs: number): number {
 }
 
 function stepOf(nowMs: number): number {
-  return Math.floor(nowMs / STEP_MS) * STEP_MS;
+  return Math.floor(nowMs / LIVE_STEP_MS) * LIVE_STEP_MS;
 }

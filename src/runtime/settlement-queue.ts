@@ -1,6 +1,7 @@
 // Sees verdicts through: hands each to the ledger at once, and repeats it by id while its outcome is unknown.
 import type { AskedResolution, Ledger, Reservation, Resolution, Settlements, Verdict } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
+import type { SettlementResult } from '../ports/settlement-result.ts';
 
 export interface SettlementQueueOptions {
   readonly ledger: Ledger;
@@ -12,8 +13,6 @@ export interface SettlementQueueOptions {
   /** Told once per verdict how it ended; `abandoned` when the lease ended first or the queue was full. */
   readonly onSettled: (verdict: Verdict, result: SettlementResult) => void;
 }
-
-export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
 
 class Open implements AskedResolution {
   readonly teamId: string;

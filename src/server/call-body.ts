@@ -1,12 +1,12 @@
 // The body of one request on a connection: collected for the chain, or taken as it comes, or passed over.
 import type { ByteSource } from '../core/byte-stream.ts';
 import type { Body } from '../core/exchange.ts';
-import { BodyCollector, DROP_FACTOR } from './body.ts';
+import { BodyCollector, DROP_FACTOR } from './body-collector.ts';
 import type { FramingGuard } from './framing.ts';
 import { IncomingBody } from './incoming-body.ts';
 
 /** The connection, as far as a body that is taken as it comes rules it. */
-export interface BodyFlow {
+export interface BodyConnection {
   /** Reads no more of the body. */
   pauseBody(): void;
   resumeBody(): void;
@@ -16,7 +16,7 @@ export interface BodyFlow {
 
 export class CallBody {
   readonly #bytesMax: number;
-  readonly #flow: BodyFlow;
+  readonly #flow: BodyConnection;
   /** Set while a body is still arriving, wanted or not. */
   #arriving: BodyCollector | undefined = undefined;
   /** `undefined` for one that is chunked. */
@@ -24,7 +24,7 @@ export class CallBody {
   /** The same body for who takes it as it comes. */
   #incoming: IncomingBody | undefined = undefined;
 
-  constructor(bytesMax: number, flow: BodyFlow) {
+  constructor(bytesMax: number, flow: BodyConnection) {
     this.#bytesMax = bytesMax;
     this.#flow = flow;
   }

@@ -4,20 +4,20 @@ import type { Body, Exchange, RequestHead, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { CallBody } from './call-body.ts';
-import type { BodyFlow } from './call-body.ts';
+import type { BodyConnection } from './call-body.ts';
 import type { FramingGuard } from './framing.ts';
 import type { ListenerState } from './listener.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
-import { compose, composeHead } from './write.ts';
-import type { Answer, StreamHead } from './write.ts';
+import { compose, composeHead } from './response-message.ts';
+import type { ResponseMessage, StreamHead } from './response-message.ts';
 
 /** How long an answer that ends the connection waits for a body that is still arriving. */
 const LINGER_MS = 5_000;
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
-export abstract class Call implements Sink, BodyFlow {
+export abstract class Call implements Sink, BodyConnection {
   protected readonly shared: ListenerState;
   protected head: RequestHead = NO_HEAD;
   #exchange: Exchange | undefined = undefined;
@@ -27,7 +27,7 @@ export abstract class Call implements Sink, BodyFlow {
   #refusing = false;
   readonly #body: CallBody;
   #streamed: StreamedAnswer | undefined = undefined;
-  #held: Answer | undefined = undefined;
+  #held: ResponseMessage | undefined = undefined;
   #linger: NodeJS.Timeout | undefined = undefined;
 
   constructor(shared: ListenerState) {
@@ -36,7 +36,7 @@ export abstract class Call implements Sink, BodyFlow {
   }
 
   /** Writes the answer, all at once. Called at most once, never after the caller has gone. */
-  protected abstract write(answer: Answer, closes: boolean): void;
+  protected abstract write(answer: ResponseMessage, closes: boolean): void;
 
   /** Begins an answer that is written as it comes. */
   protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
@@ -190,7 +190,7 @@ export abstract class Call implements Sink, BodyFlow {
     answer.begin(writer);
   }
 
-  #hold(answer: Answer): void {
+  #hold(answer: ResponseMessage): void {
     this.#held = answer;
     if (!this.#body.pending) this.#releaseSoon();
     else this.#linger = setTimeout(() => this.#release(), LINGER_MS);
@@ -211,7 +211,7 @@ export abstract class Call implements Sink, BodyFlow {
     }
   }
 
-  #finish(answer: Answer, closes: boolean): void {
+  #finish(answer: ResponseMessage, closes: boolean): void {
     this.#state = 'ended';
     if (this.shared.draining) this.shared.lastAnswers++;
     this.#body.release();

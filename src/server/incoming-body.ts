@@ -1,6 +1,6 @@
 // A request's body as it comes: held back until somebody takes it, then passed on at the taker's pace.
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
-import { BodyCollector } from './body.ts';
+import { BodyCollector } from './body-collector.ts';
 
 /** What the library does for a body. */
 export interface BodyFlow {

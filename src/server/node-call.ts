@@ -1,12 +1,12 @@
 // One request of the node:http listener.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Call } from './call.ts';
-import type { HeadReader } from './head-reader.ts';
+import type { HeaderCollector } from './header-collector.ts';
 import type { ListenerState } from './listener.ts';
 import { NodeStream } from './node-stream.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
-import { fieldsOf } from './write.ts';
-import type { Answer, StreamHead } from './write.ts';
+import { fieldsOf } from './response-message.ts';
+import type { ResponseMessage, StreamHead } from './response-message.ts';
 
 /** The parser also takes 0.9 and 2.0 for versions of what it reads. */
 const SPOKEN: ReadonlySet<string> = new Set(['1.0', '1.1']);
@@ -39,24 +39,24 @@ export class NodeCall extends Call {
     this.#res = res;
   }
 
-  start(reader: HeadReader): void {
+  start(collector: HeaderCollector): void {
     try {
-      this.#open(reader);
+      this.#open(collector);
     } catch (error) {
       this.broke('start', error);
     }
   }
 
-  #open(reader: HeadReader): void {
+  #open(collector: HeaderCollector): void {
     const req = this.#req;
-    const { framing } = reader;
+    const { framing } = collector;
     // What an earlier answer on this connection may have left.
     req.socket.setTimeout(0);
-    reader.start();
-    for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) reader.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
-    if (reader.wantsAddress) reader.remoteAddress(req.socket.remoteAddress ?? '');
+    collector.start();
+    for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) collector.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
+    if (collector.wantsAddress) collector.remoteAddress(req.socket.remoteAddress ?? '');
     const method = req.method ?? '';
-    const head = { method, ...splitTarget(req.url ?? ''), headers: reader.headers };
+    const head = { method, ...splitTarget(req.url ?? ''), headers: collector.headers };
     const fault = SPOKEN.has(req.httpVersion) ? framing.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
     req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
     req.on('end', () => this.#guarded(() => this.bodyComplete()));
@@ -79,7 +79,7 @@ export class NodeCall extends Call {
     }
   }
 
-  protected override write(answer: Answer, closes: boolean): void {
+  protected override write(answer: ResponseMessage, closes: boolean): void {
     const end = closes || this.#owner.endsWith(this);
     // Until the answer has gone out; from then on the library sets its own. Not while later calls wait for their turn.
     this.#req.socket.setTimeout(this.#owner.answered(this) ? UNREAD_MS : 0);

@@ -5,11 +5,11 @@ import type { Exchange, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { NO_HEAD } from './call.ts';
-import type { HeadReader } from './head-reader.ts';
+import type { HeaderCollector } from './header-collector.ts';
 import { HEAD_BYTES_MAX } from './listener.ts';
 import type { ListenerState } from './listener.ts';
 import { NodeCall } from './node-call.ts';
-import { compose, serialise } from './write.ts';
+import { compose, serialise } from './response-message.ts';
 
 /** Requests that one connection may have open at the same time; whoever sends more is cut off. */
 const PIPELINE_MAX = 64;
@@ -34,7 +34,7 @@ export class NodeConnection implements Sink {
     });
   }
 
-  request(req: IncomingMessage, res: ServerResponse, reader: HeadReader): void {
+  request(req: IncomingMessage, res: ServerResponse, collector: HeaderCollector): void {
     if (this.#condemned) return;
     if (this.#open.size >= PIPELINE_MAX) {
       this.#socket.destroy();
@@ -43,7 +43,7 @@ export class NodeConnection implements Sink {
     const call = new NodeCall(this.#shared, this, req, res);
     this.#newest = call;
     this.#open.add(call);
-    call.start(reader);
+    call.start(collector);
     if (call.closes) this.#condemned = true;
   }
 

@@ -6,7 +6,7 @@ import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { Duplex } from 'node:stream';
-import { HeadReader } from './head-reader.ts';
+import { HeaderCollector } from './header-collector.ts';
 import { HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
@@ -30,7 +30,7 @@ export const NODE_LIBRARY = `node:http ${process.versions.node}`;
 /** Throws a `ListenError` when it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
   const shared = openListenerState(options);
-  const reader = new HeadReader(options.gateway.headersWanted);
+  const collector = new HeaderCollector(options.gateway.headersWanted);
   const connections = new WeakMap<Duplex, NodeConnection>();
   const server = openServer(options);
   const connectionOf = (socket: Duplex): NodeConnection => {
@@ -38,7 +38,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
     if (connection === undefined) connections.set(socket, (connection = new NodeConnection(shared, socket)));
     return connection;
   };
-  const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res, reader);
+  const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res, collector);
   server.on('request', handle);
   // An `Expect` that Node does not know is ignored: the request is answered as any other.
   server.on('checkExpectation', handle);

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { JSON_TYPE } from '../core/outcome.ts';
 import { Call } from './call.ts';
-import { HeadReader } from './head-reader.ts';
+import { HeaderCollector } from './header-collector.ts';
 import { IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { ListenerState, Listener, ListenerOptions, TlsFiles } from './listener.ts';
 import { freePortOf } from './port-check.ts';
@@ -12,8 +12,8 @@ import type { HttpRequest, HttpResponse, Library, UwsApp, us_listen_socket } fro
 import { setTimers } from './uws-timers.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { ChunkedUwsStream, SizedUwsStream } from './uws-stream.ts';
-import { statusLine } from './write.ts';
-import type { Answer, StreamHead } from './write.ts';
+import { statusLine } from './response-message.ts';
+import type { ResponseMessage, StreamHead } from './response-message.ts';
 
 /** How often the library's timer for a body that is streamed is begun anew. */
 const REARM_MS = 4_000;
@@ -29,12 +29,12 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   const { idleSeconds = IDLE_SECONDS } = options;
   setTimers(build, app, idleSeconds);
   const wire = wireOf(build.endsHeads, idleSeconds);
-  const reader = new HeadReader(options.gateway.headersWanted);
+  const collector = new HeaderCollector(options.gateway.headersWanted);
   app.any('/*', (res, req) => {
     const call = new UwsCall(shared, wire, res);
     // First of all: without it, a throw or a missing answer ends the process from inside the library.
     res.onAborted(() => call.gone());
-    call.start(req, reader);
+    call.start(req, collector);
   });
   app.filter((_res, change) => void (shared.connections += change));
   const { host, port, exclusive = true } = options;
@@ -100,24 +100,24 @@ class UwsCall extends Call {
     this.#res = res;
   }
 
-  start(req: HttpRequest, reader: HeadReader): void {
+  start(req: HttpRequest, collector: HeaderCollector): void {
     try {
-      this.#open(req, reader);
+      this.#open(req, collector);
     } catch (error) {
       this.broke('start', error);
     }
     this.#corked = false;
   }
 
-  #open(req: HttpRequest, reader: HeadReader): void {
-    const { framing } = reader;
-    reader.start();
-    req.forEach(reader.field);
-    if (reader.wantsAddress) reader.remoteAddress(Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1'));
+  #open(req: HttpRequest, collector: HeaderCollector): void {
+    const { framing } = collector;
+    collector.start();
+    req.forEach(collector.field);
+    if (collector.wantsAddress) collector.remoteAddress(Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1'));
     const method = req.getCaseSensitiveMethod();
     // Without a query the library answers undefined, whatever its types say.
     const query = (req.getQuery() as string | undefined) ?? '';
-    const head = { method, path: req.getUrl(), query, headers: reader.headers };
+    const head = { method, path: req.getUrl(), query, headers: collector.headers };
     const fault = framing.judge(method);
     // The library takes any value of five letters for `close`.
     if (framing.connection.length === 5) this.#closeUnsaid = framing.closes = true;
@@ -154,13 +154,13 @@ class UwsCall extends Call {
     this.#res.resume();
   }
 
-  protected override write(answer: Answer, closes: boolean): void {
+  protected override write(answer: ResponseMessage, closes: boolean): void {
     const end = closes || this.shared.draining;
     if (this.#corked) this.#put(answer, end);
     else this.#res.cork(() => this.#put(answer, end));
   }
 
-  #put(answer: Answer, closes: boolean): void {
+  #put(answer: ResponseMessage, closes: boolean): void {
     const res = this.#res;
     this.#putHead(answer, closes);
     if (closes && this.#closeUnsaid) res.writeHeader('Connection', 'close');
@@ -168,7 +168,7 @@ class UwsCall extends Call {
     else res.end(answer.body, closes);
   }
 
-  #putHead(answer: Omit<Answer, 'body'>, closes: boolean): void {
+  #putHead(answer: Omit<ResponseMessage, 'body'>, closes: boolean): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
     // One call into the library instead of five, which would cost a microsecond: it writes a value as it stands.
@@ -206,7 +206,7 @@ class UwsCall extends Call {
    * In the older build `endWithoutBody` takes no arguments that work, in the newer one none that leaves the length out: an
    * answer that closes may have to say `Content-Length: 0`.
    */
-  #endEmpty(answer: Answer, closes: boolean): void {
+  #endEmpty(answer: ResponseMessage, closes: boolean): void {
     const res = this.#res;
     const bytes = answer.contentType === undefined ? undefined : Buffer.byteLength(answer.body);
     if (closes) {

@@ -5,7 +5,7 @@ import type { Route } from '../core/route.ts';
 import type { HeadStep } from '../core/step.ts';
 import { CLIENT_ADDRESS_HEADERS } from '../domain/client-address.ts';
 import { keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
-import type { AccessLog } from '../ports/access-log.ts';
+import type { AccessLog } from '../ports/access-entry.ts';
 
 export interface AccessLogOptions {
   readonly log: AccessLog;

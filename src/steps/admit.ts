@@ -38,7 +38,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
     kind: 'body',
     name: 'admit',
     run(x) {
-      const asking = new Asking(x, options, now());
+      const asking = new PendingAdmission(x, options, now());
       if (ledger.direct !== undefined) {
         ledger.direct.admit(asking);
         return LATER;
@@ -58,7 +58,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
 }
 
 /** One object for all that an admission needs: its request, who waits for the answer, and what the answer is judged by. */
-class Asking implements AskedAdmission {
+class PendingAdmission implements AskedAdmission {
   readonly requestId: string;
   readonly teamId: string;
   readonly keyId: string;
@@ -96,16 +96,16 @@ class Asking implements AskedAdmission {
   }
 }
 
-function concludeAnswered(x: Exchange, asking: Asking): Outcome | undefined {
+function concludeAnswered(x: Exchange, asking: PendingAdmission): Outcome | undefined {
   return concludeLater(x, asking, asking.admission!);
 }
 
-function concludeLater(x: Exchange, asking: Asking, admission: Admission): Outcome | undefined {
+function concludeLater(x: Exchange, asking: PendingAdmission, admission: Admission): Outcome | undefined {
   x.need(requestStatsSlot).storeMs += asking.options.now() - asking.startedAtMs;
   return conclude(x, asking, admission);
 }
 
-function conclude(x: Exchange, { teamId, charge, options }: Asking, admission: Admission): Outcome | undefined {
+function conclude(x: Exchange, { teamId, charge, options }: PendingAdmission, admission: Admission): Outcome | undefined {
   options.onAdmission(admission);
   if (admission.kind === 'unavailable') {
     options.settlements.releaseUnknown(teamId, x.id);

@@ -56,7 +56,7 @@ export function translateStep(options: TranslateOptions): BodyStep {
     run(x) {
       const request = x.need(translateRequestSlot);
       if (request.glossaryId === undefined && options.engine.translateFor !== undefined) {
-        options.engine.translateFor(new Asking(x, request, options), x);
+        options.engine.translateFor(new PendingTranslation(x, request, options), x);
         return LATER;
       }
       return translated(x, request, options, (translations) => json(successBody(request, translations, options.languages())));
@@ -65,7 +65,7 @@ export function translateStep(options: TranslateOptions): BodyStep {
 }
 
 /** One object for all that a translation without a glossary needs: its work, who waits for it, and what the answer is made of. */
-class Asking implements AskedWork {
+class PendingTranslation implements AskedWork {
   readonly requestId: string;
   readonly text: readonly string[];
   readonly options: TranslationOptions;
@@ -94,7 +94,7 @@ class Asking implements AskedWork {
   }
 }
 
-function answerOf(x: Exchange, { result, request, by, startedAtMs }: Asking): Outcome {
+function answerOf(x: Exchange, { result, request, by, startedAtMs }: PendingTranslation): Outcome {
   count(x, result!, startedAtMs, by);
   return result!.kind === 'usable' ? json(successBody(request, result!.translations, by.languages())) : ENGINE_UNAVAILABLE;
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
 import { isUnavailable } from '../../src/domain/store-unavailable.ts';
-import { STEPS } from '../../src/runtime/live-window.ts';
+import { LIVE_STEPS } from '../../src/runtime/live-window.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ask as askPublic, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
@@ -125,7 +125,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     await askPublic(setting, { path: '/v1/usage', key: `la_live_${'x'.repeat(40)}` });
     await askPublic(setting, { path: '/health' });
     const { step_seconds, points } = (await answered('live', call('GET', '/live'))) as { step_seconds: number; points: Json[] };
-    expect([step_seconds, points.length]).toEqual([5, STEPS]);
+    expect([step_seconds, points.length]).toEqual([5, LIVE_STEPS]);
     const moments = points.map((point) => Date.parse(String(point['at'])));
     expect(moments.every((at, index) => at % 5000 === 0 && (index === 0 || at === moments[index - 1]! + 5000))).toBe(true);
     const sum = (name: string) => points.reduce((all, point) => all + ((point['requests'] as Record<string, number>)[name] ?? 0), 0);

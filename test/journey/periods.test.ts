@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { sqlitePathOf } from '../../src/domain/store-url.ts';
-import { readBooks } from '../../src/stores/redis/layout.ts';
+import { readPeriodBooks } from '../../src/stores/redis/team-layout.ts';
 import { teamKeys } from '../../src/stores/redis/redis-keys.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
@@ -75,7 +75,7 @@ async function countsByPeriod({ store, url }: Setting, { teamId }: TestTeam): Pr
     );
     const left = await Promise.all(keys.map((key) => redis.hget(key, 'characters')));
     const books = await redis.hgetBuffer(teamKeys(teamId).team, 'b');
-    return [...left.map(Number), readBooks(books!).usedCharacters].filter((characters) => characters > 0);
+    return [...left.map(Number), readPeriodBooks(books!).usedCharacters].filter((characters) => characters > 0);
   } finally {
     redis.disconnect();
   }

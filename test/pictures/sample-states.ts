@@ -1,6 +1,6 @@
 // Fifteen minutes of a gateway's life, made up: traffic that comes and goes, an engine that stumbles once. The same every time.
 import type { ProcessStates } from '../../src/app/process-state.ts';
-import { LiveWindow, STEP_MS, STEPS } from '../../src/runtime/live-window.ts';
+import { LiveWindow, LIVE_STEP_MS, LIVE_STEPS } from '../../src/runtime/live-window.ts';
 import type { LiveStep } from '../../src/runtime/live-window.ts';
 
 /** `nowMs` is the wall clock. */
@@ -20,15 +20,15 @@ export function sampleStates(nowMs: number): ProcessStates {
 }
 
 function sampleSteps(nowMs: number): readonly LiveStep[] {
-  let atMs = nowMs - (STEPS - 1) * STEP_MS;
+  let atMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
   let inFlight = 0;
   const window = new LiveWindow(() => atMs);
   window.watch(() => inFlight);
   const random = dice(7);
-  for (let step = 0; step < STEPS; step++, atMs += STEP_MS) {
+  for (let step = 0; step < LIVE_STEPS; step++, atMs += LIVE_STEP_MS) {
     const troubled = step > 118 && step < 130;
     const wave = 26 + 9 * Math.sin(step / 17) + 5 * Math.sin(step / 5) + 4 * random();
-    const requests = Math.round(wave * (step === STEPS - 1 ? 2 : 5));
+    const requests = Math.round(wave * (step === LIVE_STEPS - 1 ? 2 : 5));
     inFlight = Math.round(wave / (troubled ? 1.2 : 3));
     for (let i = 0; i < requests; i++) {
       const slow = random() < 0.02 ? 6 : 1;

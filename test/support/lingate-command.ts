@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../src/cli/run.ts';
-import { launch, OWN_NODE, runProgram } from '../support/start-program.ts';
-import type { Program } from '../support/started-program.ts';
+import { launch, OWN_NODE, runProgram } from './start-program.ts';
+import type { Program } from './started-program.ts';
 
 export interface Ended {
   readonly status: number | null;

@@ -1,13 +1,13 @@
 // The counters of a running gateway: their names, their labels and every series, shown from the start.
 import type { Registry } from 'prom-client';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
-import type { Admission, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { KeyLookup } from '../../ports/key-directory.ts';
+import type { Admission, Verdict } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
+import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { FastCounter } from './fast-counter.ts';
 import type { CounterSeries } from './fast-counter.ts';
 
-export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
-export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
 type AttemptOutcome = AttemptFailure | 'usable';
 
 // The sets below are spelled out so that every series is shown from the start: a rate over one that appears with its first

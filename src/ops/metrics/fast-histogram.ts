@@ -10,8 +10,6 @@ export interface FastHistogramOptions<L extends string> {
   readonly registry: Registry;
 }
 
-type Labels = Readonly<Record<string, string>>;
-
 interface Sample {
   readonly metricName: string;
   readonly labels: Readonly<Record<string, string | number>>;
@@ -20,13 +18,13 @@ interface Sample {
 
 /** One combination of labels. */
 export class HistogramSeries {
-  readonly labels: Labels;
+  readonly labels: Readonly<Record<string, string>>;
   readonly #bounds: readonly number[];
   /** By bucket, not cumulative; the last is what lies above every bound. */
   readonly #counts: Float64Array;
   #sum = 0;
 
-  constructor(labels: Labels, bounds: readonly number[]) {
+  constructor(labels: Readonly<Record<string, string>>, bounds: readonly number[]) {
     this.labels = labels;
     this.#bounds = bounds;
     this.#counts = new Float64Array(bounds.length + 1);

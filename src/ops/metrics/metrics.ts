@@ -1,9 +1,11 @@
 // Prometheus metrics: what there is to know of a running gateway, with labels from fixed sets, and of few teams.
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import type { AccessEntry } from '../../ports/access-log.ts';
+import type { AccessEntry } from '../../ports/access-entry.ts';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
+import type { KeyLookup } from '../../ports/key-directory.ts';
 import type { Admission, Verdict } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
+import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import {
   attemptSeries,
@@ -15,7 +17,6 @@ import {
   shedSeries,
   settlementSeries,
 } from './counters.ts';
-import type { KeyLookup, SettlementResult } from './counters.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
 import { registerTeamGauges } from './team-gauges.ts';
 import type { TeamGaugesOptions } from './team-gauges.ts';

@@ -1,6 +1,6 @@
 // Counts each request that has ended: how it ended, how long it took as a whole, and how much of that the store and the engine had.
 import type { Registry } from 'prom-client';
-import type { AccessEntry } from '../../ports/access-log.ts';
+import type { AccessEntry } from '../../ports/access-entry.ts';
 import { FastCounter } from './fast-counter.ts';
 import type { CounterSeries } from './fast-counter.ts';
 import { FastHistogram } from './fast-histogram.ts';

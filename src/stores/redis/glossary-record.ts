@@ -1,7 +1,7 @@
 // How a glossary lies in Redis: its record, and what it holds as an admission compares it.
 import type { DictionaryRecord, GlossaryRecord, NewDictionary } from '../../ports/glossary-store.ts';
 
-type Dictionaries = readonly (DictionaryRecord | NewDictionary)[];
+type DictionaryList = readonly (DictionaryRecord | NewDictionary)[];
 
 /** As versions with one dictionary to a glossary wrote it: still the form of one that lies under the glossary's own id. */
 type Single = Pick<DictionaryRecord, 'sourceLang' | 'targetLang' | 'entryCount'>;
@@ -11,7 +11,7 @@ type Several = Readonly<Record<'dictionaries', readonly (readonly [id: string, s
  * Its value in `:pairs`: `<source>|<target>:<dictionary>` of each, with spaces between them. `:<dictionary>` is left out for one
  * that has the glossary's own id.
  */
-export function heldBy(glossaryId: string, dictionaries: Dictionaries): string {
+export function heldBy(glossaryId: string, dictionaries: DictionaryList): string {
   return dictionaries
     .map(({ dictionaryId, sourceLang, targetLang }) => {
       const pair = languagePair(sourceLang, targetLang);
@@ -25,7 +25,7 @@ export function languagePair(sourceLang: string, targetLang: string): string {
 }
 
 /** The JSON part of the record. */
-export function recordJson(glossaryId: string, name: string, dictionaries: Dictionaries): string {
+export function recordJson(glossaryId: string, name: string, dictionaries: DictionaryList): string {
   const [first, second] = dictionaries;
   if (first !== undefined && second === undefined && first.dictionaryId === glossaryId) {
     const { sourceLang, targetLang } = first;
@@ -40,7 +40,7 @@ function entryCount(dictionary: DictionaryRecord | NewDictionary): number {
 }
 
 /** Reads `<order> <created> [<revision> ]<JSON>`. */
-export function readRecord(glossaryId: string, text: string): { readonly order: number; readonly glossary: GlossaryRecord } {
+export function readGlossaryRecord(glossaryId: string, text: string): { readonly order: number; readonly glossary: GlossaryRecord } {
   const [, order, createdAtMs, revision = '1', json = ''] = /^(\d+) (\d+) (?:(\d+) )?(.*)$/s.exec(text) ?? [];
   const { name, ...rest } = JSON.parse(json) as { readonly name: string } & (Single | Several);
   const dictionaries =

@@ -20,7 +20,7 @@ export interface LedgerTurnsOptions extends StoreRoundOptions {
 }
 
 /** What was asked for, and how often it is sent. */
-class Operation extends Rounds {
+class LedgerOperation extends Rounds {
   readonly asked: AskedAdmission | AskedResolution;
 
   constructor(asked: AskedAdmission | AskedResolution, untilMs: number) {
@@ -35,7 +35,7 @@ class Operation extends Rounds {
 }
 
 /** Of one team. */
-type Group = readonly [Operation, ...Operation[]];
+type Group = readonly [LedgerOperation, ...LedgerOperation[]];
 
 /** Bounds how long one call keeps the server from others: about a millisecond. */
 const OPERATIONS_MAX = 128;
@@ -47,7 +47,7 @@ const OPERATIONS_MAX = 128;
 export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
   readonly #flush = (): void => this.flush();
-  #waiting: Operation[] = [];
+  #waiting: LedgerOperation[] = [];
   /** When the first of those that wait stops waiting. It holds for all of them, as it would for their call: the clock is read once. */
   #untilMs = 0;
   #turn: NodeJS.Immediate | undefined = undefined;
@@ -64,7 +64,7 @@ export class LedgerTurns {
     this.#turn ??= setImmediate(this.#flush);
   }
 
-  /** Nobody waits for a resolution: it rides along with an admission, or goes when it has waited for `SETTLE_LINGER_MS`. */
+  /** Nobody waits for a resolution: it goes with an admission, or when it has waited for `SETTLE_LINGER_MS`. */
   resolve(asked: AskedResolution): void {
     this.#add(asked);
     if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, SETTLE_LINGER_MS);
@@ -82,7 +82,7 @@ export class LedgerTurns {
 
   #add(asked: AskedAdmission | AskedResolution): void {
     if (this.#waiting.length === 0) this.#untilMs = performance.now() + this.#options.timeoutMs;
-    this.#waiting.push(new Operation(asked, this.#untilMs));
+    this.#waiting.push(new LedgerOperation(asked, this.#untilMs));
   }
 
   #send(groups: readonly Group[], offer: Offer | undefined): void {
@@ -135,7 +135,7 @@ export class LedgerTurns {
     }
   }
 
-  #undone(operation: Operation, answer: Undone, nowMs: number): void {
+  #undone(operation: LedgerOperation, answer: Undone, nowMs: number): void {
     if (answer.kind === 'failed') return this.#fail(operation, answer.message);
     let offer: Offer | undefined;
     if (answer.kind === 'period') {
@@ -152,14 +152,14 @@ export class LedgerTurns {
   }
 
   /** Of all that its call asked for, this alone could not be done. */
-  #fail(operation: Operation, message: string): void {
+  #fail(operation: LedgerOperation, message: string): void {
     operation.answer({ kind: 'unavailable', cause: this.#options.causeOf(replyError(message)) });
   }
 }
 
 /** What may share a call: of any teams, or of one where teams lie in slots of their own; a group is of one team. */
-function callsOf(waiting: readonly Operation[], clustered: boolean): Group[][] {
-  const teams = new Map<string, Operation[]>();
+function callsOf(waiting: readonly LedgerOperation[], clustered: boolean): Group[][] {
+  const teams = new Map<string, LedgerOperation[]>();
   for (const operation of waiting) {
     const { teamId } = operation.asked;
     const of = teams.get(teamId);

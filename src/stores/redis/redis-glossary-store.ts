@@ -13,7 +13,7 @@ import type {
   NewDictionary,
   NewGlossary,
 } from '../../ports/glossary-store.ts';
-import { heldBy, readRecord, recordJson } from './glossary-record.ts';
+import { heldBy, readGlossaryRecord, recordJson } from './glossary-record.ts';
 import { entriesKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { ScriptCall, ScriptReply } from './script-caller.ts';
@@ -33,14 +33,14 @@ export class RedisGlossaryStore implements GlossaryStore {
     const value = String(values[0]);
     if (word === 'none') return { kind: 'team_unknown' };
     if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
-    return { kind: 'created', glossary: readRecord(glossaryId, value).glossary };
+    return { kind: 'created', glossary: readGlossaryRecord(glossaryId, value).glossary };
   }
 
   async list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
     const records = await this.#link.ask(({ redis }) => redis.hgetall(teamKeys(teamId).glossaries));
     if (isUnavailable(records)) return records;
     return Object.entries(records)
-      .map(([glossaryId, record]) => readRecord(glossaryId, record))
+      .map(([glossaryId, record]) => readGlossaryRecord(glossaryId, record))
       .toSorted((a, b) => a.order - b.order)
       .map(({ glossary }) => glossary);
   }
@@ -48,7 +48,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   async find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable> {
     const record = await this.#link.ask(({ redis }) => redis.hget(teamKeys(teamId).glossaries, glossaryId));
     if (isUnavailable(record)) return record;
-    return record === null ? undefined : readRecord(glossaryId, record).glossary;
+    return record === null ? undefined : readGlossaryRecord(glossaryId, record).glossary;
   }
 
   async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
@@ -63,7 +63,7 @@ export class RedisGlossaryStore implements GlossaryStore {
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return { kind: 'missing' };
     if (reply.word === 'outdated') return { kind: 'outdated' };
-    return { kind: 'changed', glossary: readRecord(glossaryId, String(reply.values[0])).glossary };
+    return { kind: 'changed', glossary: readGlossaryRecord(glossaryId, String(reply.values[0])).glossary };
   }
 
   async remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {

@@ -20,7 +20,7 @@ import type { RedisLink } from './redis-link.ts';
 import type { ScriptCall, ScriptReply } from './script-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
-import { creationOf, readRecord, summaryOf } from './team-summary.ts';
+import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
 import type { TeamRecord } from './team-summary.ts';
 
 /** How many teams are read at a time when all are listed. */
@@ -141,7 +141,7 @@ export class RedisTeamRegistry implements TeamRegistry {
   ): Promise<{ readonly record: TeamRecord; readonly created: readonly number[] } | undefined | StoreUnavailable> {
     const fields = await this.#link.ask(({ redis }) => redis.hgetallBuffer(teamKeys(teamId).team));
     if (isUnavailable(fields)) return fields;
-    const record = readRecord(teamId, fields);
+    const record = readTeamRecord(teamId, fields);
     if (record === undefined || record.unused.length === 0) return record && { record, created: [] };
     const keys = await this.#link.ask(({ redis }) => redis.hmget(teamKeys(teamId).keys, ...record.unused));
     return isUnavailable(keys) ? keys : { record, created: keys.map(creationOf) };

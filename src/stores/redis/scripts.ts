@@ -1,6 +1,6 @@
 // The Lua operations: read from their files at boot, each put together with the parts that it stands on.
 import { readFileSync } from 'node:fs';
-import { CONSTANTS } from './layout.ts';
+import { CONSTANTS } from './team-layout.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'layout'] as const;

@@ -2,8 +2,8 @@
 import type { KeyMode } from '../../domain/api-key.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
-import { packPlan, readBooks, readKeyState, readPlan } from './layout.ts';
-import type { Books, KeyState } from './layout.ts';
+import { packPlan, readPeriodBooks, readKeyState, readPlan } from './team-layout.ts';
+import type { PeriodBooks, KeyState } from './team-layout.ts';
 
 /** What a team is read from, in the order in which scripts answer it. */
 export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
@@ -31,7 +31,7 @@ export function readTeam(teamId: string, values: unknown): Team {
     name: String(name),
     plan: String(plan),
     limits: { ...readPlan(numbers), currency: String(currency), period: String(period) },
-    balanceMicro: readBooks(books).balanceMicro,
+    balanceMicro: readPeriodBooks(books).balanceMicro,
     createdAtMs: Number(String(created)),
   };
 }
@@ -66,7 +66,7 @@ export function readReport(teamId: string, values: readonly unknown[]): Report {
     teamId,
     TEAM_FIELDS.map((name) => fields.get(name)),
   );
-  const { number, startMs, endMs, usedCharacters } = readBooks(fields.get('b')!);
+  const { number, startMs, endMs, usedCharacters } = readPeriodBooks(fields.get('b')!);
   const keys = [...records]
     .map(([keyId, record]) => [keyId, String(record)] as const)
     .toSorted(([, a], [, b]) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
@@ -76,7 +76,7 @@ export function readReport(teamId: string, values: readonly unknown[]): Report {
 }
 
 /** A key that was not used in the period has the counts of an earlier one. */
-function countsIn(period: Books['number'], { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
+function countsIn(period: PeriodBooks['number'], { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
   return number === period ? { characters, requests } : { characters: 0, requests: 0 };
 }
 

@@ -1,7 +1,7 @@
 // A team's summary from its record as it lies: read without a script, so that a page of teams costs the server little.
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
-import { readBooks, readKeyState } from './layout.ts';
-import type { KeyState } from './layout.ts';
+import { readPeriodBooks, readKeyState } from './team-layout.ts';
+import type { KeyState } from './team-layout.ts';
 import { TEAM_FIELDS, readTeam } from './team-codec.ts';
 
 export interface TeamRecord {
@@ -16,10 +16,10 @@ export interface TeamRecord {
 }
 
 /** `undefined` where there is no such team. */
-export function readRecord(teamId: string, fields: Readonly<Record<string, Buffer>>): TeamRecord | undefined {
+export function readTeamRecord(teamId: string, fields: Readonly<Record<string, Buffer>>): TeamRecord | undefined {
   const values = TEAM_FIELDS.map((name) => fields[name]);
   if (values.includes(undefined)) return undefined;
-  const { endMs, usedCharacters } = readBooks(fields['b']!);
+  const { endMs, usedCharacters } = readPeriodBooks(fields['b']!);
   const states = Object.entries(fields).filter(([name]) => name.startsWith('k'));
   const keys = new Map(states.map(([name, state]) => [name.slice(1), readKeyState(state)]));
   const unused = [...keys].filter(([, { status, lastUsedAtMs }]) => status === 'active' && lastUsedAtMs === undefined);

@@ -7,7 +7,7 @@ import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
 import { booksRefusal, priceOf, textRefusal } from './plan-rules.ts';
-import { OPEN } from './schema.ts';
+import { OPEN } from './sqlite-schema.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
 
 export class Admissions {

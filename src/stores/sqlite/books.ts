@@ -4,7 +4,7 @@ import type { TeamLimits } from '../../domain/plan.ts';
 import { assigned, named, selected, valuesOf } from './columns.ts';
 import type { Numbers } from './columns.ts';
 import { RateWindow } from './rate-window.ts';
-import { LIMITS, OPEN } from './schema.ts';
+import { LIMITS, OPEN } from './sqlite-schema.ts';
 import { BOOKS, KEY_BOOKS, KeyBooks, TeamBooks } from './team-books.ts';
 
 /** `period_no` is written where a period begins: its foreign key costs two look-ups whenever it is set. */

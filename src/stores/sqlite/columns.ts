@@ -1,6 +1,9 @@
 // One list of columns per table: what is selected, what is set and what a row is called are all drawn from it.
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 
+/** A row by the names of its columns. */
+export type SqlRow = Record<string, SQLOutputValue>;
+
 /** From a property's name to its column's. */
 export type Columns = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 // Tells what SQLite could not do (a fault of file, disk or lock) from what was asked wrongly (a bug or a refused value).
 
 /** A short word for logs and metrics. `busy` passes by itself; of the others an operator must hear. */
-export type Fault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
+export type DatabaseFault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -9,7 +9,7 @@ const PROTOCOL = 15;
 const CONSTRAINT = 19;
 
 /** By primary result code (the low byte of the extended one). */
-const FAULTS: ReadonlyMap<number, Fault> = new Map([
+const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
   [BUSY, 'busy'],
   [LOCKED, 'busy'],
   // Lost a race for the WAL's locks; the next try wins it.
@@ -26,17 +26,17 @@ const FAULTS: ReadonlyMap<number, Fault> = new Map([
 const UNIQUE_CODES: ReadonlySet<number> = new Set([1555, 2067]);
 
 /** `undefined` when the error is no fault of the database's: a violated constraint, a bug. */
-export function faultOf(error: unknown): Fault | undefined {
+export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && error.code === 'ERR_INVALID_STATE') return 'closed';
   const code = resultCode(error);
   return code === undefined ? undefined : FAULTS.get(code & 0xff);
 }
 
-export type Refusal = 'exists' | 'out_of_bounds';
+export type ConstraintViolation = 'exists' | 'out_of_bounds';
 
 /** Why the schema refused a row, when that is what happened. */
-export function schemaRefusalOf(error: unknown): Refusal | undefined {
+export function constraintViolationOf(error: unknown): ConstraintViolation | undefined {
   const code = resultCode(error);
   if (code === undefined || (code & 0xff) !== CONSTRAINT) return undefined;
   return UNIQUE_CODES.has(code) ? 'exists' : 'out_of_bounds';

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { parseDuration, periodAt } from '../../domain/period.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Books } from './books.ts';
-import { EXPIRED, OPEN } from './schema.ts';
+import { EXPIRED, OPEN } from './sqlite-schema.ts';
 import type { TeamBooks } from './team-books.ts';
 
 const ALL = -1;

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
-import { faultOf } from './database-fault.ts';
+import { databaseFaultOf } from './database-fault.ts';
 import { QueuedOperation } from './queued-operation.ts';
 import type { AnyOperation } from './queued-operation.ts';
 import { unavailable } from './store-fault.ts';
@@ -140,7 +140,7 @@ export class GroupCommit {
       return undefined;
     } catch (error) {
       this.#rollback();
-      return faultOf(error) ?? 'internal';
+      return databaseFaultOf(error) ?? 'internal';
     }
   }
 
@@ -152,7 +152,7 @@ export class GroupCommit {
       return undefined;
     } catch (error) {
       this.#rollback();
-      const fault = faultOf(error);
+      const fault = databaseFaultOf(error);
       if (fault !== undefined) return fault;
     }
     return this.#runGuarded(group);
@@ -169,7 +169,7 @@ export class GroupCommit {
           entry.run();
           this.#behind.flush();
         } catch (error) {
-          if (faultOf(error) !== undefined) throw error;
+          if (databaseFaultOf(error) !== undefined) throw error;
           entry.blame(error);
           this.#behind.forget();
           this.#database.exec('ROLLBACK TO operation');
@@ -180,7 +180,7 @@ export class GroupCommit {
       return undefined;
     } catch (error) {
       this.#rollback();
-      return faultOf(error) ?? 'internal';
+      return databaseFaultOf(error) ?? 'internal';
     }
   }
 
@@ -190,7 +190,7 @@ export class GroupCommit {
       // A full disk or a read error may have ended the transaction already.
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch (error) {
-      this.#log.error('a transaction could not be rolled back', { cause: faultOf(error) ?? 'internal' });
+      this.#log.error('a transaction could not be rolled back', { cause: databaseFaultOf(error) ?? 'internal' });
     }
   }
 

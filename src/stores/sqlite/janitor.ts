@@ -6,7 +6,7 @@ import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { RequestIds } from './request-ids.ts';
-import { OPEN } from './schema.ts';
+import { OPEN } from './sqlite-schema.ts';
 
 /** Nothing depends on it in time: whatever is due counts as ended from its millisecond on. */
 const SWEEP_EVERY_MS = 2000;

@@ -2,8 +2,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
 import type { KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
-
-type Columns = Record<string, SQLOutputValue>;
+import type { SqlRow } from './columns.ts';
 
 const SELECT = `SELECT k.*, t.team_id, u.last_used_at_ms, iif(u.period_no = b.period_no, u.characters, 0) AS characters,
     iif(u.period_no = b.period_no, u.requests, 0) AS requests
@@ -50,11 +49,11 @@ export class KeyRows {
 
   get(keyId: string): KeyRecord | undefined {
     const columns = this.#one.get(keyId);
-    return columns === undefined ? undefined : keyOf(columns);
+    return columns === undefined ? undefined : keyRecordOf(columns);
   }
 
   ofTeam(team: number): KeyRecord[] {
-    return this.#ofTeam.all(team).map(keyOf);
+    return this.#ofTeam.all(team).map(keyRecordOf);
   }
 
   revoke(keyId: string, nowMs: number): void {
@@ -74,7 +73,7 @@ export class KeyRows {
   /** Of the team's current period. */
   usage(team: number): KeyUsage[] {
     return this.#ofTeam.all(team).map((columns) => ({
-      ...keyOf(columns),
+      ...keyRecordOf(columns),
       characters: Number(columns['characters']),
       requests: Number(columns['requests']),
     }));
@@ -86,15 +85,15 @@ function usedAt(column: SQLOutputValue | undefined): number | undefined {
   return Number(column ?? 0) === 0 ? undefined : Number(column);
 }
 
-function keyOf(columns: Columns): KeyRecord {
+function keyRecordOf(row: SqlRow): KeyRecord {
   return {
-    keyId: String(columns['key_id']),
-    teamId: String(columns['team_id']),
-    display: String(columns['display']),
-    label: String(columns['label']),
-    mode: columns['mode'] === 'test' ? 'test' : 'live',
-    status: columns['revoked_at_ms'] === null ? 'active' : 'revoked',
-    createdAtMs: Number(columns['created_at_ms']),
-    lastUsedAtMs: usedAt(columns['last_used_at_ms']),
+    keyId: String(row['key_id']),
+    teamId: String(row['team_id']),
+    display: String(row['display']),
+    label: String(row['label']),
+    mode: row['mode'] === 'test' ? 'test' : 'live',
+    status: row['revoked_at_ms'] === null ? 'active' : 'revoked',
+    createdAtMs: Number(row['created_at_ms']),
+    lastUsedAtMs: usedAt(row['last_used_at_ms']),
   };
 }

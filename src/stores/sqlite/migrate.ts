@@ -1,8 +1,8 @@
 // Brings a file to this version's schema: numbered steps, each in a transaction of its own, never backwards.
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../domain/store-error.ts';
-import { APPLICATION_ID, MIGRATIONS, missingNumbers } from './schema.ts';
-import type { Step } from './schema.ts';
+import { APPLICATION_ID, MIGRATIONS, missingNumbers } from './sqlite-schema.ts';
+import type { SchemaStep } from './sqlite-schema.ts';
 
 /** Throws a `StoreError` for a database of another program or of a newer Lingate. Writes nothing. */
 export function assertOurs(database: DatabaseSync, storeName: string): void {
@@ -14,7 +14,7 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
 }
 
 /** Safe to run in several processes at once: the version is read again under the lock. */
-export function migrate(database: DatabaseSync, storeName: string, steps: readonly Step[] = MIGRATIONS): void {
+export function migrate(database: DatabaseSync, storeName: string, steps: readonly SchemaStep[] = MIGRATIONS): void {
   while (versionOf(database) < steps.length) {
     locked(database, () => {
       const version = versionOf(database);

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../domain/store-error.ts';
-import { faultOf } from './database-fault.ts';
+import { databaseFaultOf } from './database-fault.ts';
 import { addNumbers, assertOurs, migrate } from './migrate.ts';
 import { storeFault, storeName } from './store-fault.ts';
 
@@ -32,7 +32,7 @@ export async function openDatabase(path: string, durability: Durability): Promis
       return openOnce(path, durability);
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      const fault = faultOf(error);
+      const fault = databaseFaultOf(error);
       if (fault !== 'busy' || performance.now() - startedAtMs > OPEN_PATIENCE_MS) throw storeFault(path, fault ?? 'cannot_open', error);
     }
     await delay(OPEN_RETRY_MS);

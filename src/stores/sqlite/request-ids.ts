@@ -1,7 +1,7 @@
 // Ids of requests: open, resolved, and cleared away in small batches when they are no longer remembered.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import { OPEN, RELEASED } from './schema.ts';
+import { OPEN, RELEASED } from './sqlite-schema.ts';
 import type { Held, TeamBooks } from './team-books.ts';
 
 /** An id past its time counts as never seen wherever it is read; rows are cleared away every so many, twice as many at a time. */

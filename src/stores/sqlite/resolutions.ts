@@ -4,7 +4,7 @@ import type { Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
-import { COMMITTED, EXPIRED, RELEASED } from './schema.ts';
+import { COMMITTED, EXPIRED, RELEASED } from './sqlite-schema.ts';
 import type { Held, KeyBooks, TeamBooks } from './team-books.ts';
 
 export class Resolutions {

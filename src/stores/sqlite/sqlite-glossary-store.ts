@@ -1,5 +1,5 @@
 // Glossaries as rows: every method is one operation of the group commit, so that limit and revision hold under any concurrency.
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -15,6 +15,7 @@ import type {
   NewDictionary,
   NewGlossary,
 } from '../../ports/glossary-store.ts';
+import type { SqlRow } from './columns.ts';
 import type { GroupCommit } from './group-commit.ts';
 
 export interface GlossaryStoreParts {
@@ -22,8 +23,6 @@ export interface GlossaryStoreParts {
   readonly clock: Clock;
   readonly group: GroupCommit;
 }
-
-type Columns = Record<string, SQLOutputValue>;
 
 /** A dictionary as it is written. */
 interface DictionaryRow {
@@ -143,7 +142,7 @@ function rowOf(dictionary: DictionaryRecord | NewDictionary): DictionaryRow {
 }
 
 /** Rows of one glossary follow each other. */
-function recordsOf(rows: readonly Columns[]): readonly GlossaryRecord[] {
+function recordsOf(rows: readonly SqlRow[]): readonly GlossaryRecord[] {
   const records = new Map<string, GlossaryRecord & { readonly dictionaries: DictionaryRecord[] }>();
   for (const row of rows) {
     const glossaryId = String(row['glossary_id']);
@@ -160,7 +159,7 @@ function recordsOf(rows: readonly Columns[]): readonly GlossaryRecord[] {
   return [...records.values()];
 }
 
-function dictionaryOf(row: Columns): DictionaryRecord {
+function dictionaryOf(row: SqlRow): DictionaryRecord {
   return {
     dictionaryId: String(row['dictionary_id']),
     sourceLang: String(row['source_lang']),

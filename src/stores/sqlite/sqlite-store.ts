@@ -10,7 +10,7 @@ import type { Store } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
 import { Books } from './books.ts';
 import { Expiry } from './expiry.ts';
-import { faultOf } from './database-fault.ts';
+import { databaseFaultOf } from './database-fault.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
 import { KeyRows } from './key-rows.ts';
@@ -68,7 +68,7 @@ function directoryOf(keys: KeyRows, path: string): KeyDirectory {
       try {
         return keys.owner(digest);
       } catch (error) {
-        const cause = faultOf(error);
+        const cause = databaseFaultOf(error);
         if (cause === undefined) throw error;
         return unavailable(path, cause);
       }
@@ -100,7 +100,7 @@ function closeDatabase(database: DatabaseSync, log: Log): void {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (error) {
     // Another process is at work in the file; the WAL is kept and is read by whoever comes next.
-    log.warn('the WAL was not written back at the end', { cause: faultOf(error) ?? 'internal' });
+    log.warn('the WAL was not written back at the end', { cause: databaseFaultOf(error) ?? 'internal' });
   }
   database.close();
 }

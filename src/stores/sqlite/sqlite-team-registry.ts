@@ -20,7 +20,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
-import { schemaRefusalOf } from './database-fault.ts';
+import { constraintViolationOf } from './database-fault.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { KeyRows } from './key-rows.ts';
 import { TeamRows } from './team-rows.ts';
@@ -213,7 +213,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
         return work(this.#parts.clock.nowMs());
       });
     } catch (error) {
-      const refusal = schemaRefusalOf(error);
+      const refusal = constraintViolationOf(error);
       if (refusal === undefined) throw error;
       throw new RangeError(
         refusal === 'exists'

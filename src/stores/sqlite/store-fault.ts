@@ -1,10 +1,10 @@
 // Puts a fault into the words that an operator reads: which store, what is wrong, what to do.
 import { StoreError } from '../../domain/store-error.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Fault } from './database-fault.ts';
+import type { DatabaseFault } from './database-fault.ts';
 
 /** Why nothing was done (or, for a fault of the COMMIT itself, why it is unknown whether it was). */
-export type Cause = Fault | 'queue_full' | 'internal';
+export type Cause = DatabaseFault | 'queue_full' | 'internal';
 
 const ADVICE: Readonly<Record<Cause, string>> = {
   busy: 'is busy: another program holds its lock; end that program or try again.',

@@ -1,12 +1,11 @@
 // Teams as rows: how one is written, read back and changed.
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { NewTeam, Standing, Team } from '../../ports/team-registry.ts';
 import { assigned, selected, valuesOf } from './columns.ts';
-import { LIMITS, OPEN } from './schema.ts';
+import type { SqlRow } from './columns.ts';
+import { LIMITS, OPEN } from './sqlite-schema.ts';
 import { BOOKS } from './team-books.ts';
-
-type Columns = Record<string, SQLOutputValue>;
 
 export interface TeamRow {
   readonly team: Team;
@@ -115,18 +114,18 @@ export class TeamRows {
   }
 }
 
-function teamOf(columns: Columns): Team {
+function teamOf(row: SqlRow): Team {
   return {
-    teamId: String(columns['team_id']),
-    name: String(columns['name']),
-    plan: String(columns['plan']),
-    limits: limitsOf(columns),
-    balanceMicro: Number(columns['balance_micro']),
-    createdAtMs: Number(columns['created_at_ms']),
+    teamId: String(row['team_id']),
+    name: String(row['name']),
+    plan: String(row['plan']),
+    limits: limitsOf(row),
+    balanceMicro: Number(row['balance_micro']),
+    createdAtMs: Number(row['created_at_ms']),
   };
 }
 
 /** As the schema holds them: texts and whole numbers. */
-function limitsOf(columns: Columns): TeamLimits {
-  return Object.fromEntries(Object.entries(LIMITS).map(([name, column]) => [name, columns[column]])) as unknown as TeamLimits;
+function limitsOf(row: SqlRow): TeamLimits {
+  return Object.fromEntries(Object.entries(LIMITS).map(([name, column]) => [name, row[column]])) as unknown as TeamLimits;
 }

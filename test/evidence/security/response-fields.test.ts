@@ -7,7 +7,7 @@ import type { Refusal, Reply } from '../../../src/core/outcome.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import { compose, fieldsOf } from '../../../src/server/write.ts';
+import { compose, fieldsOf } from '../../../src/server/response-message.ts';
 
 const problems = new ProblemWriter({ docsUrl: 'http://docs.test', realm: 'test' });
 const route = compileRoute({ method: 'GET', path: '/', takesBody: false, steps: [] });

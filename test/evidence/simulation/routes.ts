@@ -6,7 +6,7 @@ import { languagesEndpoint } from '../../../src/endpoints/languages.ts';
 import { chargedAdmission } from '../../../src/forward/charged-admission.ts';
 import type { ForwardRoute } from '../../../src/domain/forward-route.ts';
 import { forwardStep } from '../../../src/forward/forward-step.ts';
-import type { AccessEntry } from '../../../src/ports/access-log.ts';
+import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
 import type { Settlements } from '../../../src/ports/ledger.ts';
 import { LruKeyCache } from '../../../src/runtime/key-cache.ts';

@@ -9,8 +9,8 @@ import type { ProcessState } from '../../../src/app/process-state.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { problems } from '../../../src/core/problem.ts';
 import type { ReplicaHealth } from '../../../src/ports/engine.ts';
-import { LiveWindow, STEP_MS } from '../../../src/runtime/live-window.ts';
-import type { AccessEntry } from '../../../src/ports/access-log.ts';
+import { LiveWindow, LIVE_STEP_MS } from '../../../src/runtime/live-window.ts';
+import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12, 0, 2);
 const UNUSED: ReplicaHealth = { url: 'http://engine/', usable: 0, failed: 0, usableAgoMs: undefined, lastFailure: undefined };
@@ -80,7 +80,7 @@ describe('the state', () => {
 });
 
 test('a chart leaves the step out that is not over, and is told in words', () => {
-  let nowMs = NOW_MS - STEP_MS;
+  let nowMs = NOW_MS - LIVE_STEP_MS;
   const window = new LiveWindow(() => nowMs);
   for (const code of ['ok', 'ok', 'rate_limited']) window.record({ code, durationMs: 10, characters: 20 } as AccessEntry);
   nowMs = NOW_MS;
@@ -88,7 +88,7 @@ test('a chart leaves the step out that is not over, and is told in words', () =>
   const now = overview([{ ...QUIET, steps: window.snapshot() }]);
   const { from, step, charts } = columnsOf(now);
   const last = charts.flatMap(({ series }) => series.map(({ id, values }) => [id, values.at(-1)] as const));
-  expect(from + step * charts[0]!.series[0]!.values.length).toBe(Math.floor(NOW_MS / STEP_MS) * (STEP_MS / 1000));
+  expect(from + step * charts[0]!.series[0]!.values.length).toBe(Math.floor(NOW_MS / LIVE_STEP_MS) * (LIVE_STEP_MS / 1000));
   expect(Object.fromEntries(last)).toMatchObject({ answered: 0.4, refused: 0.2, failed: 0, left: 0, characters: 12, 'engine-failures': 0 });
   expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: 0.4 at last, 0.4 at most.');
   // The figures beside it have it all the same.

@@ -1,7 +1,7 @@
 // Routing: exact paths, one parameter, and chains for what matches nothing.
 import { describe, expect, test } from 'vitest';
 import { json } from '../../../src/core/outcome.ts';
-import { placeSteps } from '../../../src/core/plugin.ts';
+import { placeSteps } from '../../../src/core/step-placement.ts';
 import { compileRoute, specOf } from '../../../src/core/route.ts';
 import type { RouteRow, RouteSpec } from '../../../src/core/route.ts';
 import { Router } from '../../../src/core/router.ts';

@@ -1,7 +1,7 @@
 // The live window: what happened within 15 minutes, by steps, added up over processes and joined to longer spans.
 import { expect, test } from 'vitest';
-import { addUp, grouped, LiveWindow, quantileMs, STEP_MS, STEPS, sumOf } from '../../../src/runtime/live-window.ts';
-import type { AccessEntry } from '../../../src/ports/access-log.ts';
+import { addUp, grouped, LiveWindow, quantileMs, LIVE_STEP_MS, LIVE_STEPS, sumOf } from '../../../src/runtime/live-window.ts';
+import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 
 const request = (code: string, durationMs = 10): AccessEntry => ({ code, durationMs, characters: 5 }) as AccessEntry;
 
@@ -20,8 +20,8 @@ test('steps of several processes are added up moment by moment, quiet moments ar
   other.window.record(request('ok'));
   other.window.record(request('rate_limited'));
   other.window.engineFailures(2);
-  const steps = addUp([one.window.snapshot(), other.window.snapshot()], 1_000_000 + STEP_MS);
-  expect(steps).toHaveLength(STEPS);
+  const steps = addUp([one.window.snapshot(), other.window.snapshot()], 1_000_000 + LIVE_STEP_MS);
+  expect(steps).toHaveLength(LIVE_STEPS);
   expect(steps.at(-2)).toMatchObject({
     atMs: 1_000_000,
     requests: { ok: 2, rate_limited: 1 },
@@ -29,15 +29,15 @@ test('steps of several processes are added up moment by moment, quiet moments ar
     engineFailures: 2,
     inFlight: 3,
   });
-  expect(steps.at(-1)).toMatchObject({ atMs: 1_000_000 + STEP_MS, requests: {}, inFlight: 0 });
+  expect(steps.at(-1)).toMatchObject({ atMs: 1_000_000 + LIVE_STEP_MS, requests: {}, inFlight: 0 });
 });
 
 test('minutes are those of the wall clock; counts are sums, what was under way is the most of any step', () => {
-  const { window, time } = windowAt(120_000 - STEP_MS);
+  const { window, time } = windowAt(120_000 - LIVE_STEP_MS);
   for (const inFlight of [2, 7, 4]) {
     time.inFlight = inFlight;
     window.record(request('ok'));
-    time.nowMs += STEP_MS;
+    time.nowMs += LIVE_STEP_MS;
   }
   time.inFlight = 0;
   const minutes = grouped(addUp([window.snapshot()], time.nowMs), 60_000);
@@ -50,7 +50,7 @@ test('minutes are those of the wall clock; counts are sums, what was under way i
 test('the quantile of a longer span is of all of its requests, not of its steps', () => {
   const { window, time } = windowAt(0);
   for (let i = 0; i < 99; i++) window.record(request('ok', 1));
-  time.nowMs = STEP_MS;
+  time.nowMs = LIVE_STEP_MS;
   window.record(request('ok', 1000));
   const sum = sumOf(window.snapshot());
   expect(quantileMs(sum, 0.5)).toBeLessThan(1.3);
@@ -61,8 +61,8 @@ test('the quantile of a longer span is of all of its requests, not of its steps'
 test('what is older than 15 minutes is gone', () => {
   const { window, time } = windowAt(0);
   window.record(request('ok'));
-  time.nowMs = (STEPS - 1) * STEP_MS;
+  time.nowMs = (LIVE_STEPS - 1) * LIVE_STEP_MS;
   expect(sumOf(addUp([window.snapshot()], time.nowMs)).requests).toEqual({ ok: 1 });
-  time.nowMs += STEP_MS;
+  time.nowMs += LIVE_STEP_MS;
   expect(sumOf(addUp([window.snapshot()], time.nowMs)).requests).toEqual({});
 });

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
-import type { SettlementResult } from '../../../src/runtime/settlement-queue.ts';
+import type { SettlementResult } from '../../../src/ports/settlement-result.ts';
 
 const LEASE_MS = 60_000;
 const reservation = { requestId: 'r1', teamId: 'T1', characters: 10, leaseUntilMs: 0 };

@@ -1,5 +1,5 @@
 -- What every script starts with: short names, complete arguments before anything is written, and the time.
--- The loader puts constants in front: RATE_WINDOW_MS, REMEMBER_MS, and those of src/stores/redis/layout.ts.
+-- The loader puts constants in front: RATE_WINDOW_MS, REMEMBER_MS, and those of src/stores/redis/team-layout.ts.
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
 local insert, sub, byte = table.insert, string.sub, string.byte

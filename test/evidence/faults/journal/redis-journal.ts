@@ -1,6 +1,6 @@
 // Turns a Redis server's own append-only file into the journal: what each script run wrote, per id, key and place.
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
-import { readBooks, readKeyState } from '../../../../src/stores/redis/layout.ts';
+import { readPeriodBooks, readKeyState } from '../../../../src/stores/redis/team-layout.ts';
 import type { Counters, Ended, Operation, Reserved } from '../../../support/history.ts';
 import { readAof } from './aof-file.ts';
 import type { Command } from './aof-file.ts';
@@ -66,7 +66,7 @@ function take(draft: Draft, [word = '', key = '', ...values]: Command): void {
 function takeTeamField(draft: Draft, field: string, value: Buffer): void {
   const { counters, lastUses, known } = draft;
   if (field === 'b') {
-    const { usedCharacters, balanceMicro } = readBooks(value);
+    const { usedCharacters, balanceMicro } = readPeriodBooks(value);
     Object.assign(counters, { usedCharacters, balanceMicro });
   } else if (field.startsWith('k')) {
     const keyId = field.slice(1);

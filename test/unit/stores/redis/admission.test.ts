@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { readBooks } from '../../../../src/stores/redis/layout.ts';
+import { readPeriodBooks } from '../../../../src/stores/redis/team-layout.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import type { RedisServer } from '../../../support/redis.ts';
@@ -157,7 +157,7 @@ describe('a period in Redis', () => {
     expect(both.map(({ kind }) => kind).toSorted()).toEqual(['admitted', 'quota_exceeded']);
     // One for both, which asks, and one for each with the answer.
     expect(await scriptRuns(client)).toBe(3);
-    expect(readBooks((await client.hgetBuffer(keys.team, 'b'))!).number).toBe(2);
+    expect(readPeriodBooks((await client.hgetBuffer(keys.team, 'b'))!).number).toBe(2);
     await store.ledger.admit(asking('r5'));
     expect(await scriptRuns(client)).toBe(4);
   });

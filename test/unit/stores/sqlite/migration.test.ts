@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulid } from 'ulid';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
-import { MIGRATIONS } from '../../../../src/stores/sqlite/schema.ts';
+import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';

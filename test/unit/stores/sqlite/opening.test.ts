@@ -8,7 +8,7 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { addNumbers, migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import type { Durability } from '../../../../src/stores/sqlite/open-database.ts';
-import { MIGRATIONS } from '../../../../src/stores/sqlite/schema.ts';
+import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';

@@ -33,7 +33,7 @@ export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumb
 }
 
 /** Field `b` of a team. */
-export interface Books {
+export interface PeriodBooks {
   readonly number: number;
   readonly startMs: number;
   readonly endMs: number;
@@ -41,7 +41,7 @@ export interface Books {
   readonly balanceMicro: number;
 }
 
-export function readBooks(packed: Buffer): Books {
+export function readPeriodBooks(packed: Buffer): PeriodBooks {
   const [number, startMs, endMs, usedCharacters, balanceMicro] = doubles(packed, 0, 5) as [number, number, number, number, number];
   return { number, startMs, endMs, usedCharacters, balanceMicro };
 }

@@ -2,7 +2,7 @@
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import { FramingGuard } from './framing.ts';
 
-export class HeadReader {
+export class HeaderCollector {
   readonly framing = new FramingGuard();
   /** Names that are kept, by their length: nearly every other field is told apart by that alone, and a name need not be hashed. */
   readonly #wanted: readonly (readonly string[] | undefined)[];

@@ -1,7 +1,7 @@
 // Bodies around their limit, and bodies that do not end.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BodyCollector } from '../../../src/server/body.ts';
+import { BodyCollector } from '../../../src/server/body-collector.ts';
 import { RawConnection, chunked, requestBytes } from '../../support/raw-http.ts';
 import { BODY_BYTES_MAX, LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';

@@ -7,7 +7,7 @@ import type { ProblemForm } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
 /** What goes on the wire. `Date`, `Content-Length` and `Connection` are the writer's. */
-export interface Answer {
+export interface ResponseMessage {
   readonly status: number;
   readonly requestId: string;
   /** `undefined` when there is no body. */
@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 /** The same for an answer that is written as it comes. */
-export interface StreamHead extends Omit<Answer, 'body'> {
+export interface StreamHead extends Omit<ResponseMessage, 'body'> {
   /** How long the body will be; `undefined` is chunked. */
   readonly bytes: number | undefined;
 }
@@ -26,7 +26,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Throws when a field could not be sent as it is: uWS would write a line break as it stands, and split the answer. */
-export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): Answer {
+export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   if (outcome.kind === 'problem') {
     const form = x.route.problemForm;
     if (form !== undefined) return composeAs(form, outcome, x, problems);
@@ -38,7 +38,7 @@ export function compose(outcome: Reply | Refusal, x: Exchange, problems: Problem
   return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), body };
 }
 
-function composeAs(form: ProblemForm, { problem }: Refusal, x: Exchange, problems: ProblemWriter): Answer {
+function composeAs(form: ProblemForm, { problem }: Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   const { status, headers, body } = problems.renderAs(form, problem, x.id);
   if (!Number.isInteger(status) || status < 400 || status > 599) throw new Error('a problem form gives a status from 400 to 599');
   checkType(form.contentType);
@@ -78,7 +78,7 @@ export function statusLine(status: number): string {
 const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text ?? ''}`]));
 
 /** The whole answer as text, for a connection whose parser has given up: it always closes. */
-export function serialise(answer: Answer): string {
+export function serialise(answer: ResponseMessage): string {
   const fields = [
     ...fieldsOf(answer),
     ['Date', new Date().toUTCString()],
@@ -90,7 +90,7 @@ export function serialise(answer: Answer): string {
 }
 
 /** The fields that every answer carries, then its own. */
-export function fieldsOf(answer: Omit<Answer, 'body'>): [name: string, value: string][] {
+export function fieldsOf(answer: Omit<ResponseMessage, 'body'>): [name: string, value: string][] {
   const fields: [string, string][] = [
     ['X-Request-Id', answer.requestId],
     ['Cache-Control', 'no-store'],

@@ -134,10 +134,10 @@ CREATE INDEX glossaries_by_team ON glossaries (team);
 `;
 
 /** SQL, or what SQL alone cannot do. */
-export type Step = string | ((database: DatabaseSync) => void);
+export type SchemaStep = string | ((database: DatabaseSync) => void);
 
 /** Step n brings a file from version n to n + 1 (`PRAGMA user_version`), in one transaction. */
-export const MIGRATIONS: readonly Step[] = [
+export const MIGRATIONS: readonly SchemaStep[] = [
   `${FIRST} PRAGMA application_id = ${APPLICATION_ID};`,
   (database) => {
     database.exec(LEDGER_SHAPE.before);
