@@ -7,10 +7,11 @@ import { startApp } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { makeTeam, SILENT } from '../support/gateway.ts';
+import { makeTeam } from '../support/gateway.ts';
 import { inProcess, parsed, temporaryFolder } from '../support/lingate-command.ts';
 import type { Folder } from '../support/lingate-command.ts';
 import model from '../support/plugins/model-store.ts';
+import { SILENT } from '../support/silent-log.ts';
 
 const MODULE = fileURLToPath(new URL('../support/plugins/model-store.ts', import.meta.url));
 const FREE = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', listener: 'node' };

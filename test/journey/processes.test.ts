@@ -1,44 +1,38 @@
 // Several gateway processes in front of one store: limits hold over all of them to the request and the character.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/stores/open.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { lingate, parsed } from '../support/lingate-command.ts';
-import { QUOTA_PLAN, SILENT, makeTeam } from '../support/gateway.ts';
+import { QUOTA_PLAN, makeTeam } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
-import { startRedis } from '../support/redis.ts';
-import type { RedisServer } from '../support/redis.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { openBeside, storePlace } from '../support/store-place.ts';
+import type { StorePlace } from '../support/store-place.ts';
 
 describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
-  let folder: string;
-  let redis: RedisServer | undefined;
+  let place: StorePlace;
   let url: string;
   let engine: ScriptedEngine;
   let gateways: GatewayProcess[];
   let store: Store;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lingate-processes-'));
-    redis = kind === 'redis' ? await startRedis() : undefined;
-    url = redis?.url ?? `sqlite:${folder}/lingate.db`;
+    place = await storePlace(kind);
+    ({ url } = place);
     engine = await startScriptedEngine();
     const args = ['serve', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
     gateways = [await startGatewayProcess({ args }), await startGatewayProcess({ args })];
-    store = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() } });
+    store = await openBeside(url);
   });
 
   afterAll(async () => {
     expect(await Promise.all(gateways.map((gateway) => gateway.end('SIGTERM')))).toEqual([0, 0]);
     await store.close();
     await engine.close();
-    await redis?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await place.remove();
   });
 
   function translate(index: number, key: string, text = '0123456789'): Promise<Response> {
@@ -112,7 +106,7 @@ describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
   test('a process that is killed in the middle of requests charges nothing for them, and the lease frees what they held', async () => {
     const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 100 });
     const args = ['serve', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
-    const config = `${folder}/short-lease.yaml`;
+    const config = `${place.folder}/short-lease.yaml`;
     await writeFile(config, 'limits: { reservation_seconds: 3 }\nengine: { timeout_ms: 1000 }\n');
     const doomed = await startGatewayProcess({ args: [...args, '--config', config] });
     engine.behave('hang', 'hang');

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { adminApps } from '../../src/app/admin-side.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startOpsListener } from '../../src/ops/ops-listener.ts';
-import { openStore } from '../../src/stores/open.ts';
-import { SILENT } from '../support/gateway.ts';
 import { sampleStates } from './sample-states.ts';
 import { sampleTeams } from './sample-teams.ts';
+import { SILENT } from '../support/silent-log.ts';
+import { openBeside } from '../support/store-place.ts';
 
 export interface SampleConsole {
   readonly url: string;
@@ -23,7 +23,7 @@ const TOKEN = 'a token for pictures, 32 characters or more';
 export async function openSampleConsole(): Promise<SampleConsole> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-pictures-'));
   const config = loadConfig({ file: undefined, env: {}, flags: { store: `sqlite:${folder}/lingate.db` } });
-  const store = await openStore(config.store, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const store = await openBeside(config.store);
   const teamId = await sampleTeams(store, config.plans);
   const apps = adminApps({
     token: TOKEN,

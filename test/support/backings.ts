@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Log } from '../../src/ports/log.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { LedgerWay } from '../../src/stores/redis/scripts.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { emptyBooks, referenceStore } from './model/reference-store.ts';
 import { startRedis } from './redis.ts';
+import { SILENT } from './silent-log.ts';
 import type { OpenStore } from '../../src/testing/store-contract.ts';
 
 /** Every call of `open` gives another instance on the same backing; `remove` comes after all of them are closed. */
@@ -18,8 +18,6 @@ export interface Backing {
 
 // Generous: the two cores may be busy with other tests, and a late answer is not what is tested here.
 const TIMEOUT_MS = 5000;
-
-const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 export async function modelBacking(): Promise<Backing> {
   const books = emptyBooks();

@@ -1,7 +1,4 @@
 // Runs the same tests against every combination of listener and store, each a gateway of its own with a scripted engine behind it.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -11,8 +8,8 @@ import { startGateway } from './gateway.ts';
 import type { TestGateway } from './gateway.ts';
 import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
-import { startRedis } from './redis.ts';
-import type { RedisServer } from './redis.ts';
+import { storePlace } from './store-place.ts';
+import type { StorePlace } from './store-place.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
@@ -38,13 +35,11 @@ export function onEveryGateway(options: EveryGatewayOptions, tests: (setting: Se
   const combinations = listeners.flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
   describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
     const setting = { listener, store } as Setting;
-    let redis: RedisServer | undefined;
-    let folder = '';
+    let place: StorePlace;
 
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'lingate-journey-'));
-      redis = store === 'redis' ? await startRedis() : undefined;
-      setting.url = redis?.url ?? `sqlite:${folder}/lingate.db`;
+      place = await storePlace(store);
+      setting.url = place.url;
       setting.engine = await startScriptedEngine();
       setting.gateway = await startGateway({ listener, store: setting.url, engineUrls: [setting.engine.url], config });
     });
@@ -52,8 +47,7 @@ export function onEveryGateway(options: EveryGatewayOptions, tests: (setting: Se
     afterAll(async () => {
       await setting.gateway.stop();
       await setting.engine.close();
-      await redis?.stop();
-      await rm(folder, { recursive: true, force: true });
+      await place.remove();
     });
 
     tests(setting);

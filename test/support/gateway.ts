@@ -13,9 +13,8 @@ import { toMicro } from '../../src/domain/money.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { CreditPlan, Plan, QuotaPlan } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
-import { openStore } from '../../src/stores/open.ts';
-import type { Log } from '../../src/ports/log.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { openBeside } from './store-place.ts';
 
 export const QUOTA_PLAN: QuotaPlan = {
   billing: 'quota',
@@ -67,8 +66,6 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-test-'));
   const file = join(folder, 'lingate.yaml');
@@ -88,8 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   await writeFile(file, JSON.stringify(config));
   const logLines: string[] = [];
   const app = await startApp(loadConfig({ file, env: {}, flags: {} }), { logDestination: { write: (line) => void logLines.push(line) } });
-  // What a test prepares or looks at waits for a busy disk; only what the gateway does itself is under its deadline.
-  const store = await openStore(options.store, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
+  const store = await openBeside(options.store);
   return {
     app,
     port: app.listen.port,

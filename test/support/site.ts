@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/stores/open.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { SILENT, makeTeam } from './gateway.ts';
+import { makeTeam } from './gateway.ts';
 import type { TestTeam } from './gateway.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import type { GatewayProcess } from './gateway-process.ts';
@@ -13,6 +12,7 @@ import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { openBeside } from './store-place.ts';
 
 export interface Site {
   readonly folder: string;
@@ -33,7 +33,7 @@ export async function openSite(): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-site-'));
   const storeUrl = `sqlite:${folder}/lingate.db`;
   const engine = await startScriptedEngine();
-  const store = await openStore(storeUrl, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
+  const store = await openBeside(storeUrl);
   const file = join(folder, 'lingate.yaml');
   const configure = (config: Readonly<Record<string, unknown>>): Promise<void> => writeFile(file, JSON.stringify(config));
   await configure({ engine: { urls: [engine.url] } });

@@ -10,13 +10,13 @@ import { limitsOf } from '../../../src/domain/plan.ts';
 import { freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
-import { openStore } from '../../../src/stores/open.ts';
-import { CREDIT_PLAN, QUOTA_PLAN, SILENT, startGateway } from '../../support/gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { startRedis } from '../../support/redis.ts';
 import { judgeAlerts, Timeline } from '../../support/rule-series.ts';
 import type { Moment } from '../../support/rule-series.ts';
 import { runProgram } from '../../support/start-program.ts';
+import { openBeside } from '../../support/store-place.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -224,7 +224,7 @@ describe('the alerts', () => {
 
   test('a key that nobody uses, until it is used', async () => {
     const url = `sqlite:${folder}/lingate.db`;
-    const longAgo = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() - 40 * DAY_MS } });
+    const longAgo = await openBeside(url, { nowMs: () => Date.now() - 40 * DAY_MS });
     const teamId = ulid();
     await longAgo.teams.createTeam({ teamId, name: 'Old', plan: 'test', limits: limitsOf(QUOTA_PLAN), balanceMicro: 0 });
     const old = freshKey(teamId);

@@ -6,9 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Client } from 'undici';
 import { freePortOf } from '../../../src/server/port-check.ts';
-import { openStore } from '../../../src/stores/open.ts';
 import { report } from '../scorecard/report.ts';
-import { QUOTA_PLAN, SILENT, makeTeam } from '../../support/gateway.ts';
+import { QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
@@ -16,6 +15,7 @@ import { scriptedTranslation } from '../../../src/testing/scripted-engine.ts';
 import { startRedis } from '../../support/redis.ts';
 import { openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
+import { openBeside } from '../../support/store-place.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -117,7 +117,7 @@ test.each([
   '$signals SIGTERMs under load, $workers worker(s) each: no failed request, none uncharged, exit 0 each time',
   async ({ signals, workers }) => {
     const redis = await startRedis();
-    const store = await openStore(redis.url, { log: SILENT, clock: { nowMs: () => Date.now() } });
+    const store = await openBeside(redis.url);
     const team = await makeTeam(store, { ...QUOTA_PLAN, requests_per_second: 50_000, characters: 100_000_000 });
     site.engine.always((asked, response) => {
       const { text } = JSON.parse(asked.body) as { text: string[] };

@@ -6,10 +6,11 @@ import { toMicro } from '../../../src/domain/money.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openStore } from '../../../src/stores/open.ts';
-import { SILENT, makeTeam } from '../../support/gateway.ts';
+import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { figuresOf, findings } from '../../support/history.ts';
 import type { Crash, Figures, History, Operation, Seen, TeamBooks } from '../../support/history.ts';
+import { SILENT } from '../../support/silent-log.ts';
 
 export interface WatchedTeam extends TestTeam {
   readonly limits: TeamLimits;

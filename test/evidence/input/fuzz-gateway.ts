@@ -6,11 +6,11 @@ import { ulid } from 'ulid';
 import { digestOf, displayOf } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { openStore } from '../../../src/stores/open.ts';
 import { KEY } from '../http-table/notation.ts';
-import { QUOTA_PLAN, SILENT } from '../../support/gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { openBeside } from '../../support/store-place.ts';
 
 const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
 const PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000, characters: 1_000_000_000, max_glossaries: 10_000 };
@@ -32,7 +32,7 @@ export async function startFuzzedGateway(listener: 'uws' | 'node', folder: strin
   };
   await writeFile(file, JSON.stringify(config));
   const gateway = await startGatewayProcess({ args: ['serve', '--config', file] });
-  const opened = await openStore(store, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const opened = await openBeside(store);
   const teamId = ulid();
   answered(await opened.teams.createTeam({ teamId, name: 'Fuzz', plan: 'fuzz', limits: limitsOf(PLAN), balanceMicro: 0 }));
   answered(

@@ -1,17 +1,15 @@
 // A gateway as a process of its own with a scripted engine and a team that no plan holds back: what load is put on.
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../../../src/ports/store.ts';
-import { openStore } from '../../../src/stores/open.ts';
-import { QUOTA_PLAN, SILENT, makeTeam } from '../../support/gateway.ts';
+import { QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
-import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { openBeside, storePlace } from '../../support/store-place.ts';
 
 export interface LoadedGateway {
   readonly process: GatewayProcess;
@@ -41,17 +39,16 @@ export interface LoadedOptions {
 export const ROOMY_PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000, characters: 1_000_000_000_000 };
 
 export async function startLoadedGateway({ store: kind, config = {}, nodeOptions }: LoadedOptions): Promise<LoadedGateway> {
-  const folder = await mkdtemp(join(tmpdir(), 'lingate-load-'));
   const engine = await startScriptedEngine();
-  const redis = kind === 'redis' ? await startRedis() : undefined;
-  const url = redis?.url ?? `sqlite:${folder}/lingate.db`;
-  const file = join(folder, 'lingate.yaml');
+  const place = await storePlace(kind);
+  const { url } = place;
+  const file = join(place.folder, 'lingate.yaml');
   // JSON is YAML.
   await writeFile(file, JSON.stringify(config));
   const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
   const env = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
   const gateway = await startGatewayProcess({ args, env });
-  const store = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const store = await openBeside(url);
   const procFile = (name: string): string => `/proc/${gateway.process.pid}/${name}`;
   return {
     process: gateway,
@@ -59,7 +56,7 @@ export async function startLoadedGateway({ store: kind, config = {}, nodeOptions
     engine,
     store,
     storeUrl: url,
-    redis,
+    redis: place.redis,
     team: () => makeTeam(store, ROOMY_PLAN),
     metric: (name) => readMetric(gateway.opsUrl, name),
     connections: () => acceptedOn(gateway.port),
@@ -69,8 +66,7 @@ export async function startLoadedGateway({ store: kind, config = {}, nodeOptions
       await gateway.end('SIGTERM');
       await store.close();
       await engine.close();
-      await redis?.stop();
-      await rm(folder, { recursive: true, force: true });
+      await place.remove();
     },
   };
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore } from '../../../src/stores/open.ts';
-import { SILENT, makeTeam } from '../../support/gateway.ts';
+import { makeTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { launch, runProgram } from '../../support/start-program.ts';
 import type { Startable } from '../../support/start-program.ts';
+import { openBeside } from '../../support/store-place.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 /** As in the Dockerfile. */
@@ -84,7 +84,7 @@ test('a gateway needs no root, no capability and nothing to write but its data, 
     expect(status).toMatch(new RegExp(`^Uid:\\t${(CAN_BECOME ? [UID, UID, UID, UID] : [own, own, own, own]).join('\\t')}$`, 'm'));
     if (CAN_BECOME) for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assertNone(status, set);
 
-    const store = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() } });
+    const store = await openBeside(url);
     const { key } = await makeTeam(store);
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
     const body = '{"text":["Hello"],"target_lang":"DE"}';

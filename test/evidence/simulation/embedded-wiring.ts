@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { deedOf, perform } from './change.ts';
 import type { Deed } from './entries.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
-import { SILENT } from './silent-log.ts';
+import { SILENT } from '../../support/silent-log.ts';
 import { newProcess } from './virtual-time.ts';
 import type { Change, SimulatedStore, StoreClient, World } from './world.ts';
 import type { Process } from './virtual-time.ts';

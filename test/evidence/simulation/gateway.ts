@@ -12,7 +12,7 @@ import type { Intent } from './history.ts';
 import { ulidOf } from './keys.ts';
 import type { DrawnRequest } from './requests.ts';
 import { simulatedRoutes } from './routes.ts';
-import { SILENT } from './silent-log.ts';
+import { SILENT } from '../../support/silent-log.ts';
 import type { Process } from './virtual-time.ts';
 import type { SimulatedStore, StoreClient, World } from './world.ts';
 

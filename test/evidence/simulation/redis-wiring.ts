@@ -8,7 +8,7 @@ import { Connection } from './connection.ts';
 import type { NoiseFault } from './faults.ts';
 import { ModelServer } from './model-server.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
-import { SILENT } from './silent-log.ts';
+import { SILENT } from '../../support/silent-log.ts';
 import type { Process } from './virtual-time.ts';
 import type { Change, SimulatedStore, StoreClient, World } from './world.ts';
 

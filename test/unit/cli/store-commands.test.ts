@@ -3,16 +3,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ulidSource } from '../../../src/domain/ulid.ts';
-import { openStore } from '../../../src/stores/open.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { inProcess, lingate, parsed, temporaryFolder } from '../../support/lingate-command.ts';
 import type { Ended, Folder } from '../../support/lingate-command.ts';
+import { openBeside } from '../../support/store-place.ts';
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const newId = ulidSource(Date.now);
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 type Report = Record<string, unknown> & { readonly team_id: string };
 type KeyReport = Record<string, unknown> & { readonly key_id: string; readonly key: string; readonly display: string };
@@ -62,7 +61,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
 
   /** Charges characters to a key, as the gateway would. */
   async function charge(teamId: string, keyId: string, characters: number): Promise<void> {
-    const store = await openStore(env['LINGATE_STORE']!, { log: silent, clock: { nowMs: () => Date.now() } });
+    const store = await openBeside(env['LINGATE_STORE']!);
     const requestId = newId();
     const request = { requestId, teamId, keyId, characters, reserve: true, leaseMs: 60_000, glossary: undefined };
     expect(await store.ledger.admit(request)).toMatchObject({ kind: 'admitted' });

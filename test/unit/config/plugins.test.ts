@@ -10,7 +10,7 @@ import { ConfigError } from '../../../src/config/config-error.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { loadPlugins } from '../../../src/config/plugins.ts';
 import type { EngineProtocol } from '../../../src/ports/engine.ts';
-import { SILENT } from '../../support/gateway.ts';
+import { SILENT } from '../../support/silent-log.ts';
 
 const SCHEMA = 'Type.Object({ word: Type.String(), seconds: Type.Integer({ minimum: 1, default: 2 }) }, { additionalProperties: false })';
 const TYPEBOX = pathToFileURL(createRequire(import.meta.url).resolve('typebox')).href;

@@ -1,11 +1,8 @@
 // A gateway with a scripted engine and a store of its own, for tests that look at it from the operator's side.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
+import { storePlace } from '../../support/store-place.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
@@ -28,23 +25,20 @@ export interface RunningGatewayOptions {
 }
 
 export async function startRunningGateway({ store = 'sqlite', config = {} }: RunningGatewayOptions = {}): Promise<RunningGateway> {
-  const folder = await mkdtemp(join(tmpdir(), 'lingate-ops-'));
   const engine = await startScriptedEngine();
-  const redis = store === 'redis' ? await startRedis() : undefined;
-  const url = redis?.url ?? `sqlite:${folder}/lingate.db`;
-  const gateway = await startGateway({ listener: 'uws', store: url, engineUrls: [engine.url], config });
+  const place = await storePlace(store);
+  const gateway = await startGateway({ listener: 'uws', store: place.url, engineUrls: [engine.url], config });
   return {
     gateway,
     engine,
     publicUrl: `http://127.0.0.1:${gateway.port}`,
     opsUrl: `http://127.0.0.1:${gateway.opsPort}`,
-    redis,
-    folder,
+    redis: place.redis,
+    folder: place.folder,
     async stop() {
       await gateway.stop();
       await engine.close();
-      await redis?.stop();
-      await rm(folder, { recursive: true, force: true });
+      await place.remove();
     },
   };
 }

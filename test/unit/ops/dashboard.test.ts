@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openStore } from '../../../src/stores/open.ts';
-import { CREDIT_PLAN, makeTeam, QUOTA_PLAN, SILENT, startGateway } from '../../support/gateway.ts';
+import { CREDIT_PLAN, makeTeam, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { openBeside } from '../../support/store-place.ts';
 
 interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 async function neglectedKey(url: string): Promise<void> {
-  const longAgo = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() - 3 * 86_400_000 } });
+  const longAgo = await openBeside(url, { nowMs: () => Date.now() - 3 * 86_400_000 });
   await makeTeam(longAgo);
   await longAgo.close();
 }

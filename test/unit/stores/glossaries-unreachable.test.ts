@@ -4,7 +4,8 @@ import type { GlossaryStore } from '../../../src/ports/glossary-store.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { startRedis } from '../../support/redis.ts';
-import { SILENT, sqliteFile } from './sqlite/sqlite-file.ts';
+import { sqliteFile } from './sqlite/sqlite-file.ts';
+import { SILENT } from '../../support/silent-log.ts';
 
 const TEAM = '01JTEAM0000000000000000000';
 const CALLS: readonly ((glossaries: GlossaryStore) => Promise<unknown>)[] = [

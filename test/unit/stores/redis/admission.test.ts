@@ -1,34 +1,25 @@
 // What Redis makes of admissions: one call each, exact numbers, periods, and the window as a list.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { readPeriodBooks } from '../../../../src/stores/redis/team-layout.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import type { RedisServer } from '../../../support/redis.ts';
-import { CREDIT, KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, stillClock } from './fixture.ts';
+import { emptyRedis } from '../../../support/redis-of-file.ts';
+import { CREDIT, KEY, QUOTA, TEAM, asking, furnish, scriptRuns, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
 /** Places whose ids are forgotten together (lua/layout.lua). */
 const LOOKED_AT_ONCE = 64;
-let server: RedisServer;
+const redis = emptyRedis();
 let client: Redis;
 let store: Store;
 let clock: ReturnType<typeof stillClock>;
 
-beforeAll(async () => {
-  server = await redisServer();
-  client = plainClient(server.port);
-});
-
-afterAll(() => client.disconnect());
-
 beforeEach(async () => {
-  await client.flushall();
+  ({ client } = redis);
   clock = stillClock();
-  store = await openRedisStore({ url: server.url, log: memoryLog(), clock });
-  return () => store.close();
+  store = await redis.open({ clock });
 });
 
 describe('an admission in Redis', () => {
@@ -55,14 +46,13 @@ describe('an admission in Redis', () => {
   });
 
   test.each(['fast', 'general', 'tossed'] as const)('of a key that was used and then revoked is refused, the %s way', async (ledgerWay) => {
-    const another = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+    const another = await redis.open({ clock, ledgerWay });
     await furnish(another);
     for (const id of ['r1', 'r2']) expect(await another.ledger.admit(asking(id))).toMatchObject({ kind: 'admitted' });
     answered(await another.teams.revokeKey(KEY));
     expect(await another.ledger.admit(asking('r3'))).toEqual({ kind: 'key_revoked' });
     expect(await another.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
     expect(answered(await another.teams.listKeys(TEAM))?.[0]).toMatchObject({ status: 'revoked' });
-    await another.close();
   });
 
   test('keeps amounts exact up to the largest whole number', async () => {

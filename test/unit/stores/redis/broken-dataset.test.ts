@@ -1,35 +1,22 @@
 // Keys of the wrong type: operations fail on them before they write anything, so nothing is ever half written.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
-import type { RedisServer } from '../../../support/redis.ts';
-import { CREDIT, KEY, TEAM, asking, furnish, memoryLog, plainClient, redisServer, snapshot } from './fixture.ts';
+import { emptyRedis } from '../../../support/redis-of-file.ts';
+import { CREDIT, KEY, TEAM, asking, furnish, snapshot } from './fixture.ts';
 
-let server: RedisServer;
+const redis = emptyRedis();
 let client: Redis;
 let store: Store;
-const log = memoryLog();
-
-beforeAll(async () => {
-  server = await redisServer();
-  client = plainClient(server.port);
-});
-
-afterAll(() => client.disconnect());
-
-beforeEach(async () => {
-  await client.flushall();
-});
 
 describe.each(['fast', 'general', 'tossed'] as const)('a broken dataset, the %s way', (ledgerWay) => {
   beforeEach(async () => {
-    store = await openRedisStore({ url: server.url, log, ledgerWay });
+    ({ client } = redis);
+    store = await redis.open({ ledgerWay });
     await furnish(store);
-    return () => store.close();
   });
 
   const keys = teamKeys(TEAM);

@@ -1,31 +1,21 @@
 // When Redis fails: nothing runs twice, nothing runs late, and nobody waits.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { freePort } from '../../../support/free-port.ts';
-import type { RedisServer } from '../../../support/redis.ts';
-import { DIGEST, KEY, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
+import { emptyRedis, ownAllSlots, plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { DIGEST, KEY, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
 import { replyCutter } from './reply-cutter.ts';
 
-let server: RedisServer;
+const redis = emptyRedis();
 let client: Redis;
 let store: Store;
-const log = memoryLog();
-
-beforeAll(async () => {
-  server = await redisServer();
-  client = plainClient(server.port);
-});
-
-afterAll(() => client.disconnect());
 
 beforeEach(async () => {
-  await client.flushall();
-  store = await openRedisStore({ url: server.url, log });
+  ({ client } = redis);
+  store = await redis.open();
   await furnish(store);
-  return () => store.close();
 });
 
 describe('a lost reply', () => {
@@ -37,7 +27,7 @@ describe('a lost reply', () => {
     await redisServer(['--port', String(serverPort), ...(scheme === 'redis' ? [] : clustered)]);
     const direct = plainClient(serverPort);
     if (scheme !== 'redis') await ownAllSlots(direct);
-    const through = await openRedisStore({ url: `${scheme}://127.0.0.1:${cutter.port}`, log });
+    const through = await redis.open({ url: `${scheme}://127.0.0.1:${cutter.port}` });
     try {
       await furnish(through);
       await through.ledger.admit(asking('warm'));
@@ -64,17 +54,17 @@ describe('a lost reply', () => {
 
 describe('a server that is frozen', () => {
   test('is unavailable when the time is up, and runs nothing of what it was sent when it thaws', async () => {
-    const brisk = await openRedisStore({ url: server.url, log, commandTimeoutMs: 150 });
+    const brisk = await redis.open({ commandTimeoutMs: 150 });
     await brisk.ledger.admit(asking('before'));
     await client.config('RESETSTAT');
     const before = await snapshot(client);
-    server.process.kill('SIGSTOP');
+    redis.server.process.kill('SIGSTOP');
     const startedAtMs = performance.now();
     const answers = await Promise.all([brisk.ledger.admit(asking('r1')), brisk.ledger.resolve(TEAM, 'before', 'commit')]);
     const tookMs = performance.now() - startedAtMs;
     // Longer than the scripts' deadline by the server's clock, which ticks on.
     await vi.waitUntil(() => performance.now() - startedAtMs > 300);
-    server.process.kill('SIGCONT');
+    redis.server.process.kill('SIGCONT');
     expect(answers).toEqual([
       { kind: 'unavailable', cause: 'timeout' },
       { kind: 'unavailable', cause: 'timeout' },
@@ -89,7 +79,7 @@ describe('a server that is frozen', () => {
 describe('a server that is down', () => {
   test('is unavailable at once, and serves again when it is back, with its scripts gone', async () => {
     const other = await redisServer();
-    const away = await openRedisStore({ url: other.url, log });
+    const away = await redis.open({ url: other.url });
     await furnish(away);
     await other.stop();
     await vi.waitUntil(async () => (await away.ledger.admit(asking('r1'))).kind === 'unavailable');
@@ -111,7 +101,7 @@ describe('a server that is down', () => {
 
   test('does not keep a store from closing', async () => {
     const other = await redisServer();
-    const away = await openRedisStore({ url: other.url, log });
+    const away = await redis.open({ url: other.url });
     await other.stop();
     await away.close();
     expect(await away.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });

@@ -1,6 +1,6 @@
 // What the Redis tests share: a store with a team and a key, a log that remembers, and a look at everything that is stored.
-import { Redis } from 'ioredis';
-import { afterAll, expect, vi } from 'vitest';
+import type { Redis } from 'ioredis';
+import { expect } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-error.ts';
 import type { TeamLimits } from '../../../../src/domain/plan.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -8,8 +8,6 @@ import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
 import type { Log } from '../../../../src/ports/log.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import { startRedis } from '../../../support/redis.ts';
-import type { RedisServer } from '../../../support/redis.ts';
 
 export const TEAM = '01JTEAM0000000000000000000';
 export const KEY = '01JKEY00000000000000000000';
@@ -60,30 +58,6 @@ export async function furnish(store: Store, limits: TeamLimits = QUOTA, balanceM
 
 export function asking(requestId: string, more: Partial<AdmissionRequest> = {}): AdmissionRequest {
   return { requestId, teamId: TEAM, keyId: KEY, characters: 10, reserve: true, leaseMs: 60_000, glossary: undefined, ...more };
-}
-
-const servers: RedisServer[] = [];
-
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.stop()));
-});
-
-/** A server that is gone after the file's tests, also when one of them fails half-way. */
-export async function redisServer(args: readonly string[] = [], file?: string): Promise<RedisServer> {
-  const server = await startRedis(args, file);
-  servers.push(server);
-  return server;
-}
-
-/** A client of the test's own, with the library's defaults. */
-export function plainClient(port: number): Redis {
-  return new Redis(port, '127.0.0.1', { protocol: 2 });
-}
-
-/** Makes a server that was started for a cluster the whole of it. */
-export async function ownAllSlots(client: Redis): Promise<void> {
-  await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 10_000);
 }
 
 /** Every key with its serialised value. */

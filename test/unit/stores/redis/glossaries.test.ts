@@ -1,32 +1,23 @@
 // What Redis makes of glossaries: one call each to create and remove, entries read only when asked for, nothing half written.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
-import type { RedisServer } from '../../../support/redis.ts';
-import { QUOTA, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
+import { clusterOfOne, emptyRedis } from '../../../support/redis-of-file.ts';
+import { QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
 
 const LIMITS = { ...QUOTA, maxGlossaries: 10 };
-let server: RedisServer;
+const redis = emptyRedis();
 let client: Redis;
 let store: Store;
 
-beforeAll(async () => {
-  server = await redisServer();
-  client = plainClient(server.port);
-});
-
-afterAll(() => client.disconnect());
-
 beforeEach(async () => {
-  await client.flushall();
-  store = await openRedisStore({ url: server.url, log: memoryLog() });
+  ({ client } = redis);
+  store = await redis.open();
   await furnish(store, LIMITS);
-  return () => store.close();
 });
 
 function glossary(glossaryId: string): NewGlossary {
@@ -73,26 +64,15 @@ test('a full server creates and changes none, and still removes', async () => {
 });
 
 test('a cluster keeps them beside their team', async () => {
-  const clustered = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
-  const node = plainClient(clustered.port);
-  try {
-    await ownAllSlots(node);
-    const cluster = await openRedisStore({ url: `redis+cluster://127.0.0.1:${clustered.port}`, log: memoryLog() });
-    try {
-      await furnish(cluster, LIMITS);
-      expect(await cluster.glossaries.create(glossary('G1'))).toMatchObject({
-        kind: 'created',
-        glossary: { dictionaries: [{ entryCount: 1 }] },
-      });
-      expect(await cluster.glossaries.entries(TEAM, 'G1')).toEqual({ entries: { term: 'Begriff' } });
-      expect(await cluster.glossaries.list(TEAM)).toHaveLength(1);
-      expect(await cluster.glossaries.remove(TEAM, 'G1')).toBe(true);
-    } finally {
-      await cluster.close();
-    }
-  } finally {
-    node.disconnect();
-  }
+  const cluster = await redis.open({ url: (await clusterOfOne()).url });
+  await furnish(cluster, LIMITS);
+  expect(await cluster.glossaries.create(glossary('G1'))).toMatchObject({
+    kind: 'created',
+    glossary: { dictionaries: [{ entryCount: 1 }] },
+  });
+  expect(await cluster.glossaries.entries(TEAM, 'G1')).toEqual({ entries: { term: 'Begriff' } });
+  expect(await cluster.glossaries.list(TEAM)).toHaveLength(1);
+  expect(await cluster.glossaries.remove(TEAM, 'G1')).toBe(true);
 });
 
 test('one that was written before glossaries could hold several dictionaries is read, used, changed and removed', async () => {

@@ -1,33 +1,24 @@
 // What lies in Redis: where a team's keys are, and how long they stay.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
-import type { RedisServer } from '../../../support/redis.ts';
-import { QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, stillClock } from './fixture.ts';
+import { emptyRedis, plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { QUOTA, TEAM, asking, furnish, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
-let server: RedisServer;
+const redis = emptyRedis();
 let client: Redis;
 let store: Store;
 let clock: ReturnType<typeof stillClock>;
 
-beforeAll(async () => {
-  server = await redisServer();
-  client = plainClient(server.port);
-});
-
-afterAll(() => client.disconnect());
-
 beforeEach(async () => {
-  await client.flushall();
+  ({ client } = redis);
   clock = stillClock();
-  store = await openRedisStore({ url: server.url, log: memoryLog(), clock });
-  return () => store.close();
+  store = await redis.open({ clock });
 });
 
 describe('the keys in Redis', () => {
@@ -86,7 +77,7 @@ describe('the keys in Redis', () => {
   });
 
   test.each(['fast', 'general', 'tossed'] as const)('renew their time to live while the team is busy, the %s way', async (ledgerWay) => {
-    const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+    const busy = await redis.open({ clock, ledgerWay });
     await furnish(busy);
     for (let i = 0; i < 20; i++) {
       clock.move(30_000);
@@ -99,14 +90,13 @@ describe('the keys in Redis', () => {
         await client.pexpire(name, ttl - used);
       }
     }
-    await busy.close();
   });
 
   test.each(['fast', 'general', 'tossed'] as const)(
     'hold no more ids than a bound, however many have come, the %s way',
     async (ledgerWay) => {
       const perSecond = 20;
-      const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+      const busy = await redis.open({ clock, ledgerWay });
       await furnish(busy, { ...QUOTA, requestsPerSecond: perSecond, characterLimit: 1e9 });
       for (let second = 0; second < 60; second++) {
         const ids = Array.from({ length: perSecond }, (_, i) => `${second}-${i}`);
@@ -120,12 +110,11 @@ describe('the keys in Redis', () => {
       expect(await client.hlen(keys.ids)).toBeLessThan(most);
       expect(await client.llen(keys.places)).toBeLessThan(most);
       expect(await client.zcard(keys.late)).toBe(0);
-      await busy.close();
     },
   );
 
   test.each(['fast', 'general', 'tossed'] as const)('keep what is open while all around it is forgotten, the %s way', async (ledgerWay) => {
-    const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+    const busy = await redis.open({ clock, ledgerWay });
     await furnish(busy, { ...QUOTA, requestsPerSecond: 5, characterLimit: 1e9 });
     await busy.ledger.admit(asking('slow', { leaseMs: 600_000 }));
     for (let i = 0; i < 200; i++) {
@@ -134,14 +123,13 @@ describe('the keys in Redis', () => {
     }
     expect(await busy.ledger.resolve(TEAM, 'slow', 'commit')).toEqual({ kind: 'committed' });
     expect(await busy.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
-    await busy.close();
   });
 
   test.each(['fast', 'general', 'tossed'] as const)(
     'keep the places that a clock that steps back may count again, the %s way',
     async (ledgerWay) => {
       const limit = 40;
-      const busy = await openRedisStore({ url: server.url, log: memoryLog(), clock, ledgerWay });
+      const busy = await redis.open({ clock, ledgerWay });
       await furnish(busy, { ...QUOTA, requestsPerSecond: limit, characterLimit: 1e9 });
       const admit = (name: string) => busy.ledger.admit(asking(name, { reserve: false }));
       for (let i = 0; i < limit; i++) await admit(`old${i}`);
@@ -149,7 +137,6 @@ describe('the keys in Redis', () => {
       // Looks at the ids of the old places, which it forgets.
       expect(await admit('new')).toMatchObject({ kind: 'admitted' });
       expect(await client.llen(keys.places)).toBe(limit);
-      await busy.close();
     },
   );
 
@@ -167,9 +154,5 @@ describe('the keys in Redis', () => {
 async function slotsOf(names: readonly string[]): Promise<number[]> {
   const clustered = await redisServer(['--cluster-enabled', 'yes']);
   const asked = plainClient(clustered.port);
-  try {
-    return await Promise.all(names.map(async (name) => Number(await asked.call('CLUSTER', 'KEYSLOT', name))));
-  } finally {
-    asked.disconnect();
-  }
+  return Promise.all(names.map(async (name) => Number(await asked.call('CLUSTER', 'KEYSLOT', name))));
 }

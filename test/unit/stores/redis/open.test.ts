@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { freePort } from '../../../support/free-port.ts';
 import { LAYOUT_KEY, TEAMS_KEY, teamKey } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import { TEAM, memoryLog, plainClient, redisServer, refusal, snapshot, walk } from './fixture.ts';
+import { plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { TEAM, memoryLog, refusal, snapshot, walk } from './fixture.ts';
 
 // Side by side: some of them wait for a timeout.
 describe.concurrent('a server', () => {
@@ -66,7 +67,6 @@ describe.concurrent('a server', () => {
     const log = memoryLog();
     await walk(server.url.replace('//', '//gate:pw@'), log);
     expect(log.lines).toEqual([expect.stringContaining('forbids CONFIG')]);
-    client.disconnect();
   });
 
   test('older than 6.2 is refused', async () => {
@@ -90,32 +90,24 @@ describe('a dataset', () => {
   test('of the first layout, or of a later one, is refused in a line and left as it is', async () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
-    try {
-      await client.zadd(TEAMS_KEY, 0, TEAM);
-      await client.hset(teamKey(TEAM), { name: 'Team', balance: '0', created: '1', period: 'P1M' });
-      const before = await snapshot(client);
-      expect(await refusal(url)).toContain('holds data of layout 1, and this version reads layout 2');
-      expect(await snapshot(client)).toEqual(before);
-      await client.set(LAYOUT_KEY, '3');
-      expect(await refusal(url)).toContain('holds data of layout 3');
-    } finally {
-      client.disconnect();
-    }
+    await client.zadd(TEAMS_KEY, 0, TEAM);
+    await client.hset(teamKey(TEAM), { name: 'Team', balance: '0', created: '1', period: 'P1M' });
+    const before = await snapshot(client);
+    expect(await refusal(url)).toContain('holds data of layout 1, and this version reads layout 2');
+    expect(await snapshot(client)).toEqual(before);
+    await client.set(LAYOUT_KEY, '3');
+    expect(await refusal(url)).toContain('holds data of layout 3');
   });
 
   test('is marked with its layout, and known by its teams where the mark was lost', async () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
-    try {
-      await walk(url);
-      expect(await client.get(LAYOUT_KEY)).toBe('2');
-      await client.del(LAYOUT_KEY);
-      const store = await openRedisStore({ url, log: memoryLog() });
-      expect(await store.teams.listTeams()).toHaveLength(1);
-      expect(await client.get(LAYOUT_KEY)).toBe('2');
-      await store.close();
-    } finally {
-      client.disconnect();
-    }
+    await walk(url);
+    expect(await client.get(LAYOUT_KEY)).toBe('2');
+    await client.del(LAYOUT_KEY);
+    const store = await openRedisStore({ url, log: memoryLog() });
+    expect(await store.teams.listTeams()).toHaveLength(1);
+    expect(await client.get(LAYOUT_KEY)).toBe('2');
+    await store.close();
   });
 });

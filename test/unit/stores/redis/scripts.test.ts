@@ -1,18 +1,17 @@
 // The scripts themselves, called with less than they need, too late, and with time made known only by their replies.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { packPlan } from '../../../../src/stores/redis/team-layout.ts';
 import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { scriptText } from '../../../../src/stores/redis/scripts.ts';
 import type { ScriptName } from '../../../../src/stores/redis/scripts.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
-import type { RedisServer } from '../../../support/redis.ts';
-import { KEY, QUOTA, TEAM, asking, furnish, memoryLog, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
+import { emptyRedis } from '../../../support/redis-of-file.ts';
+import { KEY, QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
 
 const { team, glossaries, pairs, keys } = teamKeys(TEAM);
 const NEVER_MS = 9_999_999_999_999;
@@ -60,20 +59,13 @@ const CALLS: readonly Call[] = [
   single('remove_glossary', [team, glossaries, pairs], ['G1']),
 ];
 
-let server: RedisServer;
+const redis = emptyRedis();
 let client: Redis;
 let store: Store;
 
-beforeAll(async () => {
-  server = await redisServer();
-  client = plainClient(server.port);
-});
-
-afterAll(() => client.disconnect());
-
 beforeEach(async () => {
-  await client.flushall();
-  store = await openRedisStore({ url: server.url, log: memoryLog() });
+  ({ client } = redis);
+  store = await redis.open();
   await furnish(store, { ...QUOTA, maxGlossaries: 2 });
   await store.ledger.admit(asking('r1'));
   answered(
@@ -81,7 +73,6 @@ beforeEach(async () => {
       singleGlossary({ glossaryId: 'G1', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
     ),
   );
-  return () => store.close();
 });
 
 function run({ name, keys: scriptKeys }: Call, args: readonly (string | Buffer)[], given = scriptKeys): Promise<unknown> {
@@ -120,13 +111,12 @@ describe.each(CALLS)('the script $name with $what', (call) => {
 
 describe("the store's time", () => {
   test('is learnt by one call that does nothing, and then known', async () => {
-    const fresh = await openRedisStore({ url: server.url, log: memoryLog() });
+    const fresh = await redis.open();
     await client.config('RESETSTAT');
     expect(await fresh.ledger.admit(asking('r2'))).toMatchObject({ kind: 'admitted' });
     expect(await scriptRuns(client)).toBe(2);
     expect(await fresh.ledger.admit(asking('r3'))).toMatchObject({ kind: 'admitted' });
     expect(await scriptRuns(client)).toBe(3);
-    await fresh.close();
   });
 
   test('is never estimated later than it is, and follows a clock that is set', () => {

@@ -6,7 +6,9 @@ import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { newId } from '../../../../src/testing/store/team-under-test.ts';
-import { memoryLog, plainClient, QUOTA, redisServer } from './fixture.ts';
+import { plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { SILENT } from '../../../support/silent-log.ts';
+import { QUOTA } from './fixture.ts';
 
 const TEAMS = 1200;
 let store: Store;
@@ -16,8 +18,7 @@ const ids: string[] = Array.from({ length: TEAMS }, newId);
 beforeAll(async () => {
   const server = await redisServer();
   client = plainClient(server.port);
-  await client.flushall();
-  store = await openRedisStore({ url: server.url, log: memoryLog(), commandTimeoutMs: 5000 });
+  store = await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 });
   for (const [number, teamId] of ids.entries()) {
     // Some lines long, so that a name is found at any place of a stretch.
     answered(
@@ -32,10 +33,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(async () => {
-  await store.close();
-  client.disconnect();
-});
+afterAll(() => store.close());
 
 const found = async (search: string, after?: string, limit = TEAMS): Promise<string[]> =>
   answered(await store.teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);

@@ -1,37 +1,28 @@
 // What Redis makes of operations that are asked for in one turn of the event loop: one call, and each as if it were alone.
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
-import type { RedisServer } from '../../../support/redis.ts';
-import { CREDIT, QUOTA, TEAM, asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, scriptRuns, snapshot } from './fixture.ts';
+import { clusterOfOne, emptyRedis } from '../../../support/redis-of-file.ts';
+import { CREDIT, QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
 
 const OTHER = '01JTEAM0000000000000000001';
 const OTHER_KEY = '01JKEY00000000000000000001';
-let server: RedisServer;
+const redis = emptyRedis();
 let client: Redis;
 let store: Store;
 
-beforeAll(async () => {
-  server = await redisServer();
-  client = plainClient(server.port);
-});
-
-afterAll(() => client.disconnect());
-
 beforeEach(async () => {
-  await client.flushall();
-  store = await openRedisStore({ url: server.url, log: memoryLog() });
+  ({ client } = redis);
+  store = await redis.open();
   await furnish(store, { ...QUOTA, requestsPerSecond: 1000 });
   await furnish(store, { ...CREDIT, requestsPerSecond: 1000 }, 1e9, OTHER, OTHER_KEY);
   // The first call learns the time.
   await store.ledger.admit(asking('warm', { characters: 1 }));
   await client.config('RESETSTAT');
-  return () => store.close();
 });
 
 const ofOther = (requestId: string) => asking(requestId, { teamId: OTHER, keyId: OTHER_KEY });
@@ -140,27 +131,20 @@ describe('a turn of operations', () => {
   });
 
   test('is one call per team in a cluster, where teams lie in slots of their own', async () => {
-    const clustered = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
-    const direct = plainClient(clustered.port);
-    await ownAllSlots(direct);
-    const through = await openRedisStore({ url: clustered.url.replace('redis:', 'redis+cluster:'), log: memoryLog() });
-    try {
-      await furnish(through);
-      await furnish(through, QUOTA, 0, OTHER, OTHER_KEY);
-      await through.ledger.admit(asking('warm'));
-      await direct.config('RESETSTAT');
-      const { ledger } = through;
-      const answers = await Promise.all([ledger.admit(asking('r1')), ledger.admit(ofOther('r2')), ledger.resolve(TEAM, 'warm', 'commit')]);
-      expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'committed']);
-      expect(await scriptRuns(direct)).toBe(2);
-    } finally {
-      await through.close();
-      direct.disconnect();
-    }
+    const cluster = await clusterOfOne();
+    const through = await redis.open({ url: cluster.url });
+    await furnish(through);
+    await furnish(through, QUOTA, 0, OTHER, OTHER_KEY);
+    await through.ledger.admit(asking('warm'));
+    await cluster.client.config('RESETSTAT');
+    const { ledger } = through;
+    const answers = await Promise.all([ledger.admit(asking('r1')), ledger.admit(ofOther('r2')), ledger.resolve(TEAM, 'warm', 'commit')]);
+    expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'committed']);
+    expect(await scriptRuns(cluster.client)).toBe(2);
   });
 
   test('asked for when the store is closed is sent before it closes', async () => {
-    const another = await openRedisStore({ url: server.url, log: memoryLog() });
+    const another = await redis.open();
     await another.ledger.admit(asking('r1'));
     const verdict = another.ledger.resolve(TEAM, 'r1', 'commit');
     await another.close();

@@ -8,7 +8,8 @@ import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
-import { asking, furnish, memoryLog, ownAllSlots, plainClient, redisServer, refusal, walk } from './fixture.ts';
+import { clusterOfOne, plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { asking, furnish, memoryLog, refusal, walk } from './fixture.ts';
 
 describe('a URL', () => {
   test.each([
@@ -72,7 +73,6 @@ describe('every kind of URL', () => {
     await walk(`${server.url}/3`);
     const client = plainClient(server.port);
     expect(await client.dbsize()).toBe(0);
-    client.disconnect();
   });
 
   test('rediss:// with a certificate that is trusted; another is refused', async () => {
@@ -94,13 +94,11 @@ describe('every kind of URL', () => {
   });
 
   test('redis+cluster:// with teams in all slots, and a warning of full coverage', async () => {
-    const server = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
-    const client = plainClient(server.port);
-    await ownAllSlots(client);
+    const { server, url, client } = await clusterOfOne();
     const log = memoryLog();
-    await walk(`redis+cluster://127.0.0.1:${server.port}`, log);
+    await walk(url, log);
     expect(log.lines).toContainEqual(expect.stringContaining('set cluster-require-full-coverage no'));
-    const store = await openRedisStore({ url: `redis+cluster://127.0.0.1:${server.port}`, log });
+    const store = await openRedisStore({ url, log });
     for (let i = 0; i < 20; i++) {
       const [teamId, keyId] = [`team-${i}`, `key-${i}`];
       await furnish(store, undefined, 0, teamId, keyId);

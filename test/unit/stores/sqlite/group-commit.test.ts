@@ -6,8 +6,9 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
-import { commitsInWal, SILENT, sqliteFile } from './sqlite-file.ts';
+import { commitsInWal, sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
+import { SILENT } from '../../../support/silent-log.ts';
 
 let file: SqliteFile;
 

@@ -11,8 +11,9 @@ import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { LEASE_MS, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
-import { SILENT, sqliteFile } from './sqlite-file.ts';
+import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
+import { SILENT } from '../../../support/silent-log.ts';
 
 let file: SqliteFile;
 let clock: MovableClock;

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import type { Log } from '../../../../src/ports/log.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import type { SqliteStoreOptions } from '../../../../src/stores/sqlite/sqlite-store.ts';
+import { SILENT } from '../../../support/silent-log.ts';
 import { launch } from '../../../support/start-program.ts';
 import type { StartOptions } from '../../../support/start-program.ts';
 
-export const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
 const WALL_CLOCK = { nowMs: () => Date.now() };
 
 export interface Child {

@@ -1,0 +1,87 @@
+// Redis for the tests of one file: servers, clients and stores that are gone behind them, also when a test fails half-way.
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
+import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
+import { startRedis } from './redis.ts';
+import type { RedisServer } from './redis.ts';
+import { SILENT } from './silent-log.ts';
+
+const servers: RedisServer[] = [];
+const clients: Redis[] = [];
+
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+/** A server that is stopped after the file's tests. */
+export async function redisServer(args: readonly string[] = [], file?: string): Promise<RedisServer> {
+  const server = await startRedis(args, file);
+  servers.push(server);
+  return server;
+}
+
+/** A client of the test's own, with the library's defaults, which leaves after the file's tests. */
+export function plainClient(port: number): Redis {
+  const client = new Redis(port, '127.0.0.1', { protocol: 2 });
+  clients.push(client);
+  return client;
+}
+
+/** A server that is a cluster by itself, and a client of the test's own; `url` is `redis+cluster://…`. */
+export async function clusterOfOne(): Promise<{ readonly server: RedisServer; readonly url: string; readonly client: Redis }> {
+  const server = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
+  const client = plainClient(server.port);
+  await ownAllSlots(client);
+  return { server, url: server.url.replace('redis:', 'redis+cluster:'), client };
+}
+
+/** Makes a server that was started for a cluster the whole of it. */
+export async function ownAllSlots(client: Redis): Promise<void> {
+  await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 10_000);
+}
+
+export interface EmptyRedis {
+  readonly server: RedisServer;
+  /** The test's own. */
+  readonly client: Redis;
+  /** A store on this server that says nothing, closed after the test. */
+  open(options?: Partial<RedisStoreOptions>): Promise<Store>;
+}
+
+/** One server for the tests of a file or a group, empty before each of them. */
+export function emptyRedis(): EmptyRedis {
+  let server: RedisServer;
+  let client: Redis;
+  const stores: Store[] = [];
+
+  beforeAll(async () => {
+    server = await redisServer();
+    client = plainClient(server.port);
+  });
+
+  beforeEach(async () => {
+    await client.flushall();
+  });
+
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+  });
+
+  return {
+    get server() {
+      return server;
+    },
+    get client() {
+      return client;
+    },
+    async open(options = {}) {
+      const store = await openRedisStore({ url: server.url, log: SILENT, ...options });
+      stores.push(store);
+      return store;
+    },
+  };
+}
