@@ -52,6 +52,7 @@ export { isMultipartType, readMultipartBody } from './domain/multipart-body.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody } from './domain/json-body.ts';
 export { baseCode, dictionaryFor } from './domain/dictionary-choice.ts';
+export type { LanguagePair } from './domain/dictionary-choice.ts';
 export { Languages } from './domain/languages.ts';
 export type { LanguageTable, SourceLanguage, TargetLanguage } from './domain/languages.ts';
 export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';

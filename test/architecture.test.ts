@@ -178,6 +178,17 @@ describe('the architecture', () => {
     expect(files.filter((file) => reaches(values, file, file))).toEqual([]);
   });
 
+  test('one word, one meaning: no file declares a type by the name of one that another file exports', () => {
+    const declared = files.flatMap((file) => {
+      const text = readFileSync(join(source, file), 'utf8');
+      const found = [...text.matchAll(/^(export )?(?:abstract )?(?:interface|type|class) (\w+)/gm)];
+      return found.map(([, exported, name]) => ({ file, name, isExported: exported !== undefined }));
+    });
+    const shared = Map.groupBy(declared, ({ name }) => name).values();
+    expect(declared.length).toBeGreaterThan(500);
+    expect([...shared].filter((all) => all.length > 1 && all.some(({ isExported }) => isExported))).toEqual([]);
+  });
+
   test('every file begins with a sentence on its job', () => {
     const wrong = files.filter((file) => !/^(?:#![^\n]+\n)?\/\/ \S/.test(readFileSync(join(source, file), 'utf8')));
     expect(wrong).toEqual([]);

@@ -5,7 +5,8 @@ import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
 import type { Log } from '../ports/log.ts';
 import { headerOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
-import type { AdminRequest, Members } from './admin-input.ts';
+import type { JsonMembers } from '../domain/json-body.ts';
+import type { AdminRequest } from './admin-input.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
 import { done, withId } from './handled.ts';
@@ -40,7 +41,7 @@ export interface AdminApiOptions {
 /** What a handler is given: the path's variable segment, the checked body, and the query. */
 interface Input {
   readonly parameter: string;
-  readonly body: Members;
+  readonly body: JsonMembers;
   readonly query: URLSearchParams;
   /** What a creation that may be a repeated one has to call its record. */
   readonly id: string | undefined;

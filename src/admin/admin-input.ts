@@ -4,6 +4,7 @@ import type { TObject } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownMembers } from '../domain/caller-words.ts';
+import type { JsonMembers } from '../domain/json-body.ts';
 import { judgeRecordName } from '../domain/record-name.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
 import { ADMIN_ROUTES } from './admin-routes.ts';
@@ -18,9 +19,6 @@ export interface AdminRequest {
   readonly body: Buffer;
   readonly remoteAddress: string;
 }
-
-/** A JSON object that its route's schema accepts. */
-export type Members = Readonly<Record<string, unknown>>;
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 200;
@@ -53,7 +51,7 @@ function parameterOf(pattern: string, path: string): string | undefined {
 }
 
 /** `schema` is the route's. */
-export function readBody(request: AdminRequest, route: AdminRoute, schema: TObject): { readonly members: Members } | Refusal {
+export function readBody(request: AdminRequest, route: AdminRoute, schema: TObject): { readonly members: JsonMembers } | Refusal {
   const check = checks.get(route.id)!;
   const type = headerOf(request, 'content-type')?.split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
@@ -68,7 +66,7 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   const accepted = new Set(Object.keys(schema.properties));
   const unknown = unknownMembers(value, accepted);
   if (unknown !== undefined) return refuse('validation_error', `Unknown member: ${unknown}. Accepted are ${[...accepted].join(', ')}.`);
-  if (check.Check(value)) return { members: value as Members };
+  if (check.Check(value)) return { members: value as JsonMembers };
   const missing = (schema.required ?? []).find((name) => !(name in value));
   if (missing !== undefined) return refuse('validation_error', `${missing}: is required.`);
   const error = check.Errors(value)[0];
@@ -76,7 +74,7 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   return refuse('validation_error', `${field}: ${error?.message ?? 'is not right'}.`);
 }
 
-export function nameOf(body: Members, field: string): string | Refusal {
+export function nameOf(body: JsonMembers, field: string): string | Refusal {
   const judged = judgeRecordName(body[field] as string);
   return 'fault' in judged ? refuse('validation_error', `${field}: ${judged.fault}.`) : judged.name;
 }

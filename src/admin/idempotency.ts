@@ -13,7 +13,7 @@ export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
  */
 export type Fate = 'kept' | 'forgotten' | 'unknown';
 
-interface Kept<T> {
+interface KeptAnswer<T> {
   readonly fingerprint: string;
   readonly id: string;
   readonly answer: Promise<T> | undefined;
@@ -29,7 +29,7 @@ export interface IdempotencyOptions<T> {
 }
 
 export class IdempotentAnswers<T> {
-  readonly #kept = new Map<string, Kept<T>>();
+  readonly #kept = new Map<string, KeptAnswer<T>>();
   readonly #options: IdempotencyOptions<T>;
 
   constructor(options: IdempotencyOptions<T>) {
@@ -61,13 +61,13 @@ export class IdempotentAnswers<T> {
     }
   }
 
-  #keep(key: string, entry: Kept<T>): void {
+  #keep(key: string, entry: KeptAnswer<T>): void {
     this.#kept.delete(key);
     this.#kept.set(key, entry);
     if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
   }
 
-  #conclude(key: string, entry: Kept<T>, fate: Fate): void {
+  #conclude(key: string, entry: KeptAnswer<T>, fate: Fate): void {
     if (fate === 'kept' || this.#kept.get(key) !== entry) return;
     if (fate === 'forgotten') this.#kept.delete(key);
     else this.#kept.set(key, { ...entry, answer: undefined });

@@ -3,8 +3,6 @@ import { problems } from '../core/problem.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 
-type Json = Record<string, unknown>;
-
 export interface AdminOpenApiOptions {
   readonly serviceName: string;
   /** Of the ops listener. */
@@ -15,8 +13,8 @@ export interface AdminOpenApiOptions {
 
 const PROBLEM = { $ref: '#/components/schemas/Problem' } as const;
 
-export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOptions): Json {
-  const paths: Record<string, Json> = {};
+export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOptions): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
   for (const route of ADMIN_ROUTES) {
     const item = (paths[ADMIN_PREFIX + route.path] ??= {});
     item[route.method.toLowerCase()] = operationOf(route);
@@ -53,7 +51,7 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
   };
 }
 
-function operationOf({ id, summary, path, body, status, answer, query = {} }: AdminRoute): Json {
+function operationOf({ id, summary, path, body, status, answer, query = {} }: AdminRoute): Record<string, unknown> {
   const segment = /\{(\w+)\}/.exec(path)?.[1];
   const parameters = [
     ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
+import type { SchemaNode } from '../domain/schema-node.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import { nearest } from './nearest.ts';
 
@@ -10,18 +11,6 @@ import { nearest } from './nearest.ts';
 export interface Fault {
   readonly path: string;
   readonly reason: string;
-}
-
-/** The parts of a schema that its error messages are drawn from. */
-interface Shape {
-  readonly type?: string;
-  readonly is?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly enum?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly patternProperties?: Readonly<Record<string, Shape>>;
-  readonly items?: Shape;
 }
 
 const SHOWN_LENGTH_MAX = 80;
@@ -49,7 +38,7 @@ Settings.Set({ maxErrors: 1000 });
 
 /** All faults of a value against a schema. `at` is the path of the value itself, empty for a whole file. */
 export function faultsOf(schema: TSchema, value: unknown, at = ''): Fault[] {
-  return Errors(schema, value).flatMap((error) => explain(error, schema as Shape, value, at));
+  return Errors(schema, value).flatMap((error) => explain(error, schema as SchemaNode, value, at));
 }
 
 /** A value as it may stand in an error: one line, short, without credentials. */
@@ -63,7 +52,7 @@ export function join(at: string, member: string): string {
   return at === '' ? member : `${at}.${member}`;
 }
 
-function explain(error: TLocalizedValidationError, root: Shape, rootValue: unknown, at: string): Fault[] {
+function explain(error: TLocalizedValidationError, root: SchemaNode, rootValue: unknown, at: string): Fault[] {
   const steps = error.instancePath.split('/').slice(1);
   const path = steps.reduce(join, at);
   const { shape, value } = find(root, rootValue, steps);
@@ -90,32 +79,32 @@ function atMost(_value: unknown, limit: number): string {
   return `has too many entries; it may have at most ${limit}`;
 }
 
-function mismatch(value: unknown, shape: Shape): string {
+function mismatch(value: unknown, shape: SchemaNode): string {
   // A member that was left empty: YAML reads it as null.
   if (value === null) return 'is empty; give it a value or leave it out';
   return `${shown(value)} is not ${expectation(shape)}${suggestion(value, shape)}`;
 }
 
 /** What would have been right. */
-function expectation(shape: Shape): string {
+function expectation(shape: SchemaNode): string {
   if (shape.is !== undefined) return shape.is;
   if (shape.enum !== undefined) return shape.enum.length === 1 ? String(shape.enum[0]) : `one of ${shape.enum.join(', ')}`;
   const kind = KINDS[shape.type ?? ''] ?? 'something else';
   return shape.minimum === undefined ? kind : `${kind} from ${shape.minimum} to ${shape.maximum}`;
 }
 
-function suggestion(value: unknown, shape: Shape): string {
+function suggestion(value: unknown, shape: SchemaNode): string {
   const meant = typeof value === 'string' && shape.enum !== undefined ? nearest(value, shape.enum.map(String)) : undefined;
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-function unknownKey(name: string, shape: Shape): string {
+function unknownKey(name: string, shape: SchemaNode): string {
   const known = Object.keys(shape.properties ?? {});
   const meant = nearest(name, known);
   return meant === undefined ? `is not known; there are ${known.join(', ')}` : `is not known; did you mean ${meant}?`;
 }
 
-function find(root: Shape, rootValue: unknown, steps: readonly string[]): { shape: Shape; value: unknown } {
+function find(root: SchemaNode, rootValue: unknown, steps: readonly string[]): { shape: SchemaNode; value: unknown } {
   let shape = root;
   let value = rootValue;
   for (const step of steps) {

@@ -1,6 +1,7 @@
 // Finds secrets where a configuration says they are: in a string, an environment variable or a file. Never shows one.
 import { readFileSync } from 'node:fs';
 import { isSecret } from '../domain/option-schema.ts';
+import type { SchemaNode } from '../domain/schema-node.ts';
 import { besideFile } from './config.ts';
 import { join } from './faults.ts';
 import type { Fault } from './faults.ts';
@@ -20,12 +21,6 @@ export interface Revealed {
   readonly found: readonly string[];
 }
 
-/** The parts of a schema that lead to secrets. */
-interface Shape {
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly patternProperties?: Readonly<Record<string, Shape>>;
-}
-
 /** Longer ones fit into no head. */
 const SECRET_LENGTH_MAX = 8192;
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -36,7 +31,7 @@ const UNKNOWN = 'unknown';
 /** Goes through `value` as far as `schema` says that there are secrets; `at` is the value's own path. */
 export function reveal(schema: unknown, value: unknown, sources: SecretSources, at: string): Revealed {
   if (isSecret(schema)) return revealOne(value, sources, at);
-  const { properties, patternProperties } = schema as Shape;
+  const { properties, patternProperties } = schema as SchemaNode;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value, faults: [], found: [] };
   const faults: Fault[] = [];
   const found: string[] = [];

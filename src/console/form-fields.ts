@@ -4,32 +4,32 @@ import { MINOR_MAX } from '../domain/money.ts';
 import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { minorDigits } from './shown.ts';
 
-export type Judged<T> = { readonly value: T } | { readonly fault: string };
+export type JudgedField<T> = { readonly value: T } | { readonly fault: string };
 
 /** Field by name, with what was sent and what is wrong with it; without a fault for those that were right. */
-export type Faults = Readonly<Record<string, string>>;
+export type FieldFaults = Readonly<Record<string, string>>;
 
 /** What a browser lets people type: it counts in UTF-16 units, of which a character has two at most. */
 export const NAME_UNITS_MAX = 2 * RECORD_NAME_CHARACTERS_MAX;
 
-export function nameField(sent: string): Judged<string> {
+export function nameField(sent: string): JudgedField<string> {
   const judged = judgeRecordName(sent);
   return 'fault' in judged ? { fault: `This name ${judged.fault}.` } : { value: judged.name };
 }
 
 /** A label may be left out. */
-export function labelField(sent: string): Judged<string> {
+export function labelField(sent: string): JudgedField<string> {
   if (sent.trim() === '') return { value: '' };
   const judged = judgeRecordName(sent);
   return 'fault' in judged ? { fault: `This label ${judged.fault}.` } : { value: judged.name };
 }
 
-export function modeField(sent: string): Judged<KeyMode> {
+export function modeField(sent: string): JudgedField<KeyMode> {
   return sent === 'live' || sent === 'test' ? { value: sent } : { fault: 'Choose live or test.' };
 }
 
 /** In minor units; digits and a point, as many behind it as the currency has. */
-export function amountField(sent: string, currency: string): Judged<number> {
+export function amountField(sent: string, currency: string): JudgedField<number> {
   const digits = minorDigits(currency);
   const example = digits === 0 ? '50' : `50.${'0'.repeat(digits)}`;
   const [, whole, , part = ''] = /^(\d{1,12})(\.(\d+))?$/.exec(sent.trim()) ?? [];
@@ -39,6 +39,6 @@ export function amountField(sent: string, currency: string): Judged<number> {
   return minor > MINOR_MAX ? { fault: 'This is more than a team can have.' } : { value: minor };
 }
 
-export function faultOf(judged: Judged<unknown>): string | undefined {
+export function faultOf(judged: JudgedField<unknown>): string | undefined {
   return 'fault' in judged ? judged.fault : undefined;
 }

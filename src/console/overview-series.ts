@@ -25,7 +25,7 @@ export interface Series {
   readonly values: readonly (number | null)[];
 }
 
-export interface Columns {
+export interface ChartData {
   /** Of the first values: seconds since 1970. */
   readonly from: number;
   /** Seconds. */
@@ -34,7 +34,7 @@ export interface Columns {
 }
 
 /** Without the step that is not over yet: it would look like a fall. */
-export function columnsOf({ steps, stepMs }: Overview): Columns {
+export function chartDataOf({ steps, stepMs }: Overview): ChartData {
   const over = steps.slice(0, -1);
   const perSecond = (value: number): number => value / (stepMs / 1000);
   const series = (id: string, label: string, of: (step: StepFigures) => number | null): Series => ({ id, label, values: over.map(of) });

@@ -37,12 +37,12 @@ export interface StoreState {
 }
 
 /** What became of a request, as far as colours tell it apart. */
-export type Outcome = 'answered' | 'refused' | 'failed' | 'left';
+export type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
 
 /** In the order in which they are shown. */
-export const OUTCOMES: readonly Outcome[] = ['answered', 'refused', 'failed', 'left'];
+export const OUTCOMES: readonly OutcomeKind[] = ['answered', 'refused', 'failed', 'left'];
 
-export const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {
+export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
   answered: 'Answered',
   refused: 'Refused (4xx)',
   failed: 'Failed (5xx)',
@@ -50,7 +50,7 @@ export const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {
 };
 
 /** `code` as the access log has it: a problem's, `ok` or `client_closed`. */
-export function outcomeOf(code: string): Outcome {
+export function outcomeOf(code: string): OutcomeKind {
   if (code === 'ok') return 'answered';
   if (code === 'client_closed') return 'left';
   const { status } = (problems as Readonly<Record<string, { readonly status: number }>>)[code] ?? { status: 500 };
@@ -58,7 +58,7 @@ export function outcomeOf(code: string): Outcome {
 }
 
 /** Requests by outcome; a step without any has zeros. */
-export function byOutcome({ requests }: StepFigures): Readonly<Record<Outcome, number>> {
+export function byOutcome({ requests }: StepFigures): Readonly<Record<OutcomeKind, number>> {
   const sums = { answered: 0, refused: 0, failed: 0, left: 0 };
   for (const [code, count] of Object.entries(requests)) sums[outcomeOf(code)] += count;
   return sums;

@@ -65,15 +65,15 @@ export type ConsoleAnswer =
 
 type Handler<V> = (visit: V, parts: ConsoleParts) => ConsoleAnswer | Promise<ConsoleAnswer>;
 
-interface RouteBase {
+interface ConsoleAddress {
   readonly method: 'GET' | 'POST';
   /** Below `/console`; `{name}` stands for one segment. */
   readonly path: string;
 }
 
 export type ConsoleRoute =
-  | (RouteBase & { readonly access: 'everybody'; readonly handle: Handler<Visit> })
-  | (RouteBase & { readonly access: 'signed-in'; readonly handle: Handler<SignedInVisit> });
+  | (ConsoleAddress & { readonly access: 'everybody'; readonly handle: Handler<Visit> })
+  | (ConsoleAddress & { readonly access: 'signed-in'; readonly handle: Handler<SignedInVisit> });
 
 /** A page for those who are signed in. */
 export function get(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {

@@ -20,7 +20,7 @@ export interface Session {
   take(name: string): Html | undefined;
 }
 
-interface Kept {
+interface KeptSession {
   readonly session: Session;
   readonly untilMs: number;
 }
@@ -29,7 +29,7 @@ interface Kept {
 export class Sessions {
   readonly #now: () => number;
   /** By the digest of what the cookie holds: whoever reads our memory for a name finds no cookie. Oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, KeptSession>();
 
   constructor(now: () => number) {
     this.#now = now;

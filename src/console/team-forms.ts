@@ -5,7 +5,7 @@ import type { Html } from '../docs/html.ts';
 import type { Team } from '../ports/team-registry.ts';
 import { postForm, selectField, textField } from './form.ts';
 import { NAME_UNITS_MAX } from './form-fields.ts';
-import type { Faults } from './form-fields.ts';
+import type { FieldFaults } from './form-fields.ts';
 import type { SignedInVisit } from './route.ts';
 
 export const MODES = [
@@ -14,14 +14,14 @@ export const MODES = [
 ] as const;
 
 /** Fields that were wrong show what was sent; all others what is. */
-export function teamForms(team: Team, plans: readonly PlanReport[], visit: SignedInVisit, faults: Faults): Html {
+export function teamForms(team: Team, plans: readonly PlanReport[], visit: SignedInVisit, faults: FieldFaults): Html {
   return html`<div class="forms">
     ${keyForm(team, visit, faults)} ${team.limits.billing === 'credit' ? creditForm(team, visit, faults) : undefined}
     ${planForm(team, plans, visit, faults)} ${nameForm(team, visit, faults)}
   </div>`;
 }
 
-function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: Faults): Html {
+function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: FieldFaults): Html {
   const fields = html`${selectField({ name: 'mode', label: 'Mode', choices: MODES, chosen: form('mode'), fault: faults['mode'] })}
   ${textField({
     name: 'label',
@@ -37,7 +37,7 @@ function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: F
   </section>`;
 }
 
-function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit, faults: Faults): Html {
+function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit, faults: FieldFaults): Html {
   const fields = textField({
     name: 'amount',
     label: `Amount in ${limits.currency}`,
@@ -53,7 +53,7 @@ function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit
   </section>`;
 }
 
-function planForm({ teamId, plan }: Team, plans: readonly PlanReport[], { formToken }: SignedInVisit, faults: Faults): Html {
+function planForm({ teamId, plan }: Team, plans: readonly PlanReport[], { formToken }: SignedInVisit, faults: FieldFaults): Html {
   const fields = selectField({
     name: 'plan',
     label: 'Plan',
@@ -68,7 +68,7 @@ function planForm({ teamId, plan }: Team, plans: readonly PlanReport[], { formTo
   </section>`;
 }
 
-function nameForm({ teamId, name }: Team, { formToken, form }: SignedInVisit, faults: Faults): Html {
+function nameForm({ teamId, name }: Team, { formToken, form }: SignedInVisit, faults: FieldFaults): Html {
   const fields = textField({
     name: 'name',
     label: 'Name',

@@ -1,5 +1,6 @@
 // The table of an engine protocol in the operator's manual, made from what the protocol declares of itself.
 import { isSecret } from '../domain/option-schema.ts';
+import type { SchemaNode } from '../domain/schema-node.ts';
 import type { EngineCapabilities } from '../ports/engine.ts';
 
 export interface DescribedProtocol {
@@ -9,20 +10,9 @@ export interface DescribedProtocol {
   readonly can: EngineCapabilities;
 }
 
-/** The parts of a schema that are told. */
-interface Shape {
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Shape>>;
-}
-
 /** Markdown: a row for each option, and one for each thing that the engine can do or not. */
 function engineTable({ name, options, can }: DescribedProtocol): string {
-  const { properties = {}, required = [] } = options as Shape;
+  const { properties = {}, required = [] } = options as SchemaNode;
   const rows = [
     ...Object.entries(properties).map(([option, shape]) => [`\`${option}\``, optionText(shape, required.includes(option))]),
     ['texts in a call', Number.isFinite(can.textsMax) ? String(can.textsMax) : 'all of a request'],
@@ -47,7 +37,7 @@ export function withEngineTables(manual: string, protocols: readonly DescribedPr
   }, manual);
 }
 
-function optionText(shape: Shape, required: boolean): string {
+function optionText(shape: SchemaNode, required: boolean): string {
   // What has a default is filled in, and so may be left out although the schema requires it.
   const needed = required && shape.default === undefined ? 'required' : undefined;
   const facts = [needed, isSecret(shape) ? 'secret' : undefined, choiceText(shape), defaultText(shape)];
@@ -55,12 +45,12 @@ function optionText(shape: Shape, required: boolean): string {
   return `${shape.description ?? ''}${known.length === 0 ? '' : ` *${known.join('; ')}*`}`;
 }
 
-function choiceText({ enum: values, minimum, maximum }: Shape): string | undefined {
+function choiceText({ enum: values, minimum, maximum }: SchemaNode): string | undefined {
   if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(' or ');
   return minimum === undefined ? undefined : `${minimum} to ${maximum}`;
 }
 
-function defaultText({ default: value }: Shape): string | undefined {
+function defaultText({ default: value }: SchemaNode): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? `default \`${value}\`` : undefined;
 }
 

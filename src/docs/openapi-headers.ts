@@ -1,11 +1,11 @@
 // The response fields of the OpenAPI document: all that the service sends beyond what HTTP itself needs.
-import type { Json, OpenApiOptions } from './openapi.ts';
+import type { OpenApiNode, OpenApiOptions } from './openapi.ts';
 import { ULID } from './openapi-schemas.ts';
 import { headerExamples } from './problem-examples.ts';
 
 interface Header {
   readonly description: string;
-  readonly schema: Json;
+  readonly schema: OpenApiNode;
   /** Sent with every answer that lists it. */
   readonly required?: true;
 }
@@ -34,14 +34,14 @@ const RATE_HEADERS: Readonly<Record<string, Header>> = {
   RateLimit: { description: 'How the rate stands: `r` requests are left within the next `t` seconds.', schema: text },
 };
 
-export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): Json {
+export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): OpenApiNode {
   const examples = headerExamples(serviceName);
   const all = rateLimitHeaders ? { ...HEADERS, ...RATE_HEADERS } : HEADERS;
   const entries = Object.entries(all).map(([name, header]) => {
     const example = header.schema['type'] === 'integer' ? Number(examples[name]) : examples[name];
     return [name, { ...header, example }];
   });
-  return Object.fromEntries(entries) as Json;
+  return Object.fromEntries(entries) as OpenApiNode;
 }
 
 /** Names of the fields that any answer may have. */

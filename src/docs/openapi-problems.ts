@@ -1,7 +1,7 @@
 // The problems of the OpenAPI document: one schema and example per code, one response per status, its codes as alternatives.
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import type { Json, OpenApiOptions } from './openapi.ts';
+import type { OpenApiNode, OpenApiOptions } from './openapi.ts';
 import { headersOfEveryAnswer } from './openapi-headers.ts';
 import { ULID, refTo } from './openapi-schemas.ts';
 import { UNMATCHED, problemsOf } from './operation.ts';
@@ -10,11 +10,11 @@ import { fieldSchemas, problemExample } from './problem-examples.ts';
 
 const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => !problems[code].dashboardOnly);
 
-export function problemSchemas(docsUrl: string): Json {
+export function problemSchemas(docsUrl: string): OpenApiNode {
   return Object.fromEntries(codes.map((code) => [`${titleCase(code)}Problem`, problemSchema(code, docsUrl)]));
 }
 
-function problemSchema(code: ProblemCode, docsUrl: string): Json {
+function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
   const { status, title, meaning, fields } = problems[code];
   return {
     type: 'object',
@@ -50,32 +50,32 @@ export class ProblemResponses {
     this.#shared.set(nameOf(UNMATCHED), UNMATCHED);
   }
 
-  of(operation: Operation): Json {
-    const byStatus: Json = {};
+  of(operation: Operation): OpenApiNode {
+    const byStatus: OpenApiNode = {};
     for (const [status, group] of problemsOf(operation)) byStatus[status] = this.#response(group);
     return { ...byStatus, default: this.#response(UNMATCHED) };
   }
 
   /** Those of every answer, and `own`. */
-  headers(own: readonly string[]): Json {
+  headers(own: readonly string[]): OpenApiNode {
     const names = new Set([...this.#headers, ...own]);
     return Object.fromEntries([...names].map((name) => [name, refTo('headers', name)]));
   }
 
-  components(): Json {
+  components(): OpenApiNode {
     return Object.fromEntries([...this.#shared].map(([name, group]) => [name, this.#write(group)]));
   }
 
-  examples(docsUrl: string): Json {
+  examples(docsUrl: string): OpenApiNode {
     return Object.fromEntries(codes.map((code) => [code, { summary: problems[code].title, value: problemExample(code, docsUrl) }]));
   }
 
-  #response(group: readonly ProblemCode[]): Json {
+  #response(group: readonly ProblemCode[]): OpenApiNode {
     const name = nameOf(group);
     return this.#shared.has(name) ? refTo('responses', name) : this.#write(group);
   }
 
-  #write(group: readonly ProblemCode[]): Json {
+  #write(group: readonly ProblemCode[]): OpenApiNode {
     const schemas = group.map((code) => refTo('schemas', `${titleCase(code)}Problem`));
     const meanings = group.map((code) => `\`${code}\`: ${problems[code].meaning}`).join('\n\n');
     return {

@@ -16,7 +16,7 @@ import {
 } from '../domain/answers.ts';
 import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
-import type { Json, OpenApiOptions } from './openapi.ts';
+import type { OpenApiNode, OpenApiOptions } from './openapi.ts';
 
 export const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
 
@@ -38,11 +38,11 @@ const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
   [HealthAnswer, 'Health'],
 ]);
 
-export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions): Json {
-  const schemas: Json = {};
+export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions): OpenApiNode {
+  const schemas: OpenApiNode = {};
   for (const [schema, name] of NAMES) schemas[name] = definition(schema);
   // Which codes there are is the operator's choice: what validates looks them up in either case instead.
-  for (const body of [schemas['TranslateRequest'], schemas['GlossaryRequest']] as { properties: Record<string, Json> }[]) {
+  for (const body of [schemas['TranslateRequest'], schemas['GlossaryRequest']] as { properties: Record<string, OpenApiNode> }[]) {
     const { source_lang: source, target_lang: target } = body.properties;
     body.properties['source_lang'] = { description: source?.['description'], ...refTo('schemas', 'SourceLanguage') };
     body.properties['target_lang'] = { description: target?.['description'], ...refTo('schemas', 'TargetLanguage') };
@@ -55,20 +55,20 @@ export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions
 }
 
 /** A schema where one is used: by its name if it has one. */
-export function shown(schema: TSchema): Json {
+export function shown(schema: TSchema): OpenApiNode {
   const name = NAMES.get(schema);
   return name === undefined ? definition(schema) : refTo('schemas', name);
 }
 
-export function refTo(kind: 'schemas' | 'headers' | 'responses' | 'examples', name: string): Json {
+export function refTo(kind: 'schemas' | 'headers' | 'responses' | 'examples', name: string): OpenApiNode {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
 /** TypeBox's own markers are not enumerable: what is left is JSON Schema. */
-function definition(schema: unknown): Json {
+function definition(schema: unknown): OpenApiNode {
   const text = JSON.stringify(schema, (key, value: unknown) => {
     const name = key === '' ? undefined : NAMES.get(value);
     return name === undefined ? value : refTo('schemas', name);
   });
-  return JSON.parse(text) as Json;
+  return JSON.parse(text) as OpenApiNode;
 }

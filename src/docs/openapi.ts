@@ -27,9 +27,9 @@ export interface OpenApiOptions {
   readonly pluginApis: PluginApis;
 }
 
-export type Json = Record<string, unknown>;
+export type OpenApiNode = Record<string, unknown>;
 
-export function openApiDocument(options: OpenApiOptions): Json {
+export function openApiDocument(options: OpenApiOptions): OpenApiNode {
   const responses = new ProblemResponses(Object.values(operations), options);
   const pluginRoutes = sharedRoutes(options.pluginApis);
   return {
@@ -69,11 +69,11 @@ export function reachable(url: string): string {
 }
 
 /** The ways in which a key may be sent in a request's fields. */
-export function securityOf({ vendorNames }: OpenApiOptions): Json[] {
+export function securityOf({ vendorNames }: OpenApiOptions): OpenApiNode[] {
   return [{ bearer: [] }, ...vendorNames.map((name) => ({ [schemeName(name)]: [] }))];
 }
 
-export function securitySchemesOf({ vendorNames }: OpenApiOptions): Json {
+export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode {
   const dedicated = vendorNames.map((name) => [
     schemeName(name),
     {
@@ -90,7 +90,7 @@ export function securitySchemesOf({ vendorNames }: OpenApiOptions): Json {
       bearerFormat: 'la_live_ or la_test_, and 40 letters or digits',
       description: '`Authorization: Bearer <key>`.',
     },
-    ...(Object.fromEntries(dedicated) as Json),
+    ...(Object.fromEntries(dedicated) as OpenApiNode),
   };
 }
 
@@ -99,8 +99,8 @@ function schemeName(vendorName: string): string {
   return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
 }
 
-function pathsOf(responses: ProblemResponses): Json {
-  const paths: Record<string, Json> = {};
+function pathsOf(responses: ProblemResponses): OpenApiNode {
+  const paths: Record<string, OpenApiNode> = {};
   for (const [name, operation] of Object.entries(operations)) {
     const [method, path] = splitName(name);
     const item = (paths[path] ??= path.includes('{id}') ? { parameters: [idParameterObject] } : {});
@@ -111,7 +111,7 @@ function pathsOf(responses: ProblemResponses): Json {
 
 const idParameterObject = { ...idParameter, in: 'path', required: true, schema: { type: 'string' }, example: GLOSSARY_ID };
 
-function operationObject(operation: Operation, responses: ProblemResponses): Json {
+function operationObject(operation: Operation, responses: ProblemResponses): OpenApiNode {
   const { id, tag, summary, description, query, body, answer } = operation;
   return {
     operationId: id,
@@ -134,6 +134,6 @@ function operationObject(operation: Operation, responses: ProblemResponses): Jso
   };
 }
 
-function jsonContent(schema: TSchema, examples: Examples | undefined): Json {
+function jsonContent(schema: TSchema, examples: Examples | undefined): OpenApiNode {
   return { 'application/json': { schema: shown(schema), ...(firstExample(examples) === undefined ? {} : { examples }) } };
 }

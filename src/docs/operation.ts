@@ -6,7 +6,7 @@ import type { ProblemCode } from '../core/problem.ts';
 /** By a word for what each shows; the first is the one that pages show. */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
-export interface Answer {
+export interface OperationAnswer {
   readonly status: number;
   readonly description: string;
   /** `undefined` for an answer without a body. */
@@ -32,7 +32,7 @@ export interface Operation {
   readonly authenticated: boolean;
   readonly query?: readonly QueryParameter[];
   readonly body?: { readonly description: string; readonly schema: TSchema; readonly examples: Examples };
-  readonly answer: Answer;
+  readonly answer: OperationAnswer;
   /** Beyond those of every route, and of every route that needs a key. */
   readonly problems: readonly ProblemCode[];
 }

@@ -4,7 +4,7 @@ import { problems } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemDocument } from '../core/problem.ts';
 import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
 import { reachable, securityOf, securitySchemesOf } from './openapi.ts';
-import type { Json, OpenApiOptions } from './openapi.ts';
+import type { OpenApiNode, OpenApiOptions } from './openapi.ts';
 import { headers, headersOfEveryAnswer } from './openapi-headers.ts';
 import { refTo } from './openapi-schemas.ts';
 import { codesOf } from './operation.ts';
@@ -17,15 +17,15 @@ export function documentPath(plugin: string): string {
 }
 
 /** By plugin, in the order of the configuration. */
-export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, Json> {
+export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiNode> {
   return new Map([...options.pluginApis.documents.keys()].map((plugin) => [plugin, pluginDocument(plugin, options)]));
 }
 
-function pluginDocument(plugin: string, options: OpenApiOptions): Json {
+function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
   const api = options.pluginApis.documents.get(plugin)!;
   const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
   const writer = new Writer(plugin, api, options);
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, OpenApiNode> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = writer.operation(route);
   return {
     openapi: '3.1.0',
@@ -50,7 +50,7 @@ function pluginDocument(plugin: string, options: OpenApiOptions): Json {
 }
 
 /** What the bodies of problem documents have in common. */
-const PROBLEM: Json = {
+const PROBLEM: OpenApiNode = {
   type: 'object',
   title: 'Problem',
   description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.',
@@ -76,7 +76,7 @@ class Writer {
   readonly #everywhere: readonly string[];
   readonly #used = new Set<string>();
   /** Fields that the plugin has declared. */
-  readonly #own: Json = {};
+  readonly #own: OpenApiNode = {};
 
   constructor(plugin: string, api: ApiDocument, options: OpenApiOptions) {
     this.#plugin = plugin;
@@ -85,7 +85,7 @@ class Writer {
     this.#everywhere = [...headersOfEveryAnswer(options), ...this.#declared(api.headers)];
   }
 
-  operation(route: LoadedRoute): Json {
+  operation(route: LoadedRoute): OpenApiNode {
     const doc = docOf(route);
     const parameters = parametersOf(route, doc);
     const { answer, body } = doc;
@@ -111,7 +111,7 @@ class Writer {
     };
   }
 
-  usedHeaders(): Json {
+  usedHeaders(): OpenApiNode {
     const all = { ...headers(this.#options), ...this.#own };
     return Object.fromEntries(Object.entries(all).filter(([name]) => this.#used.has(name)));
   }
@@ -124,14 +124,14 @@ class Writer {
     return Object.keys(fields);
   }
 
-  #failures(route: LoadedRoute, doc: RouteDoc): Json {
+  #failures(route: LoadedRoute, doc: RouteDoc): OpenApiNode {
     const codes = codesOf(doc.authenticated, [...(doc.problems ?? []), ...(route.steps.includes('shed') ? SHED : [])]);
     const byStatus = Map.groupBy(codes, (code) => statusOf(route, code));
     const written = [...byStatus].map(([status, group]) => [String(status), this.#failure(route, group, doc.failures?.[status])]);
-    return Object.fromEntries(written) as Json;
+    return Object.fromEntries(written) as OpenApiNode;
   }
 
-  #failure(route: LoadedRoute, codes: readonly ProblemCode[], words: string | undefined): Json {
+  #failure(route: LoadedRoute, codes: readonly ProblemCode[], words: string | undefined): OpenApiNode {
     const examples = codes.map((code) => [code, { summary: problems[code].title, value: this.#example(route, code) }] as const);
     const fields = codes.flatMap((code): readonly string[] => problems[code].headers);
     return {
@@ -154,7 +154,7 @@ class Writer {
     return problemForm.contentType.includes('json') ? (JSON.parse(body) as unknown) : body;
   }
 
-  #headers(own: readonly string[]): Json {
+  #headers(own: readonly string[]): OpenApiNode {
     const names = [...new Set([...this.#everywhere, ...own])];
     for (const name of names) this.#used.add(name);
     return Object.fromEntries(names.map((name) => [name, refTo('headers', name)]));
@@ -174,20 +174,20 @@ function statusOf({ problemForm }: LoadedRoute, code: ProblemCode): number {
   return problemForm?.status(problemOf(problemExample(code, ''))) ?? problems[code].status;
 }
 
-function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): Json[] {
+function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): OpenApiNode[] {
   const name = parameterOf(route);
   const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, ...parameter, schema: { type: 'string' } }];
   const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
   return [...inPath, ...inQuery];
 }
 
-function requestBodyOf(body: NonNullable<RouteDoc['body']>, summary: string): Json {
+function requestBodyOf(body: NonNullable<RouteDoc['body']>, summary: string): OpenApiNode {
   const { description, schema, contentTypes = ['application/json'], optional = false } = body;
   const content = Object.fromEntries(contentTypes.map((type) => [type, media(schema, body, summary)]));
   return { description, required: !optional, content };
 }
 
-function media(schema: TSchema, { example, examples = {} }: DocExamples, summary: string): Json {
+function media(schema: TSchema, { example, examples = {} }: DocExamples, summary: string): OpenApiNode {
   const all = example === undefined ? examples : { example: { summary, value: example }, ...examples };
   return { schema: plain(schema), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
 }

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { routeName } from '../core/route.ts';
 import type { LoadedRoute, RouteDoc } from '../ports/plugin.ts';
-import type { Json } from './openapi.ts';
+import type { OpenApiNode } from './openapi.ts';
 
 /** What those say of themselves that declare nothing. */
 const UNDECLARED: RouteDoc = {
@@ -29,18 +29,18 @@ export function parameterOf({ path }: LoadedRoute): string | undefined {
 }
 
 /** One tag for each plugin that has routes. */
-export function pluginTags(routes: readonly LoadedRoute[]): Json[] {
+export function pluginTags(routes: readonly LoadedRoute[]): OpenApiNode[] {
   return [...new Set(routes.map(({ plugin }) => plugin))].map((name) => ({ name, description: `Routes of the plugin ${name}.` }));
 }
 
 /** Path items by path; none of them is one of ours. `headers` go with every answer. */
-export function pluginPaths(routes: readonly LoadedRoute[], headers: Json): Record<string, Json> {
-  const paths: Record<string, Json> = {};
+export function pluginPaths(routes: readonly LoadedRoute[], headers: OpenApiNode): Record<string, OpenApiNode> {
+  const paths: Record<string, OpenApiNode> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, headers);
   return paths;
 }
 
-function operationOf(route: LoadedRoute, headers: Json): Json {
+function operationOf(route: LoadedRoute, headers: OpenApiNode): OpenApiNode {
   const doc = docOf(route);
   const parameters = parametersOf(route, doc);
   return {
@@ -55,23 +55,23 @@ function operationOf(route: LoadedRoute, headers: Json): Json {
   };
 }
 
-function parametersOf(route: LoadedRoute, { query = [] }: RouteDoc): Json[] {
+function parametersOf(route: LoadedRoute, { query = [] }: RouteDoc): OpenApiNode[] {
   const name = parameterOf(route);
   const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, schema: { type: 'string' } }];
   const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
   return [...inPath, ...inQuery];
 }
 
-function requestBodyOf({ description, schema, example, contentTypes = ['application/json'] }: NonNullable<RouteDoc['body']>): Json {
+function requestBodyOf({ description, schema, example, contentTypes = ['application/json'] }: NonNullable<RouteDoc['body']>): OpenApiNode {
   const media = { schema: plain(schema), ...(example === undefined ? {} : { example }) };
   return { description, required: true, content: Object.fromEntries(contentTypes.map((type) => [type, media])) };
 }
 
-function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, headers: Json): Json {
+function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, headers: OpenApiNode): OpenApiNode {
   const { status, description, schema, example, contentType = 'application/json' } = answer;
   const media = schema && { schema: plain(schema), ...(example === undefined ? {} : { example }) };
   const problem = route.problemForm?.contentType ?? 'application/problem+json';
-  const failed = (words: string): Json => ({ description: words, headers, content: { [problem]: { schema: { type: 'object' } } } });
+  const failed = (words: string): OpenApiNode => ({ description: words, headers, content: { [problem]: { schema: { type: 'object' } } } });
   return {
     [status]: { description, headers, ...(media === undefined ? {} : { content: { [contentType]: media } }) },
     ...Object.fromEntries(Object.entries(failures).map(([code, words]) => [code, failed(words)])),
@@ -80,6 +80,6 @@ function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, he
 }
 
 /** TypeBox's own markers are not enumerable: what is left is JSON Schema. */
-export function plain(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json;
+export function plain(schema: TSchema): OpenApiNode {
+  return JSON.parse(JSON.stringify(schema)) as OpenApiNode;
 }

@@ -1,25 +1,8 @@
 // Tables of what a JSON Schema says of the members of a body, for people.
 import type { TSchema } from 'typebox';
+import type { SchemaNode } from '../domain/schema-node.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
-
-/** The parts of a JSON Schema that a table shows. */
-interface Shape {
-  readonly type?: string;
-  readonly description?: string;
-  readonly format?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
-  readonly maxProperties?: number;
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly required?: readonly string[];
-  readonly items?: Shape;
-  readonly anyOf?: readonly Shape[];
-}
 
 export interface Row {
   readonly name: string;
@@ -64,7 +47,7 @@ export function table(label: string, kind: keyof typeof PRESENCE, rows: readonly
   </div>`;
 }
 
-function rowsAt(schema: Shape, path: string): Row[] {
+function rowsAt(schema: SchemaNode, path: string): Row[] {
   if (schema.items !== undefined) return rowsAt(schema.items, `${path}[]`);
   const { properties, required = [] } = flattened(schema);
   return Object.entries(properties ?? {}).flatMap(([name, member]) => {
@@ -75,11 +58,11 @@ function rowsAt(schema: Shape, path: string): Row[] {
 }
 
 /** Of alternatives, the members of all; required is what each of them requires. */
-function flattened(schema: Shape): Shape {
+function flattened(schema: SchemaNode): SchemaNode {
   const options = schema.anyOf?.filter((option) => option.properties !== undefined) ?? [];
   const [first] = options;
   if (first === undefined) return schema;
-  const properties: Record<string, Shape> = {};
+  const properties: Record<string, SchemaNode> = {};
   for (const [name, member] of options.flatMap((option) => Object.entries(option.properties ?? {}))) {
     const known = properties[name];
     properties[name] = known?.const === undefined ? (known ?? member) : { ...known, ...alternatives(known, member) };
@@ -87,12 +70,12 @@ function flattened(schema: Shape): Shape {
   return { properties, required: (first.required ?? []).filter((name) => options.every((option) => option.required?.includes(name))) };
 }
 
-function alternatives(one: Shape, other: Shape): Shape {
+function alternatives(one: SchemaNode, other: SchemaNode): SchemaNode {
   const values = [...new Set([...(one.enum ?? [one.const]), other.const])];
   return values.length === 1 ? {} : { enum: values };
 }
 
-function typeOf(schema: Shape): string {
+function typeOf(schema: SchemaNode): string {
   if (schema.enum !== undefined)
     return (
       schema.enum.join(' · ') + (schema.default === undefined ? '' : `; ${JSON.stringify(schema.default).replaceAll('"', '')} without it`)
@@ -103,16 +86,16 @@ function typeOf(schema: Shape): string {
   return [wordFor(schema), ...limitsOf(schema)].join(', ');
 }
 
-function wordFor({ type = 'any', format }: Shape): string {
+function wordFor({ type = 'any', format }: SchemaNode): string {
   return format === 'date-time' ? 'date and time (RFC 3339, UTC)' : type;
 }
 
-function arrayOf(items: Shape, maxItems: number | undefined): string {
+function arrayOf(items: SchemaNode, maxItems: number | undefined): string {
   const many = typeOf(items).replace(/^(string|object|integer)/, '$1s');
   return `array of ${maxItems === undefined ? '' : `at most ${maxItems} `}${many}`;
 }
 
-function limitsOf({ minLength, maxLength, maxProperties }: Shape): string[] {
+function limitsOf({ minLength, maxLength, maxProperties }: SchemaNode): string[] {
   const limits: string[] = [];
   if (minLength === 1) limits.push('not empty');
   if (maxLength !== undefined) limits.push(`at most ${maxLength.toLocaleString('en')} characters`);

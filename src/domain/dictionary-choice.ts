@@ -1,7 +1,8 @@
 // Which of a glossary's dictionaries serves a translation: the rule for every store, and for whoever shows glossaries.
 import type { GlossaryReference } from './charge.ts';
 
-interface LanguagePair {
+/** Codes are canonical. */
+export interface LanguagePair {
   readonly sourceLang: string;
   readonly targetLang: string;
 }

@@ -4,6 +4,7 @@ import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord, unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
+import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
 
 const GLOSSARY_NAME_CHARACTERS_MAX = 200;
@@ -39,10 +40,8 @@ export interface GlossaryDraft {
 export type JudgedGlossary =
   | { readonly kind: 'valid'; readonly draft: GlossaryDraft }
   | { readonly kind: 'invalid'; readonly refusal: Refusal };
-
-type Members = Readonly<Record<string, unknown>>;
 /** What passed, or what is wrong. */
-type Judged<T> = { readonly sound: T } | { readonly fault: string };
+type JudgedValue<T> = { readonly sound: T } | { readonly fault: string };
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties));
 /** Engines take terms line by line, and people read names in lists: nothing that breaks a line, nothing that is no character. */
@@ -70,7 +69,7 @@ export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedG
 }
 
 /** Stops at the first bad entry, and names it by its term. */
-function judgeEntries(value: unknown): Judged<Readonly<Record<string, string>>> {
+function judgeEntries(value: unknown): JudgedValue<Readonly<Record<string, string>>> {
   if (!isObject(value)) return { fault: 'entries: must be an object of terms and their translations.' };
   const pairs = Object.entries(value);
   if (pairs.length === 0) return { fault: 'entries: must hold at least one term.' };
@@ -90,7 +89,7 @@ function judgeEntries(value: unknown): Judged<Readonly<Record<string, string>>> 
   return { sound: Object.fromEntries(sound) };
 }
 
-function judgePhrase(value: unknown, charactersMax: number): Judged<string> {
+function judgePhrase(value: unknown, charactersMax: number): JudgedValue<string> {
   if (typeof value !== 'string') return { fault: 'must be a string' };
   const phrase = value.trim();
   if (phrase === '') return { fault: 'must not be empty' };
@@ -100,7 +99,7 @@ function judgePhrase(value: unknown, charactersMax: number): Judged<string> {
   return { sound: phrase };
 }
 
-function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -6,6 +6,9 @@ import type { Refusal } from '../core/outcome.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
+/** The members of a JSON object: nothing is known of their values yet. */
+export type JsonMembers = Readonly<Record<string, unknown>>;
+
 /** The request fields that `readJsonBody` looks at. */
 export const JSON_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 

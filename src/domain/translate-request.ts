@@ -5,6 +5,7 @@ import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
+import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
 import { NO_SUCH_GLOSSARY } from './refusals.ts';
 import { NOTHING_CHOSEN } from './translation-options.ts';
@@ -60,9 +61,6 @@ export type JudgedBody =
   /** `characters` are known when the text rules up to the total length were kept. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
-/** A property of the body as it came; nothing is known of it. */
-type Members = Readonly<Record<string, unknown>>;
-
 const shape = Compile(TranslateBody);
 const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
 
@@ -71,7 +69,7 @@ export function judgeTranslateBody(value: unknown, languages: Languages, glossar
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalid('body: must be a JSON object with the members text and target_lang.');
   }
-  const members = value as Members;
+  const members = value as JsonMembers;
   if (!shape.Check(value)) {
     const refusal = unknownParameters(members) ?? textShape(members['text']);
     if (refusal !== undefined) return { kind: 'invalid', refusal, characters: undefined };
@@ -83,7 +81,7 @@ export function judgeTranslateBody(value: unknown, languages: Languages, glossar
 }
 
 function judgeOptions(
-  members: Members,
+  members: JsonMembers,
   text: readonly string[],
   characters: number,
   languages: Languages,
@@ -114,7 +112,7 @@ function judgeOptions(
   return { kind: 'valid', request: { text, characters, options, glossaryId } };
 }
 
-function unknownParameters(members: Members): Refusal | undefined {
+function unknownParameters(members: JsonMembers): Refusal | undefined {
   const unknown = unknownMembers(members, PARAMETERS);
   if (unknown === undefined) return undefined;
   return refuse('validation_error', `Unknown parameter: ${unknown}. Accepted are ${[...PARAMETERS].join(', ')}.`);

@@ -1,21 +1,28 @@
 // The plugin `lingate/plugins/deepl-v2`: DeepL's API over the same keys, limits and books, for the clients that people already have.
 import { definePlugin } from 'lingate';
 import { DOCUMENT } from './deepl-v2/document.ts';
-import { Options } from './deepl-v2/options.ts';
+import { DeepLOptions } from './deepl-v2/options.ts';
 import { languages } from './deepl-v2/languages.ts';
 import { notOffered } from './deepl-v2/not-offered.ts';
-import type { Part, Scene } from './deepl-v2/part.ts';
+import type { ApiPart, PartSetup } from './facades/api-part.ts';
 import { glossariesV2 } from './deepl-v2/glossaries-v2.ts';
 import { glossariesV3 } from './deepl-v2/glossaries-v3.ts';
 import { translate } from './deepl-v2/translate.ts';
 import { usage } from './deepl-v2/usage.ts';
 
 /** What the API is made of: each has its routes and the steps that they name. */
-const PARTS: readonly ((scene: Scene) => Part)[] = [translate, languages, usage, glossariesV2, glossariesV3, notOffered];
+const PARTS: readonly ((setup: PartSetup<DeepLOptions>) => ApiPart)[] = [
+  translate,
+  languages,
+  usage,
+  glossariesV2,
+  glossariesV3,
+  notOffered,
+];
 
 export default definePlugin({
   name: 'deepl-v2',
-  options: Options,
+  options: DeepLOptions,
   setup(options, host) {
     const parts = PARTS.map((part) => part({ options, host }));
     return {

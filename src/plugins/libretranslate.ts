@@ -4,20 +4,20 @@ import { BrowserAccess } from './libretranslate/browser-access.ts';
 import { detection } from './libretranslate/detection.ts';
 import { DOCUMENT } from './libretranslate/document.ts';
 import { languageList } from './libretranslate/language-list.ts';
-import { Options } from './libretranslate/options.ts';
-import type { Part, Scene } from './libretranslate/part.ts';
+import { LibreTranslateOptions } from './libretranslate/options.ts';
+import type { ApiPart, PartSetup } from './facades/api-part.ts';
 import { settings } from './libretranslate/settings.ts';
 import { translation } from './libretranslate/translation.ts';
 
-/** What the API is made of: each has a route and the steps that it names. */
-const PARTS: readonly ((scene: Scene) => Part)[] = [translation, detection, languageList, settings];
+/** What the API is made of: each has its routes and the steps that they name. */
+const PARTS: readonly ((setup: PartSetup<LibreTranslateOptions>) => ApiPart)[] = [translation, detection, languageList, settings];
 
 export default definePlugin({
   name: 'libretranslate',
-  options: Options,
+  options: LibreTranslateOptions,
   setup(options, host) {
     const parts = PARTS.map((part) => part({ options, host }));
-    const routes = parts.map(({ route }) => route);
+    const routes = parts.flatMap((part) => part.routes);
     const browsers = options.cors ? new BrowserAccess() : undefined;
     return {
       routes: browsers === undefined ? routes : browsers.admittedTo(routes),

@@ -12,10 +12,10 @@ export interface ContractCase {
 export interface AddCase {
   (name: string, run: () => Promise<void> | void): void;
   /** One case for each row. The title is for `util.format`, or names members of the row as `$name`. */
-  each<Row>(rows: readonly Row[]): (title: string, run: (...row: Members<Row>) => Promise<void> | void) => void;
+  each<Row>(rows: readonly Row[]): (title: string, run: (...row: RowValues<Row>) => Promise<void> | void) => void;
 }
 
-type Members<Row> = Row extends readonly [...infer Entries] ? Entries : Row extends readonly unknown[] ? [...Row] : [row: Row];
+type RowValues<Row> = Row extends readonly [...infer Entries] ? Entries : Row extends readonly unknown[] ? [...Row] : [row: Row];
 
 /** Collects into `cases`; names begin with `part`, and `before` runs ahead of each. */
 export function collector(cases: ContractCase[], part: string, before: () => Promise<void> | void): AddCase {
@@ -29,9 +29,9 @@ export function collector(cases: ContractCase[], part: string, before: () => Pro
     });
   };
   const each = <Row>(rows: readonly Row[]) => {
-    return (title: string, run: (...row: Members<Row>) => Promise<void> | void): void => {
+    return (title: string, run: (...row: RowValues<Row>) => Promise<void> | void): void => {
       for (const row of rows) {
-        const members = (Array.isArray(row) ? row : [row]) as unknown as Members<Row>;
+        const members = (Array.isArray(row) ? row : [row]) as unknown as RowValues<Row>;
         add(titleOf(title, members), () => run(...members));
       }
     };

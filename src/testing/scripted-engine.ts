@@ -40,12 +40,12 @@ export interface ScriptedEngineOptions {
 }
 
 export async function startScriptedEngine(options: ScriptedEngineOptions = {}): Promise<ScriptedEngine> {
-  const engine = new Engine(options.right);
+  const engine = new RunningEngine(options.right);
   await engine.listen(options.port ?? 0);
   return engine;
 }
 
-class Engine implements ScriptedEngine {
+class RunningEngine implements ScriptedEngine {
   readonly #requests: ScriptedRequest[] = [];
   readonly #sockets = new Map<Socket, number>();
   readonly #waiters = new Set<() => void>();

@@ -17,7 +17,7 @@ const MAIN = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.
 /** A worker that takes longer to answer is taken for hanging; probes give up after a second. */
 const ANSWER_MS = 500;
 
-type Answer = Extract<FromWorker, { kind: 'answer' }>['value'];
+type WorkerAnswer = Extract<FromWorker, { kind: 'answer' }>['value'];
 
 export class WorkerProcess {
   /** Resolves when it listens; rejects when it ends before. */
@@ -25,7 +25,7 @@ export class WorkerProcess {
   /** Resolves with what it ended with: `status 0`, `SIGKILL`. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
-  readonly #questions = new Map<number, (answer: Answer | undefined) => void>();
+  readonly #questions = new Map<number, (answer: WorkerAnswer | undefined) => void>();
   #asked = 0;
 
   constructor(config: Config, place: WorkerPlace) {
@@ -88,9 +88,9 @@ export class WorkerProcess {
     this.#child.kill(signal);
   }
 
-  async #ask(what: Question, withinMs = ANSWER_MS): Promise<Answer | undefined> {
+  async #ask(what: Question, withinMs = ANSWER_MS): Promise<WorkerAnswer | undefined> {
     const id = ++this.#asked;
-    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+    const { promise, resolve } = Promise.withResolvers<WorkerAnswer | undefined>();
     const timer = setTimeout(() => resolve(undefined), withinMs);
     this.#questions.set(id, resolve);
     this.tell({ kind: 'ask', id, what });

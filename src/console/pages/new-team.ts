@@ -5,7 +5,7 @@ import { html } from '../../docs/html.ts';
 import { audit } from '../audit.ts';
 import { postForm, selectField, textField } from '../form.ts';
 import { amountField, faultOf, NAME_UNITS_MAX, nameField } from '../form-fields.ts';
-import type { Faults, Judged } from '../form-fields.ts';
+import type { FieldFaults, JudgedField } from '../form-fields.ts';
 import { get, pageAnswer, post } from '../route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
 
@@ -19,11 +19,11 @@ async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   const { form } = visit;
   const name = nameField(form('name'));
   const plan = parts.operations.listPlans().find((one) => one.name === form('plan'));
-  const credit: Judged<number | undefined> =
+  const credit: JudgedField<number | undefined> =
     form('credit').trim() === '' || plan === undefined ? { value: undefined } : amountField(form('credit'), plan.currency);
   if ('fault' in name || 'fault' in credit || plan === undefined) {
     const faults = { name: faultOf(name), credit: faultOf(credit), plan: plan === undefined ? 'Choose one of these plans.' : undefined };
-    return formPage(visit, parts, Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined)) as Faults);
+    return formPage(visit, parts, Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined)) as FieldFaults);
   }
   const made = await parts.operations.createTeam({ name: name.value, plan: plan.name, creditMinor: credit.value });
   if (made.kind === 'plan_takes_no_credit')
@@ -35,7 +35,7 @@ async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   return { kind: 'see', to: `/teams/${teamId}`, notice: html`<p>Team ${name.value} was made. Its first key is made below.</p>` };
 }
 
-function formPage({ form, formToken }: SignedInVisit, { operations }: ConsoleParts, faults: Faults): ConsoleAnswer {
+function formPage({ form, formToken }: SignedInVisit, { operations }: ConsoleParts, faults: FieldFaults): ConsoleAnswer {
   const plans = operations.listPlans();
   const choices = plans.map((plan) => ({ value: plan.name, label: planLabel(plan) }));
   const fields = html`${textField({

@@ -4,7 +4,7 @@ import type { Html } from '../../docs/html.ts';
 import type { Overview } from '../overview.ts';
 import { partsOf } from '../overview-parts.ts';
 import type { PartName } from '../overview-parts.ts';
-import { columnsOf } from '../overview-series.ts';
+import { chartDataOf } from '../overview-series.ts';
 import type { Chart } from '../overview-series.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
 import { get, pageAnswer } from '../route.ts';
@@ -22,7 +22,7 @@ async function overviewPage(_visit: SignedInVisit, { overview }: ConsoleParts): 
 async function overviewNews(_visit: SignedInVisit, { overview }: ConsoleParts): Promise<ConsoleAnswer> {
   const now = await overview();
   const parts = Object.fromEntries(Object.entries(partsOf(now)).map(([name, part]) => [name, part.text]));
-  return { kind: 'json', value: { parts, columns: columnsOf(now), next_ms: now.stepMs - (now.nowMs % now.stepMs) } };
+  return { kind: 'json', value: { parts, columns: chartDataOf(now), next_ms: now.stepMs - (now.nowMs % now.stepMs) } };
 }
 
 function mainOf(overview: Overview): Html {
@@ -36,7 +36,7 @@ function mainOf(overview: Overview): Html {
     <div id="live" data-news="${CONSOLE_PREFIX}${NEWS_PATH}" data-sign-in="${CONSOLE_PREFIX}/sign-in">
       ${part('state')} ${part('figures')}
       <section class="charts" id="charts" aria-label="Charts of the last 15 minutes" hidden>
-        ${columnsOf(overview).charts.map(figure)}
+        ${chartDataOf(overview).charts.map(figure)}
       </section>
       <div class="halves">
         <section>

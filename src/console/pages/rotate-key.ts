@@ -23,7 +23,7 @@ export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
 
 /** Which step is to be done next. */
 const STEPS = ['make', 'deploy', 'watch', 'revoke', 'done'] as const;
-type Step = (typeof STEPS)[number];
+type RotationStep = (typeof STEPS)[number];
 
 async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string | undefined): Promise<ConsoleAnswer> {
   const found = await findTeamKey(visit, parts);
@@ -64,14 +64,14 @@ function successor({ key: old, keys }: TeamKey, { request }: SignedInVisit): Key
   return keys.find((one) => one.keyId === id && one.keyId !== old.keyId);
 }
 
-function stepOf(old: KeyUsage, next: KeyUsage | undefined, nowMs: number): Step {
+function stepOf(old: KeyUsage, next: KeyUsage | undefined, nowMs: number): RotationStep {
   if (old.status === 'revoked') return 'done';
   if (next === undefined) return 'make';
   if (next.lastUsedAtMs === undefined) return 'deploy';
   return isQuiet(old, nowMs) ? 'revoke' : 'watch';
 }
 
-function stepItem(step: Exclude<Step, 'done'>, current: Step, title: string, body: Html): Html {
+function stepItem(step: Exclude<RotationStep, 'done'>, current: RotationStep, title: string, body: Html): Html {
   const isDone = STEPS.indexOf(step) < STEPS.indexOf(current);
   return html`<li ${step === current ? html` aria-current="step"` : undefined}>
     <h2 ${isDone ? html` class="done"` : undefined}>${title}${isDone ? html`<span class="unseen"> (done)</span>` : undefined}</h2>
@@ -105,7 +105,7 @@ function watchText(here: string, old: KeyUsage, next: KeyUsage | undefined, nowM
     <p><a href="${again}">Look again</a></p>`;
 }
 
-function revokeText(here: string, old: KeyUsage, step: Step): Html {
+function revokeText(here: string, old: KeyUsage, step: RotationStep): Html {
   if (step === 'done') return html`<p>${old.display} is revoked.</p>`;
   return html`<p><a href="${CONSOLE_PREFIX}${here}/revoke">Revoke ${old.display}</a></p>`;
 }

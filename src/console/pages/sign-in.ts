@@ -19,17 +19,17 @@ function signInPage({ request, formToken }: Visit, { sessions }: ConsoleParts): 
 
 function signIn({ request, form, formToken, requestId }: Visit, { attempts, sessions, log }: ConsoleParts): ConsoleAnswer {
   const address = request.remoteAddress;
-  const verdict = attempts.judge(form('token'), address);
-  if (verdict === 'right') {
+  const judgement = attempts.judge(form('token'), address);
+  if (judgement === 'right') {
     const before = sessions.find(cookieOf(request.headers.cookie));
     if (before !== undefined) sessions.end(before);
     log.info('an operator has signed in to the console', { address, request_id: requestId });
     return { kind: 'see', to: '', headers: [['Set-Cookie', sessionCookie(sessions.start(), isOverTls(request))]] };
   }
   // Beyond the limit each try would be a line: those are told apart from the first ones by their number alone.
-  if (verdict === 'wrong') log.warn('a wrong token at the console', { address, request_id: requestId });
+  if (judgement === 'wrong') log.warn('a wrong token at the console', { address, request_id: requestId });
   const [status, fault, field] =
-    verdict === 'wrong'
+    judgement === 'wrong'
       ? ([401, 'This is not the token of the configuration.', ['WWW-Authenticate', 'Bearer']] as const)
       : ([429, 'Too many wrong tokens from this address within a minute; wait for it to pass.', ['Retry-After', '60']] as const);
   return { kind: 'page', status, headers: [field], content: { title: 'Sign in', main: signInForm(formToken, fault) } };

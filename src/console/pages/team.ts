@@ -5,7 +5,7 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
-import type { Faults } from '../form-fields.ts';
+import type { FieldFaults } from '../form-fields.ts';
 import { get, pageAnswer } from '../route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
 import { count, day, money, usageBar } from '../shown.ts';
@@ -15,7 +15,7 @@ import { keysTable } from '../keys-table.ts';
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, parts) => teamPage(visit, parts, {}))];
 
 /** With what is wrong with a form that was sent: then it is filled in as it was. */
-export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults: Faults): Promise<ConsoleAnswer> {
+export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
   const found = teamId === undefined ? undefined : await parts.operations.usage(teamId);
   if (found?.kind !== 'done') return found === undefined ? NO_TEAM : refusalOf(found);

@@ -1,11 +1,11 @@
 // The engine protocols that come with the gateway, by the names that `engine.protocol` uses.
 import type { EngineProtocol } from '../../ports/engine.ts';
-import { apertiumProtocol } from './apertium.ts';
-import { deepLProtocol } from './deepl.ts';
-import { libreTranslateProtocol } from './libretranslate.ts';
-import { mtranServerProtocol } from './mtranserver.ts';
-import { nativeProtocol } from './native.ts';
-import { openAiProtocol } from './openai.ts';
+import { apertiumProtocol } from './apertium-protocol.ts';
+import { deepLProtocol } from './deepl-protocol.ts';
+import { libreTranslateProtocol } from './libretranslate-protocol.ts';
+import { mtranServerProtocol } from './mtranserver-protocol.ts';
+import { nativeProtocol } from './native-protocol.ts';
+import { openAiProtocol } from './openai-protocol.ts';
 
 export const builtInProtocols: ReadonlyMap<string, EngineProtocol> = new Map<string, EngineProtocol>([
   ['native', nativeProtocol],

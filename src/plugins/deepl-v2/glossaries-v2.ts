@@ -4,20 +4,21 @@ import type { BodyStep, DictionaryRecord, GatewayServices, GlossaryRecord, Langu
 import type { Members } from '../facades/members.ts';
 import { answer, DELETED, monolingual, NOT_FOUND, shownPair } from './glossary-answer.ts';
 import { judgeDictionary, judgeName } from './glossary-body.ts';
-import type { GlossaryDraft } from './glossary-body.ts';
+import type { NamedDictionaries } from './glossary-body.ts';
 import { createGlossary } from './glossary-creation.ts';
 import * as docs from './glossary-docs-v2.ts';
 import { entriesTsv } from './glossary-entries.ts';
 import { languagePairs } from './glossary-languages.ts';
 import { findEntries, findGlossary } from './glossary-look.ts';
 import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
-import type { Judged } from './parameters.ts';
-import type { Part, Scene } from './part.ts';
+import type { Judged } from '../facades/judged.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import type { DeepLOptions } from './options.ts';
 
 const TSV = 'text/tab-separated-values; charset=UTF-8';
 
-export function glossariesV2({ host }: Scene): Part {
-  const slot = host.reserveSlot<GlossaryDraft>('glossary of one dictionary');
+export function glossariesV2({ host }: PartSetup<DeepLOptions>): ApiPart {
+  const slot = host.reserveSlot<NamedDictionaries>('glossary of one dictionary');
   return {
     routes: [
       glossaryRoute('POST', '/v2/glossaries', ['deepl-read-glossary', 'deepl-create-glossary'], docs.CREATE),
@@ -37,14 +38,14 @@ export function glossariesV2({ host }: Scene): Part {
   };
 }
 
-function judgeGlossary(members: Members, languages: Languages): Judged<GlossaryDraft> {
+function judgeGlossary(members: Members, languages: Languages): Judged<NamedDictionaries> {
   const name = judgeName(members);
   if ('problem' in name) return name;
   const dictionary = judgeDictionary(members, languages);
   return 'problem' in dictionary ? dictionary : { sound: { name: name.sound, dictionaries: [dictionary.sound] } };
 }
 
-function createStep(services: GatewayServices, slot: Slot<GlossaryDraft>): BodyStep {
+function createStep(services: GatewayServices, slot: Slot<NamedDictionaries>): BodyStep {
   return teamEndpoint('deepl-create-glossary', async (x, teamId) => {
     const created = await createGlossary(services, teamId, x.need(slot));
     return 'problem' in created ? created : answer(monolingual(created), 201);

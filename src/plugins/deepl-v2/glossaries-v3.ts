@@ -1,23 +1,23 @@
 // The glossary routes of version 3: a glossary holds any number of dictionaries, which can be added to, replaced and dropped.
 import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, Languages, Refusal, Slot } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, LanguagePair, Languages, Refusal, Slot } from 'lingate';
 import type { Members } from '../facades/members.ts';
 import { answer, DELETED, multilingual, NO_DICTIONARY, NOT_FOUND, shownDictionary, shownEntries } from './glossary-answer.ts';
 import { judgeDictionaries, judgeDictionary, judgeName, judgePair } from './glossary-body.ts';
-import type { DictionaryDraft, GlossaryDraft } from './glossary-body.ts';
+import type { DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
 import { GlossaryChanges, heldFor } from './glossary-change.ts';
 import type { Additions } from './glossary-change.ts';
 import { createGlossary } from './glossary-creation.ts';
 import * as docs from './glossary-docs-v3.ts';
-import type { LanguagePair } from './glossary-languages.ts';
 import { findEntries, findGlossary } from './glossary-look.ts';
 import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
 import { chosen } from './parameters.ts';
-import type { Judged } from './parameters.ts';
-import type { Part, Scene } from './part.ts';
+import type { Judged } from '../facades/judged.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import type { DeepLOptions } from './options.ts';
 
-export function glossariesV3({ host }: Scene): Part {
-  const created = host.reserveSlot<GlossaryDraft>('glossary of several dictionaries');
+export function glossariesV3({ host }: PartSetup<DeepLOptions>): ApiPart {
+  const created = host.reserveSlot<NamedDictionaries>('glossary of several dictionaries');
   const changed = host.reserveSlot<Additions>('change of a glossary');
   const replaced = host.reserveSlot<DictionaryDraft>('dictionary in place of another');
   return {
@@ -43,7 +43,7 @@ export function glossariesV3({ host }: Scene): Part {
   };
 }
 
-function judgeGlossary(members: Members, languages: Languages): Judged<GlossaryDraft> {
+function judgeGlossary(members: Members, languages: Languages): Judged<NamedDictionaries> {
   const name = judgeName(members);
   if ('problem' in name) return name;
   const dictionaries = judgeDictionaries(members, languages);
@@ -57,7 +57,7 @@ function judgeChange(members: Members, languages: Languages): Judged<Additions> 
   return 'problem' in dictionaries ? dictionaries : { sound: { name: name?.sound, dictionaries: dictionaries.sound } };
 }
 
-function createStep(services: GatewayServices, slot: Slot<GlossaryDraft>): BodyStep {
+function createStep(services: GatewayServices, slot: Slot<NamedDictionaries>): BodyStep {
   return teamEndpoint('deepl-create-glossary-v3', async (x, teamId) => {
     const created = await createGlossary(services, teamId, x.need(slot));
     return 'problem' in created ? created : answer(multilingual(created), 201);

@@ -1,10 +1,9 @@
 // What is told of glossaries, and what every route of theirs can be answered.
 import { json, NO_HEADERS, refuse } from 'lingate';
-import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, Outcome, Refusal } from 'lingate';
+import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, LanguagePair, Outcome, Refusal } from 'lingate';
 import { entriesTsv } from './glossary-entries.ts';
 import { uuidOf } from './glossary-id.ts';
 import { shownCode } from './glossary-languages.ts';
-import type { LanguagePair } from './glossary-languages.ts';
 
 export const INVALID_ID = refuse('validation_error', 'Invalid or missing glossary id.');
 export const NOT_FOUND = refuse('glossary_not_found', 'Not found: the team has no glossary of this id.');

@@ -1,20 +1,19 @@
 // What requests say of glossaries, judged: a name, one dictionary, or several, in JSON or in a form.
 import { refuse } from 'lingate';
-import type { GlossaryEntries, Languages } from 'lingate';
+import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
 import type { Members } from '../facades/members.ts';
 import { parseEntries, phraseFault } from './glossary-entries.ts';
 import type { EntriesFormat } from './glossary-entries.ts';
 import { sourceBase, targetBase } from './glossary-languages.ts';
-import type { LanguagePair } from './glossary-languages.ts';
 import { chosen, oneOf, textOf } from './parameters.ts';
-import type { Judged } from './parameters.ts';
+import type { Judged } from '../facades/judged.ts';
 
 /** Codes are bases. */
 export interface DictionaryDraft extends LanguagePair {
   readonly entries: GlossaryEntries;
 }
 
-export interface GlossaryDraft {
+export interface NamedDictionaries {
   readonly name: string;
   readonly dictionaries: readonly DictionaryDraft[];
 }

@@ -1,11 +1,10 @@
 // Changes of glossaries that lose nobody else's: read, change, write back, and from the start where somebody came between.
 import { dictionaryFor, isUnavailable, refuse, STORE_UNAVAILABLE } from 'lingate';
-import type { DictionaryRecord, GlossaryChange, GlossaryRecord, GlossaryStore, Refusal } from 'lingate';
+import type { DictionaryRecord, GlossaryChange, GlossaryRecord, GlossaryStore, LanguagePair, Refusal } from 'lingate';
 import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
 import { DICTIONARIES_MAX } from './glossary-body.ts';
 import type { DictionaryDraft } from './glossary-body.ts';
 import { ENTRIES_MAX } from './glossary-entries.ts';
-import type { LanguagePair } from './glossary-languages.ts';
 import { findGlossary } from './glossary-look.ts';
 
 type Dictionaries = GlossaryChange['dictionaries'];

@@ -2,12 +2,12 @@
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { GatewayServices, GlossaryRecord, Refusal } from 'lingate';
 import { limitReached } from './glossary-answer.ts';
-import type { GlossaryDraft } from './glossary-body.ts';
+import type { NamedDictionaries } from './glossary-body.ts';
 
 export async function createGlossary(
   services: GatewayServices,
   teamId: string,
-  { name, dictionaries }: GlossaryDraft,
+  { name, dictionaries }: NamedDictionaries,
 ): Promise<GlossaryRecord | Refusal> {
   const glossaryId = services.newId();
   const isAlone = dictionaries.length === 1;

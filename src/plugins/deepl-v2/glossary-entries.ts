@@ -3,7 +3,7 @@ import { refuse } from 'lingate';
 import type { GlossaryEntries, Refusal } from 'lingate';
 import { csvRows } from './csv.ts';
 import type { CsvFault, CsvRow } from './csv.ts';
-import type { Judged } from './parameters.ts';
+import type { Judged } from '../facades/judged.ts';
 
 export const ENTRIES_MAX = 10_000;
 const TERM_BYTES_MAX = 1024;

@@ -1,11 +1,6 @@
 // Languages of glossaries: base codes, told in lower case. One of EN serves EN-GB and EN-US alike.
 import { baseCode } from 'lingate';
-import type { Languages } from 'lingate';
-
-export interface LanguagePair {
-  readonly sourceLang: string;
-  readonly targetLang: string;
-}
+import type { LanguagePair, Languages } from 'lingate';
 
 /** Of a code of any case, with or without a region; `undefined` for what texts cannot be in. */
 export function sourceBase(value: unknown, languages: Languages): string | undefined {

@@ -4,7 +4,7 @@ import type { BodyStep, Exchange, GatewayServices, Outcome, PluginRoute, RouteDo
 import type { Members } from '../facades/members.ts';
 import { INVALID_ID } from './glossary-answer.ts';
 import { ulidOf } from './glossary-id.ts';
-import type { Judged } from './parameters.ts';
+import type { Judged } from '../facades/judged.ts';
 import { AUTHENTICATED } from './part.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 import { readBody } from './read-body.ts';

@@ -4,7 +4,8 @@ import { json, refuse } from 'lingate';
 import type { BodyStep, GatewayServices, Languages, Refusal, RouteDoc, Slot } from 'lingate';
 import { chosen } from './parameters.ts';
 import { AUTHENTICATED } from './part.ts';
-import type { Part, Scene } from './part.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import type { DeepLOptions } from './options.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 import { readBody } from './read-body.ts';
 
@@ -39,7 +40,7 @@ const DOC: RouteDoc = {
   },
 };
 
-export function languages({ host }: Scene): Part {
+export function languages({ host }: PartSetup<DeepLOptions>): ApiPart {
   const slot = host.reserveSlot<ListType>('type of languages');
   return {
     routes: [

@@ -1,7 +1,7 @@
 // What DeepL's API has besides: a wrong key is told that it is wrong, as there, and a right one that there is no such thing here.
 import { refuse } from 'lingate';
 import { AUTHENTICATED } from './part.ts';
-import type { Part } from './part.ts';
+import type { ApiPart } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 
 /** Where each of them begins; what lies below needs an id that nobody has. */
@@ -18,7 +18,7 @@ const NOT_HERE = refuse(
   'This service translates texts; it has no documents, rephrasing, style rules or translation memories.',
 );
 
-export function notOffered(): Part {
+export function notOffered(): ApiPart {
   return {
     routes: PATHS.map(([method, path]) => ({
       method,

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { Static } from 'typebox';
 import { DefaultVariants } from '../facades/default-variants.ts';
 
-export const Options = Type.Object(
+export const DeepLOptions = Type.Object(
   {
     attempt_timeout_ms: Type.Integer({
       minimum: 1,
@@ -16,4 +16,4 @@ export const Options = Type.Object(
   { additionalProperties: false, default: {} },
 );
 
-export type Options = Static<typeof Options>;
+export type DeepLOptions = Static<typeof DeepLOptions>;

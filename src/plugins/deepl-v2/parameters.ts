@@ -1,10 +1,7 @@
 // Single parameters: forms send strings, JSON sends what it likes; an empty one and null are as good as none.
 import { countCharacters, refuse } from 'lingate';
-import type { Refusal } from 'lingate';
+import type { Judged } from '../facades/judged.ts';
 import type { Members } from '../facades/members.ts';
-
-/** What passed, or what is wrong. */
-export type Judged<T> = { readonly sound: T } | Refusal;
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],

@@ -3,7 +3,7 @@ import { refuse } from 'lingate';
 import type { TextFormat, TranslationOptions } from 'lingate';
 import type { Members } from '../facades/members.ts';
 import { namesOf, oneOf } from './parameters.ts';
-import type { Judged } from './parameters.ts';
+import type { Judged } from '../facades/judged.ts';
 
 const FORMATS = ['xml', 'html'] as const;
 const VERSIONS = ['v1', 'v2'];

@@ -6,7 +6,7 @@ import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Members } from '../facades/members.ts';
 import { ulidOf } from './glossary-id.ts';
 import { chosen, flag, namesOf, oneOf, textOf } from './parameters.ts';
-import type { Judged } from './parameters.ts';
+import type { Judged } from '../facades/judged.ts';
 import { formatOf } from './tag-handling.ts';
 
 const TEXTS_MAX = 50;
@@ -34,14 +34,14 @@ export type JudgedOrder =
   /** `characters` where they could be counted. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
-export interface Rules {
+export interface TranslateRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
   readonly can: EngineCapabilities;
 }
 
 /** In the order of the interface's parameter table, which `/v1` keeps too. */
-export function judgeTranslation(members: Members, rules: Rules): JudgedOrder {
+export function judgeTranslation(members: Members, rules: TranslateRules): JudgedOrder {
   const text = textsOf(members.get('text'));
   if ('problem' in text) return { kind: 'invalid', refusal: text, characters: undefined };
   const characters = text.sound.reduce((sum, entry) => sum + countCharacters(entry), 0);
@@ -49,7 +49,7 @@ export function judgeTranslation(members: Members, rules: Rules): JudgedOrder {
   return 'problem' in judged ? { kind: 'invalid', refusal: judged, characters } : { kind: 'valid', order: judged.sound };
 }
 
-function judgeRest(members: Members, text: readonly string[], characters: number, rules: Rules): Judged<TranslateOrder> {
+function judgeRest(members: Members, text: readonly string[], characters: number, rules: TranslateRules): Judged<TranslateOrder> {
   const { languages, variants, can } = rules;
   const targetLang = targetOf(members.get('target_lang'), languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', "Value for 'target_lang' not supported.");

@@ -23,7 +23,7 @@ const Body = Type.Object({
   preserve_formatting: Type.Optional(Type.String({ description: '`0` or `1`; without effect.' })),
 });
 
-const Answer = Type.Object({
+const DeepLAnswer = Type.Object({
   translations: Type.Array(
     Type.Object({
       detected_source_language: Type.String({ description: '`UND` where nobody has found it out.' }),
@@ -49,7 +49,7 @@ export const TRANSLATE_DOC: RouteDoc = {
   answer: {
     status: 200,
     description: 'All texts are translated, and were charged.',
-    schema: Answer,
+    schema: DeepLAnswer,
     example: { translations: [{ detected_source_language: 'EN', text: 'Hallo' }] },
   },
   problems: [

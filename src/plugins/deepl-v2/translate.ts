@@ -2,7 +2,9 @@
 import { chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
 import type { BodyStep, Charge, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
 import { AUTHENTICATED } from './part.ts';
-import type { Part, Scene } from './part.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { DeepLOptions } from './options.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 import { readBody } from './read-body.ts';
 import { oneOfSeveral } from './several-glossaries.ts';
@@ -13,7 +15,7 @@ import { TRANSLATE_DOC } from './translate-doc.ts';
 /** Clients take the language of every text for granted: the word of ISO 639 for one that nobody has found out. */
 const UNDETERMINED = 'UND';
 
-export function translate({ options, host }: Scene): Part {
+export function translate({ options, host }: PartSetup<DeepLOptions>): ApiPart {
   const slot = host.reserveSlot<TranslateOrder>('translation');
   return {
     routes: [
@@ -33,7 +35,7 @@ export function translate({ options, host }: Scene): Part {
   };
 }
 
-function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, variants: Scene['options']['default_variants']): BodyStep {
+function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, variants: DefaultVariants): BodyStep {
   return readBody('deepl-read-translation', services, (x, members) => {
     const judged = judgeTranslation(members, { languages: services.languages(), variants, can: services.engineCan });
     if (judged.kind === 'invalid') {

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { isUnavailable, json, keyOwnerSlot, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { BodyStep, GatewayServices, RouteDoc, Usage } from 'lingate';
 import { AUTHENTICATED } from './part.ts';
-import type { Part } from './part.ts';
+import type { ApiPart } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 
 /** What the vendor says of an account without a limit. */
@@ -27,7 +27,7 @@ const DOC: RouteDoc = {
   },
 };
 
-export function usage(): Part {
+export function usage(): ApiPart {
   return {
     routes: [
       {

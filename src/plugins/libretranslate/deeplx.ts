@@ -5,14 +5,15 @@ import type { Members } from '../facades/members.ts';
 import { sourceCode, targetCode } from './codes.ts';
 import type { Order } from './order.ts';
 import { isMissing, missingParameter, textsOf } from './parameters.ts';
-import type { Judged, Rules } from './parameters.ts';
+import type { Judged } from '../facades/judged.ts';
+import type { OrderRules } from './parameters.ts';
 
 /** LibreTranslate's requests have `q` and are refused without it: what has `text` and no `q` can be no other's. */
 export function isDeepLX(members: Members): boolean {
   return !members.has('q') && members.has('text');
 }
 
-export function judgeDeepLX(members: Members, { languages, variants, can }: Rules): Judged<Order> {
+export function judgeDeepLX(members: Members, { languages, variants, can }: OrderRules): Judged<Order> {
   const text = members.get('text');
   if (isMissing(text)) return missingParameter('text');
   if (typeof text !== 'string') return refuse('validation_error', 'Invalid request: text must be a string');

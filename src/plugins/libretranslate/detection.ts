@@ -7,7 +7,8 @@ import { theirCode } from './codes.ts';
 import { ApiKey, BODY_TYPES } from './document.ts';
 import { readKeyAndMembers } from './key-and-members.ts';
 import { isMissing, missingParameter, textsOf } from './parameters.ts';
-import type { Part, Scene } from './part.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import type { LibreTranslateOptions } from './options.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 import { CONFIDENCE } from './translation.ts';
 
@@ -38,17 +39,19 @@ const DOC: RouteDoc = {
   problems: ['text_too_long', 'engine_unavailable'],
 };
 
-export function detection({ options, host }: Scene): Part {
+export function detection({ options, host }: PartSetup<LibreTranslateOptions>): ApiPart {
   const slot = host.reserveSlot<string>('text to detect');
   return {
-    route: {
-      method: 'POST',
-      path: '/detect',
-      takesBody: true,
-      steps: ['access-log', 'shed', 'libretranslate-read-text', 'authenticate', 'team-shed', 'admit', 'libretranslate-detect'],
-      problemForm: PROBLEM_FORM,
-      doc: DOC,
-    },
+    routes: [
+      {
+        method: 'POST',
+        path: '/detect',
+        takesBody: true,
+        steps: ['access-log', 'shed', 'libretranslate-read-text', 'authenticate', 'team-shed', 'admit', 'libretranslate-detect'],
+        problemForm: PROBLEM_FORM,
+        doc: DOC,
+      },
+    ],
     steps: (services) => [
       readKeyAndMembers({
         name: 'libretranslate-read-text',

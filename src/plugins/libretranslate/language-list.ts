@@ -4,7 +4,8 @@ import { json } from 'lingate';
 import type { Languages, Outcome, RouteDoc } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { targetCode, theirCode } from './codes.ts';
-import type { Part, Scene } from './part.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import type { LibreTranslateOptions } from './options.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 
 export interface ListedLanguage {
@@ -34,7 +35,7 @@ const DOC: RouteDoc = {
   },
 };
 
-export function languageList({ options }: Scene): Part {
+export function languageList({ options }: PartSetup<LibreTranslateOptions>): ApiPart {
   // Nobody is asked for a key here: a flood of requests is answered without making the list anew.
   const made = new WeakMap<Languages, Outcome>();
   const answer = (languages: Languages): Outcome => {
@@ -43,14 +44,16 @@ export function languageList({ options }: Scene): Part {
     return outcome;
   };
   return {
-    route: {
-      method: 'GET',
-      path: '/languages',
-      takesBody: false,
-      steps: ['access-log', 'shed', 'libretranslate-languages'],
-      problemForm: PROBLEM_FORM,
-      doc: DOC,
-    },
+    routes: [
+      {
+        method: 'GET',
+        path: '/languages',
+        takesBody: false,
+        steps: ['access-log', 'shed', 'libretranslate-languages'],
+        problemForm: PROBLEM_FORM,
+        doc: DOC,
+      },
+    ],
     steps: (services) => [{ kind: 'head', name: 'libretranslate-languages', run: () => answer(services.languages()) }],
   };
 }

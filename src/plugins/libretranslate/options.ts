@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { Static } from 'typebox';
 import { DefaultVariants } from '../facades/default-variants.ts';
 
-export const Options = Type.Object(
+export const LibreTranslateOptions = Type.Object(
   {
     default_variants: DefaultVariants,
     api_key_in_body: Type.Boolean({
@@ -18,4 +18,4 @@ export const Options = Type.Object(
   { additionalProperties: false, default: {} },
 );
 
-export type Options = Static<typeof Options>;
+export type LibreTranslateOptions = Static<typeof LibreTranslateOptions>;

@@ -8,10 +8,10 @@ export interface Order {
   readonly text: readonly string[];
   readonly characters: number;
   readonly options: TranslationOptions;
-  readonly shape: Shape;
+  readonly shape: AnswerShape;
 }
 
-export type Shape =
+export type AnswerShape =
   | { readonly kind: 'libretranslate'; readonly isList: boolean; /** Were asked for. */ readonly alternatives: boolean }
   /** The small one of DeepLX. */
   | { readonly kind: 'deeplx' };

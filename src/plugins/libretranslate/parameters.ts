@@ -2,6 +2,7 @@
 import { countCharacters, NOTHING_CHOSEN, refuse } from 'lingate';
 import type { EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { Judged } from '../facades/judged.ts';
 import type { Members } from '../facades/members.ts';
 import { sourceCode, targetCode } from './codes.ts';
 import type { Order } from './order.ts';
@@ -11,16 +12,14 @@ import { tooLong } from './problem-form.ts';
 const TEXTS_MAX = 50;
 const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 
-export interface Rules {
+export interface OrderRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
   readonly can: EngineCapabilities;
 }
 
-export type Judged<T> = { readonly sound: T } | Refusal;
-
 /** In LibreTranslate's own order. */
-export function judgeTranslation(members: Members, { languages, variants, can }: Rules): Judged<Order> {
+export function judgeTranslation(members: Members, { languages, variants, can }: OrderRules): Judged<Order> {
   const missing = ['q', 'source', 'target'].find((name) => isMissing(members.get(name)));
   if (missing !== undefined) return missingParameter(missing);
   const alternatives = alternativesOf(members.get('alternatives'));

@@ -2,9 +2,9 @@
 import Type from 'typebox';
 import { json } from 'lingate';
 import type { GatewayServices, RouteDoc } from 'lingate';
-import type { Options } from './options.ts';
+import type { LibreTranslateOptions } from './options.ts';
 import { listed } from './language-list.ts';
-import type { Part, Scene } from './part.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 
 /** Milliseconds that a page waits for the next key press before it asks for a translation. */
@@ -50,21 +50,23 @@ const DOC: RouteDoc = {
   },
 };
 
-export function settings({ options }: Scene): Part {
+export function settings({ options }: PartSetup<LibreTranslateOptions>): ApiPart {
   return {
-    route: {
-      method: 'GET',
-      path: '/frontend/settings',
-      takesBody: false,
-      steps: ['access-log', 'shed', 'libretranslate-settings'],
-      problemForm: PROBLEM_FORM,
-      doc: DOC,
-    },
+    routes: [
+      {
+        method: 'GET',
+        path: '/frontend/settings',
+        takesBody: false,
+        steps: ['access-log', 'shed', 'libretranslate-settings'],
+        problemForm: PROBLEM_FORM,
+        doc: DOC,
+      },
+    ],
     steps: (services) => [{ kind: 'head', name: 'libretranslate-settings', run: () => json(settingsOf(services, options)) }],
   };
 }
 
-function settingsOf(services: GatewayServices, { default_variants }: Options): string {
+function settingsOf(services: GatewayServices, { default_variants }: LibreTranslateOptions): string {
   const list = listed(services.languages(), default_variants).map(({ code, name }) => ({ code, name }));
   const english = list.find(({ code }) => code === 'en') ?? list[0];
   // Whoever has to name the source is most likely to begin with English, and then wants another target.

@@ -6,32 +6,34 @@ import { theirCode } from './codes.ts';
 import { deepLXAnswer, isDeepLX, judgeDeepLX } from './deeplx.ts';
 import { readKeyAndMembers } from './key-and-members.ts';
 import { withLineFeeds } from './line-feeds.ts';
-import type { Options } from './options.ts';
+import type { LibreTranslateOptions } from './options.ts';
 import type { Order } from './order.ts';
 import { judgeTranslation } from './parameters.ts';
-import type { Part, Scene } from './part.ts';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './problem-form.ts';
 import { TRANSLATION_DOC } from './translation-doc.ts';
 
 /** Engines tell a language and not how sure they are: it is what they went by. */
 export const CONFIDENCE = 100;
 
-export function translation({ options, host }: Scene): Part {
+export function translation({ options, host }: PartSetup<LibreTranslateOptions>): ApiPart {
   const slot = host.reserveSlot<Order>('translation');
   return {
-    route: {
-      method: 'POST',
-      path: '/translate',
-      takesBody: true,
-      steps: ['access-log', 'shed', 'libretranslate-read', 'authenticate', 'team-shed', 'admit', 'libretranslate-translate'],
-      problemForm: PROBLEM_FORM,
-      doc: TRANSLATION_DOC,
-    },
+    routes: [
+      {
+        method: 'POST',
+        path: '/translate',
+        takesBody: true,
+        steps: ['access-log', 'shed', 'libretranslate-read', 'authenticate', 'team-shed', 'admit', 'libretranslate-translate'],
+        problemForm: PROBLEM_FORM,
+        doc: TRANSLATION_DOC,
+      },
+    ],
     steps: (services) => [readStep(services, slot, options), translateStep(services, slot)],
   };
 }
 
-function readStep(services: GatewayServices, slot: Slot<Order>, options: Options): BodyStep {
+function readStep(services: GatewayServices, slot: Slot<Order>, options: LibreTranslateOptions): BodyStep {
   return readKeyAndMembers({
     name: 'libretranslate-read',
     services,
@@ -40,7 +42,13 @@ function readStep(services: GatewayServices, slot: Slot<Order>, options: Options
   });
 }
 
-function take(x: Exchange, members: Members, services: GatewayServices, slot: Slot<Order>, options: Options): Refusal | undefined {
+function take(
+  x: Exchange,
+  members: Members,
+  services: GatewayServices,
+  slot: Slot<Order>,
+  options: LibreTranslateOptions,
+): Refusal | undefined {
   const rules = { languages: services.languages(), variants: options.default_variants, can: services.engineCan };
   const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
   if ('problem' in judged) return judged;

@@ -2,7 +2,7 @@
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Admission } from '../../ports/ledger.ts';
+import type { Admission, Admitted } from '../../ports/ledger.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, freshKey, teamUnderTest } from './team-under-test.ts';
@@ -87,8 +87,6 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
     expect((await team.usage(subject.again)).characters).toBe(10);
   });
 }
-
-type Admitted = Extract<Admission, { kind: 'admitted' }>;
 
 function admitted(answers: readonly Admission[]): Admitted[] {
   return answers.filter((answer) => answer.kind === 'admitted');

@@ -32,7 +32,7 @@ export const GENEROUS_QUOTA: TeamLimits = {
 /** 0.0025 of a minor unit per character. */
 export const PREPAID: TeamLimits = { ...GENEROUS_QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
 
-export interface AdmitOptions {
+export interface AdmissionChoices {
   readonly requestId?: string;
   readonly keyId?: string;
   readonly characters?: number | undefined;
@@ -46,9 +46,9 @@ export interface TeamUnderTest {
   readonly teamId: string;
   readonly keyId: string;
   /** Reserves 10 characters unless told otherwise. `store` is another instance on the same backing. */
-  admit(options?: AdmitOptions, store?: Store): Promise<Admission>;
+  admit(options?: AdmissionChoices, store?: Store): Promise<Admission>;
   /** Admits, and fails the test when that gives no reservation. */
-  reserve(characters: number, options?: AdmitOptions): Promise<Reservation>;
+  reserve(characters: number, options?: AdmissionChoices): Promise<Reservation>;
   /** An admission without text: takes a place in the window and nothing else. */
   touch(store?: Store): Promise<Admission>;
   commit(requestId: string, store?: Store): Promise<Resolution>;
@@ -70,7 +70,7 @@ export async function teamUnderTest(home: Store, limits: Partial<TeamLimits> = {
   const key = freshKey(teamId);
   answered(await home.teams.createKey(key));
 
-  const admit = async (options: AdmitOptions = {}, store = home): Promise<Admission> =>
+  const admit = async (options: AdmissionChoices = {}, store = home): Promise<Admission> =>
     store.ledger.admit({
       requestId: newId(),
       teamId,

@@ -16,7 +16,7 @@ import { traceparentForward } from '../../../src/domain/traceparent.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { readEngineUrl } from '../../../src/engines/http1/url.ts';
-import { nativeProtocol } from '../../../src/engines/protocols/native.ts';
+import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { judgeDeepLX } from '../../../src/plugins/libretranslate/deeplx.ts';
 import { judgeTranslation } from '../../../src/plugins/libretranslate/parameters.ts';
 import { FramingGuard } from '../../../src/server/framing.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { byOutcome, outcomeOf } from '../../../src/console/overview.ts';
 import type { Overview } from '../../../src/console/overview.ts';
 import { partsOf } from '../../../src/console/overview-parts.ts';
-import { columnsOf } from '../../../src/console/overview-series.ts';
+import { chartDataOf } from '../../../src/console/overview-series.ts';
 import { overviewOf } from '../../../src/app/overview.ts';
 import type { ProcessState } from '../../../src/app/process-state.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -86,7 +86,7 @@ test('a chart leaves the step out that is not over, and is told in words', () =>
   nowMs = NOW_MS;
   window.record({ code: 'ok', durationMs: 10, characters: 1 } as AccessEntry);
   const now = overview([{ ...QUIET, steps: window.snapshot() }]);
-  const { from, step, charts } = columnsOf(now);
+  const { from, step, charts } = chartDataOf(now);
   const last = charts.flatMap(({ series }) => series.map(({ id, values }) => [id, values.at(-1)] as const));
   expect(from + step * charts[0]!.series[0]!.values.length).toBe(Math.floor(NOW_MS / LIVE_STEP_MS) * (LIVE_STEP_MS / 1000));
   expect(Object.fromEntries(last)).toMatchObject({ answered: 0.4, refused: 0.2, failed: 0, left: 0, characters: 12, 'engine-failures': 0 });

@@ -1,7 +1,7 @@
 // Work that is told its result itself: the same results as by a promise, once, and never before the asking has returned.
 import { afterEach, expect, test } from 'vitest';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
-import { nativeProtocol } from '../../../src/engines/protocols/native.ts';
+import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { slow, status } from '../../../src/testing/scripted-engine.ts';
 import { Caller, Opened, work } from './engine-work.ts';

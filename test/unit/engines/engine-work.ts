@@ -1,5 +1,5 @@
 // Work and callers for engine tests.
-import { nativeProtocol } from '../../../src/engines/protocols/native.ts';
+import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { openEngine } from '../../../src/engines/open-engine.ts';
 import type { EngineOptions } from '../../../src/engines/open-engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';

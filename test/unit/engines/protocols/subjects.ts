@@ -1,12 +1,12 @@
 // Each protocol that comes with the gateway, with an engine that speaks it as its maker has documented it.
 import { scriptedTranslation } from 'lingate/testing';
 import type { ProtocolSubject, ScriptedRequest } from 'lingate/testing';
-import { apertiumProtocol } from '../../../../src/engines/protocols/apertium.ts';
-import { deepLProtocol } from '../../../../src/engines/protocols/deepl.ts';
-import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate.ts';
-import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver.ts';
-import { nativeProtocol } from '../../../../src/engines/protocols/native.ts';
-import { openAiProtocol } from '../../../../src/engines/protocols/openai.ts';
+import { apertiumProtocol } from '../../../../src/engines/protocols/apertium-protocol.ts';
+import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.ts';
+import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate-protocol.ts';
+import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver-protocol.ts';
+import { nativeProtocol } from '../../../../src/engines/protocols/native-protocol.ts';
+import { openAiProtocol } from '../../../../src/engines/protocols/openai-protocol.ts';
 
 export const SECRET = 'a-secret-of-the-operator';
 

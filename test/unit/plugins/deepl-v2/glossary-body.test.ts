@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Languages } from '../../../../src/domain/languages.ts';
 import { judgeDictionaries, judgeDictionary, judgeName } from '../../../../src/plugins/deepl-v2/glossary-body.ts';
 import { languagePairs } from '../../../../src/plugins/deepl-v2/glossary-languages.ts';
-import type { Judged } from '../../../../src/plugins/deepl-v2/parameters.ts';
+import type { Judged } from '../../../../src/plugins/facades/judged.ts';
 
 const named = (...codes: string[]) => codes.map((code) => ({ code, name: code, formality: false }));
 const languages = new Languages({ sources: named('DE', 'EN', 'ZH'), targets: named('DE', 'EN-GB', 'EN-US', 'ZH', 'ZH-HANT') });

@@ -1,6 +1,6 @@
 // The libretranslate adapter to the letter: what is sent, whose codes, and what of an answer is taken.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate.ts';
+import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate-protocol.ts';
 import { codeOfLibreTranslate, libreTranslateCode } from '../../../../src/engines/protocols/libretranslate-codes.ts';
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';

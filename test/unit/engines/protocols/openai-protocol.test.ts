@@ -2,7 +2,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openAiProtocol } from '../../../../src/engines/protocols/openai.ts';
+import { openAiProtocol } from '../../../../src/engines/protocols/openai-protocol.ts';
 import type { EngineOptions } from '../../../../src/engines/open-engine.ts';
 import type { EngineResult, EngineTokens } from '../../../../src/ports/engine.ts';
 import { startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';

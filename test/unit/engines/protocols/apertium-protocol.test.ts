@@ -1,6 +1,6 @@
 // The Apertium adapter against a real APY with its English-Spanish pair, and against answers that a real one does not give.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apertiumProtocol } from '../../../../src/engines/protocols/apertium.ts';
+import { apertiumProtocol } from '../../../../src/engines/protocols/apertium-protocol.ts';
 import { cutText, joinText } from '../../../../src/engines/protocols/apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from '../../../../src/engines/protocols/iso-639-3.ts';
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';

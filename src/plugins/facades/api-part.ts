@@ -1,15 +1,14 @@
-// A part of the API: its route, and the steps that it names.
+// A part of another API: its routes, and the steps that they name.
 import type { GatewayServices, PluginHost, PluginRoute, Step } from 'lingate';
-import type { Options } from './options.ts';
 
 /** What a part is made with, at boot. */
-export interface Scene {
+export interface PartSetup<Options> {
   readonly options: Options;
   readonly host: PluginHost;
 }
 
-export interface Part {
-  readonly route: PluginRoute;
+export interface ApiPart {
+  readonly routes: readonly PluginRoute[];
   /** Asked for once, when store and engine are open. */
   readonly steps: (services: GatewayServices) => readonly Step[];
 }

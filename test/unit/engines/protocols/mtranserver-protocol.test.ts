@@ -1,6 +1,6 @@
 // The mtranserver adapter to the letter: single, batch and detection, its codes, and what of an answer is taken.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver.ts';
+import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver-protocol.ts';
 import { codeOfMtranServer, mtranServerCode } from '../../../../src/engines/protocols/mtranserver-codes.ts';
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';

@@ -1,7 +1,7 @@
 // The deepl adapter: it asks what the official client asks, splits what is too much, and tells the operator's quota apart.
 import * as deepl from 'deepl-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { deepLProtocol } from '../../../../src/engines/protocols/deepl.ts';
+import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.ts';
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
