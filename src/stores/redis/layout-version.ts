@@ -1,12 +1,25 @@
 // The version of how things lie in a Redis dataset: what this one does not read is refused before anything is done to it.
 import { StoreError } from '../../domain/store-error.ts';
-import { LAYOUT_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
+import { LIMIT_NUMBERS } from '../../domain/plan.ts';
+import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 const VERSION = '2';
 
-/** Marks a new dataset as ours. Throws a `StoreError` when it holds another version's. */
+/** Marks a dataset as ours. Throws a `StoreError` when it holds another version's, or what this one would not judge. */
 export async function checkLayout(redis: RedisConnection, shown: string): Promise<void> {
+  await checkVersion(redis, shown);
+  const numbers = await redis.smembers(PLAN_NUMBERS_KEY);
+  const strange = numbers.filter((name) => !LIMIT_NUMBERS.some((known) => known === name));
+  if (strange.length > 0) {
+    throw new StoreError(
+      `the store ${shown} was written by a newer Lingate (its teams are held to ${strange.toSorted().join(', ')}, unknown to this one): run that version, or use an empty database`,
+    );
+  }
+  if (LIMIT_NUMBERS.some((name) => !numbers.includes(name))) await redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS).catch(() => undefined);
+}
+
+async function checkVersion(redis: RedisConnection, shown: string): Promise<void> {
   const marked = await redis.get(LAYOUT_KEY);
   const version = marked ?? (await unmarkedVersion(redis));
   if (marked === VERSION) return;

@@ -51,6 +51,9 @@ export const SEARCHED_KEY = 'lingate:{lingate:teams}:searched';
 /** The version of how all of this lies (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';
 
+/** Set of the numbers that plans may have here, in the slot of the version: who does not know one of them would not judge it. */
+export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
+
 /** Who has the key with this digest. */
 export function digestKey(digest: string): string {
   return `lingate:digest:${digest}`;

@@ -1,7 +1,7 @@
 // Brings a file to this version's schema: numbered steps, each in a transaction of its own, never backwards.
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../domain/store-error.ts';
-import { APPLICATION_ID, MIGRATIONS, missingNumbers } from './sqlite-schema.ts';
+import { APPLICATION_ID, MIGRATIONS, missingNumbers, strangeNumbers } from './sqlite-schema.ts';
 import type { SchemaStep } from './sqlite-schema.ts';
 
 /** Throws a `StoreError` for a database of another program or of a newer Lingate. Writes nothing. */
@@ -10,7 +10,14 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
   if (tables > 0 && numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID) {
     throw new StoreError(`${storeName} is the database of another program; name another file.`);
   }
-  assertKnown(versionOf(database), storeName);
+  const version = versionOf(database);
+  assertKnown(version, storeName);
+  const strange = version === MIGRATIONS.length ? strangeNumbers(database) : [];
+  if (strange.length > 0) {
+    throw new StoreError(
+      `${storeName} was written by a newer Lingate (its teams are held to ${strange.join(', ')}, unknown to this one); run that version, or restore a backup.`,
+    );
+  }
 }
 
 /** Safe to run in several processes at once: the version is read again under the lock. */

@@ -149,18 +149,24 @@ export const MIGRATIONS: readonly SchemaStep[] = [
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */
 export function missingNumbers(database: DatabaseSync, columns: readonly string[] = Object.values(NUMBERS)): string[] {
-  const there = new Set(
-    database
-      .prepare('PRAGMA table_info(teams)')
-      .all()
-      .map(({ name }) => String(name)),
-  );
+  const there = teamColumns(database);
   return columns
-    .filter((column) => !there.has(column))
+    .filter((column) => !there.includes(column))
     .map(
       (column) =>
         `ALTER TABLE teams ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0 CHECK (${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER})`,
     );
+}
+
+/** Columns of a migrated file's `teams` that this version would not hold a team to: a newer one has added them. */
+export function strangeNumbers(database: DatabaseSync): string[] {
+  const known = ['no', 'team_id', 'name', 'created_at_ms', 'plan', ...Object.values(LIMITS)];
+  return teamColumns(database).filter((column) => !known.includes(column));
+}
+
+function teamColumns(database: DatabaseSync): string[] {
+  const rows = database.prepare('PRAGMA table_info(teams)').all();
+  return rows.map(({ name }) => String(name));
 }
 
 /** `requestsPerSecond` is `requests_per_second`. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../../support/free-port.ts';
-import { LAYOUT_KEY, TEAMS_KEY, teamKey } from '../../../../src/stores/redis/redis-keys.ts';
+import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { plainClient, redisServer } from '../../../support/redis-of-file.ts';
 import { TEAM, memoryLog, refusal, snapshot, walk } from './fixture.ts';
@@ -97,6 +97,23 @@ describe('a dataset', () => {
     expect(await snapshot(client)).toEqual(before);
     await client.set(LAYOUT_KEY, '3');
     expect(await refusal(url)).toContain('holds data of layout 3');
+  });
+
+  test('whose teams a newer version holds to more than this one judges is refused in a line and left as it is', async () => {
+    const { port, url } = await redisServer();
+    const client = plainClient(port);
+    try {
+      await walk(url);
+      expect(await client.smembers(PLAN_NUMBERS_KEY)).toEqual(expect.arrayContaining(['requestsPerSecond']));
+      await client.sadd(PLAN_NUMBERS_KEY, 'charactersPerDay');
+      const before = await snapshot(client);
+      expect(await refusal(url)).toContain(
+        'was written by a newer Lingate (its teams are held to charactersPerDay, unknown to this one): run that version',
+      );
+      expect(await snapshot(client)).toEqual(before);
+    } finally {
+      client.disconnect();
+    }
   });
 
   test('is marked with its layout, and known by its teams where the mark was lost', async () => {
