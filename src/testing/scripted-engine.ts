@@ -37,10 +37,12 @@ export interface ScriptedEngineOptions {
   readonly port?: number;
   /** How it answers when it behaves, for another protocol than `native`. */
   readonly right?: RightAnswer;
+  /** `false` for long runs, which have no room for every text: `requests` stays empty then. */
+  readonly remembers?: boolean;
 }
 
 export async function startScriptedEngine(options: ScriptedEngineOptions = {}): Promise<ScriptedEngine> {
-  const engine = new RunningEngine(options.right);
+  const engine = new RunningEngine(options.right, options.remembers);
   await engine.listen(options.port ?? 0);
   return engine;
 }
@@ -53,10 +55,12 @@ class RunningEngine implements ScriptedEngine {
   #queue: Behaviour[] = [];
   #standing: Behaviour = 'ok';
   readonly #right: RightAnswer | undefined;
+  readonly #remembers: boolean;
   connections = 0;
 
-  constructor(right: RightAnswer | undefined) {
+  constructor(right: RightAnswer | undefined, remembers = true) {
     this.#right = right;
+    this.#remembers = remembers;
   }
 
   get port(): number {
@@ -146,7 +150,7 @@ class RunningEngine implements ScriptedEngine {
       seen.aborted = !response.writableFinished;
       this.#changed();
     });
-    this.#requests.push(seen);
+    if (this.#remembers) this.#requests.push(seen);
     const behaviour = this.#queue.shift() ?? this.#standing;
     act(behaviour, seen, response, socket, this.#right);
     this.#changed();

@@ -17,11 +17,14 @@ import { seeded } from './seeded.ts';
 import { watchStalls } from './stall.ts';
 import type { Seeded } from './seeded.ts';
 import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import type { WatchedTeam } from './witness.ts';
 
 const LEASE_SECONDS = 2;
 const ENGINE_MS = 400;
 const KILLS = sized(4, 20, 300);
 const PER_SECOND = sized(150, 300);
+/** By quota and by credit. No two texts of a team are equally long: with few teams they would be long before the last kill. */
+const TEAMS_EACH = 8;
 /** A process comes up, works for a while, and dies at some instant. */
 const KILL_EVERY_MS = 600;
 
@@ -50,13 +53,13 @@ describe('gateways that are killed under load', () => {
   test('charge no failure, and strand nothing for longer than a lease', { timeout: RUN_MS_MAX }, async () => {
     const random = seeded();
     const plan = { max_characters_per_request: 100_000, requests_per_second: 10_000 };
-    const teams = [
-      await watchedTeam(store, { ...QUOTA_PLAN, ...plan, characters: 1_000_000_000 }),
-      await watchedTeam(store, { ...CREDIT_PLAN, ...plan }, 1_000_000),
-    ];
+    const teams: WatchedTeam[] = [];
+    for (let i = 0; i < TEAMS_EACH; i++) {
+      teams.push(await watchedTeam(store, { ...QUOTA_PLAN, ...plan, characters: 1_000_000_000 }));
+      teams.push(await watchedTeam(store, { ...CREDIT_PLAN, ...plan }, 1_000_000));
+    }
     const stalls = watchStalls();
     const killed: Omit<Crash, 'underWayMs'>[] = [];
-    let characters = CHARACTERS_MIN;
     const kill = async (): Promise<void> => {
       for (let i = 0; i < KILLS; i++) {
         await lasting(random.between(KILL_EVERY_MS / 2, KILL_EVERY_MS));
@@ -66,7 +69,11 @@ describe('gateways that are killed under load', () => {
     };
     const goesOn = () => killed.length < KILLS;
     const load = openLoop(PER_SECOND, goesOn, (index) =>
-      callers.translate(random.oneOf(fleet.living()), teams[index % teams.length]!, { characters: characters++, marks: marksOf(random) }),
+      callers.translate(random.oneOf(fleet.living()), teams[index % teams.length]!, {
+        // No two of a team are equally long.
+        characters: CHARACTERS_MIN + Math.floor(index / teams.length),
+        marks: marksOf(random),
+      }),
     );
     await Promise.all([kill(), load]);
     stalls.stop();

@@ -12,7 +12,8 @@ export function marked(first: Mark, second: Mark): string {
   return `${first}/${second}|`;
 }
 
-export interface MarkedEngine extends ScriptedEngine {
+/** It remembers attempts, not requests: runs are long, and so are texts. */
+export interface MarkedEngine extends Omit<ScriptedEngine, 'requests'> {
   /** How often a request has been tried. */
   attempts(requestId: string): number;
 }
@@ -20,7 +21,7 @@ export interface MarkedEngine extends ScriptedEngine {
 /** `port` is for an engine that comes back where it was. */
 export async function startMarkedEngine(options: { readonly port?: number } = {}): Promise<MarkedEngine> {
   const attempts = new Map<string, number>();
-  const engine = await startScriptedEngine(options);
+  const engine = await startScriptedEngine({ ...options, remembers: false });
   const obey: Act = (request, response) => {
     const requestId = String(request.headers['x-request-id']);
     const attempt = attempts.get(requestId) ?? 0;

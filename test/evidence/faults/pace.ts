@@ -9,13 +9,27 @@ const TICK_MS = 2;
  */
 export async function openLoop(perSecond: number, goesOn: () => boolean, send: (index: number) => Promise<unknown>): Promise<number> {
   const startedAtMs = performance.now();
-  const sent: Promise<unknown>[] = [];
-  while (goesOn()) {
-    while (sent.length < ((performance.now() - startedAtMs) * perSecond) / 1000) sent.push(send(sent.length));
+  let sent = 0;
+  // What has ended is let go of: answers are as long as their texts, and runs are long on a busy machine.
+  const underWay = new Set<Promise<unknown>>();
+  const failures: unknown[] = [];
+  const start = (): void => {
+    const ended: Promise<unknown> = send(sent++).then(
+      () => underWay.delete(ended),
+      (error: unknown) => {
+        underWay.delete(ended);
+        failures.push(error);
+      },
+    );
+    underWay.add(ended);
+  };
+  while (goesOn() && failures.length === 0) {
+    while (sent < ((performance.now() - startedAtMs) * perSecond) / 1000) start();
     await delay(TICK_MS);
   }
-  await Promise.all(sent);
-  return sent.length;
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+  return sent;
 }
 
 /** For a loop that goes on so many times. */
