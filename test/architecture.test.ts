@@ -75,6 +75,9 @@ const HOMES: Readonly<Record<string, string>> = {
   'http-proxy-3': 'forward/proxy-upstream.ts',
 };
 
+/** The table of routes, and the command `routes`, which prints it: commands are files by the words that are typed. */
+const SAME_NAME = ['routes.ts'];
+
 interface Import {
   readonly from: string;
   readonly to: string;
@@ -176,6 +179,12 @@ describe('the architecture', () => {
   test('there are no cycles', () => {
     const values = own.filter((entry) => !entry.typeOnly);
     expect(files.filter((file) => reaches(values, file, file))).toEqual([]);
+  });
+
+  test('a name finds one file: no two of src have the same', () => {
+    const all = readdirSync(source, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
+    const names = all.map(({ name }) => name);
+    expect([...new Set(names.filter((name, index) => names.indexOf(name) !== index))]).toEqual(SAME_NAME);
   });
 
   test('one word, one meaning: no file declares a type by the name of one that another file exports', () => {

@@ -15,7 +15,7 @@ import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { Fate } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
 import { NO_KEY, NO_TEAM, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
-import type { AdminOperations } from './operations.ts';
+import type { AdminOperations } from './admin-operations.ts';
 import { keyReport, teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
 

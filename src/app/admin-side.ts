@@ -4,19 +4,19 @@ import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
 import { ADMIN_PREFIX } from '../admin/admin-routes.ts';
 import { liveReport } from '../admin/live-report.ts';
 import type { LiveReport } from '../admin/live-report.ts';
-import { AdminOperations } from '../admin/operations.ts';
+import { AdminOperations } from '../admin/admin-operations.ts';
 import { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { Config } from '../config/config.ts';
 import { Console } from '../console/console.ts';
-import { CONSOLE_BODY_BYTES_MAX } from '../console/form-body.ts';
-import type { Overview } from '../console/overview.ts';
+import { CONSOLE_BODY_BYTES_MAX } from '../console/read-form.ts';
+import type { Overview } from '../console/overview-figures.ts';
 import { CONSOLE_PREFIX } from '../console/prefix.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import { overviewOf } from './overview.ts';
+import { overviewOf } from './overview-of-processes.ts';
 import type { ProcessStates } from './process-state.ts';
 
 /** What the operators' fronts work on; there only where the configuration turns them on. */

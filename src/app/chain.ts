@@ -16,10 +16,10 @@ import {
   readGlossary,
   showGlossary,
   showGlossaryEntries,
-} from '../endpoints/glossaries.ts';
-import { healthEndpoint } from '../endpoints/health.ts';
-import { languagesEndpoint } from '../endpoints/languages.ts';
-import { usageEndpoint } from '../endpoints/usage.ts';
+} from '../endpoints/glossary-endpoints.ts';
+import { healthEndpoint } from '../endpoints/health-endpoint.ts';
+import { languagesEndpoint } from '../endpoints/languages-endpoint.ts';
+import { usageEndpoint } from '../endpoints/usage-endpoint.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-entry.ts';

@@ -3,7 +3,7 @@ import { teamReport } from '../admin/reports.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import type { Team } from '../ports/team-registry.ts';
-import { labelled, table } from './table.ts';
+import { labelled, textTable } from './text-table.ts';
 
 export function teamText(team: Team): string {
   return labelled({ ...teamReport(team) });
@@ -19,5 +19,5 @@ export function teamTable(teams: readonly Team[]): string {
         : `${limits.characterLimit} per ${limits.period}`;
     return [team.teamId, team.name, team.plan, limits.billing, `${limits.requestsPerSecond}/s`, has, rfc3339(team.createdAtMs)];
   });
-  return table(['TEAM', 'NAME', 'PLAN', 'BILLING', 'RATE', 'CHARACTERS OR BALANCE', 'CREATED'], rows);
+  return textTable(['TEAM', 'NAME', 'PLAN', 'BILLING', 'RATE', 'CHARACTERS OR BALANCE', 'CREATED'], rows);
 }

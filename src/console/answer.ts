@@ -5,7 +5,7 @@ import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
 import { errorPage } from './error-page.ts';
 import { CONSOLE_SECURITY, page } from './layout.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
-import type { ConsoleAnswer, PageContent } from './route.ts';
+import type { ConsoleAnswer, PageContent } from './console-route.ts';
 import type { Session } from './sessions.ts';
 
 export interface Surroundings {

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { open } from './route.ts';
-import type { ConsoleRoute } from './route.ts';
+import { open } from './console-route.ts';
+import type { ConsoleRoute } from './console-route.ts';
 
 const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 

@@ -1,6 +1,6 @@
 // The audit line of a change that was made in the console: as the admin API writes it.
 import type { AdminRouteId } from '../admin/admin-routes.ts';
-import type { ConsoleParts, Visit } from './route.ts';
+import type { ConsoleParts, Visit } from './console-route.ts';
 
 /** What was changed, without secrets. */
 export interface Changed {

@@ -7,14 +7,14 @@ import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
 import { answerOf } from './answer.ts';
 import { cookieOf } from './cookie.ts';
 import { ONCE_FIELD, TOKEN_FIELD } from './form.ts';
-import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, readForm } from './form-body.ts';
+import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, readForm } from './read-form.ts';
 import { isSame, SignInFormTokens } from './form-tokens.ts';
 import { match } from './match.ts';
-import { isFromHere } from './origin.ts';
+import { isFromHere } from './request-origin.ts';
 import { PlanApplications } from './plan-applications.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './route.ts';
-import { CONSOLE_ROUTES } from './routes.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console-route.ts';
+import { CONSOLE_ROUTES } from './console-routes.ts';
 import { Sessions } from './sessions.ts';
 import type { Session } from './sessions.ts';
 

@@ -3,7 +3,7 @@ import { problems } from '../core/problem.ts';
 import type { Problem } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
-import type { PageContent } from './route.ts';
+import type { PageContent } from './console-route.ts';
 
 export function errorPage({ code, detail }: Problem, requestId: string): PageContent {
   const { title } = problems[code];

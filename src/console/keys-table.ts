@@ -4,7 +4,7 @@ import type { Html } from '../docs/html.ts';
 import type { KeyUsage, Usage } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { ago, count, day } from './shown.ts';
-import { table } from './table.ts';
+import { htmlTable } from './html-table.ts';
 
 /** More would be no page any more. */
 const KEYS_MAX = 200;
@@ -40,7 +40,7 @@ export function keysTable({ team, keys }: Usage, nowMs: number): Html {
       isActive(key) ? changes(team.teamId, key) : '–',
     ]);
   const left = ordered.length - rows.length;
-  return html`${table({ caption: `Keys of ${team.name}`, columns: COLUMNS, rows })}
+  return html`${htmlTable({ caption: `Keys of ${team.name}`, columns: COLUMNS, rows })}
   ${left > 0 ? html`<p class="soft">${count(left)} more, revoked or old, are listed by <code>lingate key list</code>.</p>` : undefined}`;
 }
 

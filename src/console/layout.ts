@@ -4,7 +4,7 @@ import type { Html } from '../docs/html.ts';
 import { assetPath } from './assets.ts';
 import type { AssetName } from './assets.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
-import type { PageContent } from './route.ts';
+import type { PageContent } from './console-route.ts';
 import { signOutForm } from './form.ts';
 
 /** The sections of the console, in the order of the navigation. */

@@ -1,7 +1,7 @@
 // Finds the route of a path: by whole segments, the variable ones of harmless characters only.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { ConsoleRoute } from './route.ts';
+import type { ConsoleRoute } from './console-route.ts';
 
 const SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
 const NO_PAGE = refuse('not_found', 'The console has no such page.');

@@ -2,11 +2,11 @@
 import type { StepFigures } from '../admin/live-report.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from './overview.ts';
-import type { Overview } from './overview.ts';
+import { byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from './overview-figures.ts';
+import type { Overview } from './overview-figures.ts';
 import { engineTable, stateList } from './overview-state.ts';
 import { clock, compact, count, duration, percentage } from './shown.ts';
-import { table } from './table.ts';
+import { htmlTable } from './html-table.ts';
 
 /** Every part by its name: what a page shows in the element that names it. */
 export function partsOf(overview: Overview) {
@@ -57,7 +57,7 @@ function outcomes(whole: StepFigures): Html {
       const name = code === 'ok' || code === 'client_closed' ? OUTCOME_LABELS[outcome] : html`<code>${code}</code>`;
       return [html`<span class="dot ${outcome}"></span> ${name}`, count(requests), percentage(requests, all)];
     });
-  return table({ caption: 'Outcomes of the last 15 minutes', columns, rows });
+  return htmlTable({ caption: 'Outcomes of the last 15 minutes', columns, rows });
 }
 
 /** Newest first: what the charts show, to be read. */
@@ -85,5 +85,5 @@ function minutes(all: readonly StepFigures[]): Html {
       ...[minute.characters, minute.engineFailures, minute.inFlight].map(count),
     ];
   });
-  return table({ caption: 'The last 15 minutes, minute by minute', columns, rows });
+  return htmlTable({ caption: 'The last 15 minutes, minute by minute', columns, rows });
 }

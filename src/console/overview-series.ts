@@ -1,7 +1,7 @@
 // The overview's charts as columns of numbers, one a series: what the script in the page draws, and in words what it shows.
 import type { StepFigures } from '../admin/live-report.ts';
-import { byOutcome, OUTCOMES, OUTCOME_LABELS } from './overview.ts';
-import type { Overview } from './overview.ts';
+import { byOutcome, OUTCOMES, OUTCOME_LABELS } from './overview-figures.ts';
+import type { Overview } from './overview-figures.ts';
 import { decimal, duration } from './shown.ts';
 
 export interface Chart {

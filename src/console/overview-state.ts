@@ -2,9 +2,9 @@
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
-import type { Overview } from './overview.ts';
+import type { Overview } from './overview-figures.ts';
 import { count, duration, span } from './shown.ts';
-import { table } from './table.ts';
+import { htmlTable } from './html-table.ts';
 
 type Mood = 'good' | 'warn' | 'bad' | 'idle';
 
@@ -56,7 +56,7 @@ export function engineTable(replicas: readonly ReplicaHealth[]): Html {
     const last = lastFailure === undefined ? '–' : `${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago`;
     return [html`<code>${url.replace(/\/$/, '')}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
   });
-  return table({ caption: "The engine's replicas, attempts since each process started", columns, rows });
+  return htmlTable({ caption: "The engine's replicas, attempts since each process started", columns, rows });
 }
 
 function howMany(all: number, failing: number): string {

@@ -1,5 +1,5 @@
 // Plans that are being applied: with many teams that takes longer than a browser waits, so it goes on behind the page, which tells how far it is.
-import type { AdminOperations, AdminRefusal, PlanApplied } from '../admin/operations.ts';
+import type { AdminOperations, AdminRefusal, PlanApplied } from '../admin/admin-operations.ts';
 
 /** The latest application of a plan. */
 export type Application =

@@ -6,7 +6,7 @@ import type { Team } from '../ports/team-registry.ts';
 import { postForm, selectField, textField } from './form.ts';
 import { NAME_UNITS_MAX } from './form-fields.ts';
 import type { FieldFaults } from './form-fields.ts';
-import type { SignedInVisit } from './route.ts';
+import type { SignedInVisit } from './console-route.ts';
 
 export const MODES = [
   { value: 'live', label: 'live' },

@@ -3,7 +3,7 @@ import { NO_KEY, refusalOf } from '../admin/admin-refusals.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyUsage, Team } from '../ports/team-registry.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { ConsoleParts, SignedInVisit } from './route.ts';
+import type { ConsoleParts, SignedInVisit } from './console-route.ts';
 
 export interface TeamKey {
   readonly team: Team;

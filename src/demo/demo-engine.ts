@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { detectLanguage, translateByPhrasebook } from './translation.ts';
+import { detectLanguage, translateByPhrasebook } from './word-translation.ts';
 import { isJsonObject } from '../engines/protocols/json-response.ts';
 import type { JsonObject } from '../engines/protocols/json-response.ts';
 

@@ -10,7 +10,7 @@ import { operations } from './operations.ts';
 import { links, page } from './page.ts';
 import { fieldSchemas, headerExamples, problemExample } from './problem-examples.ts';
 import { answerSample } from './code-sample.ts';
-import { rowOf, table } from './schema-table.ts';
+import { rowOf, schemaTable } from './schema-table.ts';
 
 const CODES = Object.keys(problems) as ProblemCode[];
 
@@ -106,14 +106,14 @@ function members(code: ProblemCode, names: readonly string[]): Html | undefined 
     return { ...rowOf(name, schema, schema.description), required: true };
   });
   return html`<h4>Additional members</h4>
-    ${table(`${code}: additional members`, 'answer', rows)}`;
+    ${schemaTable(`${code}: additional members`, 'answer', rows)}`;
 }
 
 function fields(code: ProblemCode, names: readonly string[]): Html | undefined {
   if (names.length === 0) return undefined;
   const rows = names.map((name) => ({ ...rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description), required: true }));
   return html`<h4>Response headers</h4>
-    ${table(`${code}: response headers`, 'answer', rows)}`;
+    ${schemaTable(`${code}: response headers`, 'answer', rows)}`;
 }
 
 function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind): Html {

@@ -1,5 +1,5 @@
 // The response fields of the OpenAPI document: all that the service sends beyond what HTTP itself needs.
-import type { OpenApiNode, OpenApiOptions } from './openapi.ts';
+import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
 import { ULID } from './openapi-schemas.ts';
 import { headerExamples } from './problem-examples.ts';
 

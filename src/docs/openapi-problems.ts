@@ -1,7 +1,7 @@
 // The problems of the OpenAPI document: one schema and example per code, one response per status, its codes as alternatives.
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import type { OpenApiNode, OpenApiOptions } from './openapi.ts';
+import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
 import { headersOfEveryAnswer } from './openapi-headers.ts';
 import { ULID, refTo } from './openapi-schemas.ts';
 import { UNMATCHED, problemsOf } from './operation.ts';

@@ -16,7 +16,7 @@ import {
 } from '../domain/answers.ts';
 import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
-import type { OpenApiNode, OpenApiOptions } from './openapi.ts';
+import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
 
 export const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
 

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { routeName } from '../core/route.ts';
 import type { LoadedRoute, RouteDoc } from '../ports/plugin.ts';
-import type { OpenApiNode } from './openapi.ts';
+import type { OpenApiNode } from './openapi-document.ts';
 
 /** What those say of themselves that declare nothing. */
 const UNDECLARED: RouteDoc = {

@@ -7,7 +7,7 @@ import type { SectionGroup } from './page.ts';
 import { documentPath } from './plugin-document.ts';
 import { docOf, idOf, parameterOf } from './plugin-operations.ts';
 import { KEY, methodTag } from './reference-operation.ts';
-import { rowOf, rowsOf, table } from './schema-table.ts';
+import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
 /** What the list of contents has of them. */
@@ -65,7 +65,7 @@ function tables(route: LoadedRoute, id: string): Html {
 
 function titled(label: string, kind: 'request' | 'answer', rows: readonly Row[], title?: string): Html | undefined {
   if (rows.length === 0) return undefined;
-  return html`${title === undefined ? undefined : html`<h4>${title}</h4>`} ${table(label, kind, rows)}`;
+  return html`${title === undefined ? undefined : html`<h4>${title}</h4>`} ${schemaTable(label, kind, rows)}`;
 }
 
 function failuresOf(route: LoadedRoute): Html | undefined {

@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts';
 import { links } from './page.ts';
 import { headerExamples } from './problem-examples.ts';
 import { answerSample, curlSample, quoted } from './code-sample.ts';
-import { rowOf, rowsOf, table } from './schema-table.ts';
+import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
 /** The shell variable that samples take the key from. */
@@ -44,14 +44,14 @@ function parameters(path: string, { id, query, body }: Operation): Html {
 function titled(title: string, id: string, rows: readonly Row[]): Html | undefined {
   if (rows.length === 0) return undefined;
   return html`<h4>${title}</h4>
-    ${table(`${id}: ${title}`, 'request', rows)}`;
+    ${schemaTable(`${id}: ${title}`, 'request', rows)}`;
 }
 
 function answer({ id, answer: { status, description, schema } }: Operation): Html {
   const rows = schema === undefined ? [] : rowsOf(schema);
   return html`<h4>Answers ${status}</h4>
     <p>${description}</p>
-    ${rows.length === 0 ? undefined : table(`${id}: the answer`, 'answer', rows)}`;
+    ${rows.length === 0 ? undefined : schemaTable(`${id}: the answer`, 'answer', rows)}`;
 }
 
 function failures(operation: Operation): Html {

@@ -1,8 +1,8 @@
 // /docs: the API reference for people, drawn from the same tables and schemas as /openapi.json.
 import { html } from './html.ts';
 import type { Html } from './html.ts';
-import { reachable } from './openapi.ts';
-import type { OpenApiOptions } from './openapi.ts';
+import { reachable } from './openapi-document.ts';
+import type { OpenApiOptions } from './openapi-document.ts';
 import { splitName, tags } from './operation.ts';
 import type { Tag } from './operation.ts';
 import { operations } from './operations.ts';

@@ -24,7 +24,7 @@ export function rowOf(name: string, schema: object, description: string): Row {
 /** How a table calls what must be there, and what may be missing. */
 const PRESENCE = { request: ['required', 'optional'], answer: ['always', 'not always'] } as const;
 
-export function table(label: string, kind: keyof typeof PRESENCE, rows: readonly Row[]): Html {
+export function schemaTable(label: string, kind: keyof typeof PRESENCE, rows: readonly Row[]): Html {
   const [always, sometimes] = PRESENCE[kind];
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
     <table>

@@ -1,8 +1,8 @@
 // What the ops listener answers: probes, metrics, the API document and its pages.
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { openApiDocument } from '../docs/openapi.ts';
-import type { OpenApiOptions } from '../docs/openapi.ts';
+import { openApiDocument } from '../docs/openapi-document.ts';
+import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentPath, pluginDocuments } from '../docs/plugin-document.ts';
 import type { OpsPages } from './ops-listener.ts';
 import type { OpsAnswer } from './ops-request.ts';

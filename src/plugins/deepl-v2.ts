@@ -1,14 +1,14 @@
 // The plugin `lingate/plugins/deepl-v2`: DeepL's API over the same keys, limits and books, for the clients that people already have.
 import { definePlugin } from 'lingate';
-import { DOCUMENT } from './deepl-v2/document.ts';
-import { DeepLOptions } from './deepl-v2/options.ts';
-import { languages } from './deepl-v2/languages.ts';
+import { DOCUMENT } from './deepl-v2/deepl-document.ts';
+import { DeepLOptions } from './deepl-v2/deepl-options.ts';
+import { languages } from './deepl-v2/deepl-languages.ts';
 import { notOffered } from './deepl-v2/not-offered.ts';
 import type { ApiPart, PartSetup } from './facades/api-part.ts';
 import { glossariesV2 } from './deepl-v2/glossaries-v2.ts';
 import { glossariesV3 } from './deepl-v2/glossaries-v3.ts';
-import { translate } from './deepl-v2/translate.ts';
-import { usage } from './deepl-v2/usage.ts';
+import { translate } from './deepl-v2/deepl-translate.ts';
+import { usage } from './deepl-v2/deepl-usage.ts';
 
 /** What the API is made of: each has its routes and the steps that they name. */
 const PARTS: readonly ((setup: PartSetup<DeepLOptions>) => ApiPart)[] = [

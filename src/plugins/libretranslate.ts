@@ -2,9 +2,9 @@
 import { definePlugin } from 'lingate';
 import { BrowserAccess } from './libretranslate/browser-access.ts';
 import { detection } from './libretranslate/detection.ts';
-import { DOCUMENT } from './libretranslate/document.ts';
+import { DOCUMENT } from './libretranslate/libretranslate-document.ts';
 import { languageList } from './libretranslate/language-list.ts';
-import { LibreTranslateOptions } from './libretranslate/options.ts';
+import { LibreTranslateOptions } from './libretranslate/libretranslate-options.ts';
 import type { ApiPart, PartSetup } from './facades/api-part.ts';
 import { settings } from './libretranslate/settings.ts';
 import { translation } from './libretranslate/translation.ts';

@@ -11,7 +11,7 @@ import { checkForward } from '../../app/forward-setup.ts';
 import { checkIdleSeconds } from '../../app/http-library.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
 import type { Command } from '../command.ts';
-import { labelled } from '../table.ts';
+import { labelled } from '../text-table.ts';
 
 export const configCheck: Command = {
   name: 'config check',

@@ -3,7 +3,7 @@ import type { KeyMode } from '../../domain/api-key.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { readId, readName } from '../operand.ts';
-import { labelled } from '../table.ts';
+import { labelled } from '../text-table.ts';
 import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const keyCreate: Command = {

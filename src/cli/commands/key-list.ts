@@ -5,7 +5,7 @@ import type { KeyRecord } from '../../ports/team-registry.ts';
 import { ago } from '../ago.ts';
 import type { Command } from '../command.ts';
 import { readId } from '../operand.ts';
-import { table } from '../table.ts';
+import { textTable } from '../text-table.ts';
 import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const keyList: Command = {
@@ -35,7 +35,7 @@ function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): st
     rfc3339(key.createdAtMs),
     lastUse(key.lastUsedAtMs, nowMs),
   ]);
-  return table(['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CREATED', 'LAST USED'], rows);
+  return textTable(['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CREATED', 'LAST USED'], rows);
 }
 
 /** Words to read, and the moment to compare: a rotation waits until it stops moving. */

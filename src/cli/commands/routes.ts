@@ -1,6 +1,6 @@
 // lingate routes: the final order of steps of every route, plugins included.
 import type { Command } from '../command.ts';
-import { table } from '../table.ts';
+import { textTable } from '../text-table.ts';
 
 export const routes: Command = {
   name: 'routes',
@@ -14,7 +14,7 @@ export const routes: Command = {
     const { describeRoutes } = await import('../../app/app.ts');
     const described = await describeRoutes(config);
     context.print({ routes: described }, () =>
-      table(
+      textTable(
         ['ROUTE', 'STEPS'],
         described.map(({ route, steps }) => [route, steps.join(' > ')]),
       ),

@@ -4,7 +4,7 @@ import type { Usage } from '../../ports/team-registry.ts';
 import type { Command } from '../command.ts';
 import { lastUse } from './key-list.ts';
 import { readId } from '../operand.ts';
-import { labelled, table } from '../table.ts';
+import { labelled, textTable } from '../text-table.ts';
 import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const usage: Command = {
@@ -51,5 +51,5 @@ function keys(figures: Usage, nowMs: number): string {
     String(key.requests),
     lastUse(key.lastUsedAtMs, nowMs),
   ]);
-  return table(['KEY BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CHARACTERS', 'REQUESTS', 'LAST USED'], rows);
+  return textTable(['KEY BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CHARACTERS', 'REQUESTS', 'LAST USED'], rows);
 }

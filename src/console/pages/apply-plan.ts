@@ -7,10 +7,10 @@ import { audit } from '../audit.ts';
 import { postForm } from '../form.ts';
 import { numberText, NUMBER_LABELS } from '../plan-words.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer, post } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { get, pageAnswer, post } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { count } from '../shown.ts';
-import { table } from '../table.ts';
+import { htmlTable } from '../html-table.ts';
 
 const PATH = '/plans/{name}/apply';
 export const APPLY_PLAN_ROUTES: readonly ConsoleRoute[] = [get(PATH, question), post(PATH, apply)];
@@ -77,7 +77,7 @@ function differences(examples: readonly TeamBehind[], behind: number): Html {
     ]),
   );
   const more = behind > examples.length ? html`<p class="soft">The first ${count(examples.length)} of them.</p>` : undefined;
-  return html`${table({ caption: "Where teams differ from the plan's numbers", columns, rows })} ${more}`;
+  return html`${htmlTable({ caption: "Where teams differ from the plan's numbers", columns, rows })} ${more}`;
 }
 
 function teams(number: number): string {

@@ -6,8 +6,8 @@ import { audit } from '../audit.ts';
 import { postForm, selectField, textField } from '../form.ts';
 import { amountField, faultOf, NAME_UNITS_MAX, nameField } from '../form-fields.ts';
 import type { FieldFaults, JudgedField } from '../form-fields.ts';
-import { get, pageAnswer, post } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { get, pageAnswer, post } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 
 export const NEW_TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/new', newTeamPage), post('/teams', createTeam)];
 

@@ -1,14 +1,14 @@
 // What goes on: state, figures and charts of the last 15 minutes. Without scripts everything is there but the charts.
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { Overview } from '../overview.ts';
+import type { Overview } from '../overview-figures.ts';
 import { partsOf } from '../overview-parts.ts';
 import type { PartName } from '../overview-parts.ts';
 import { chartDataOf } from '../overview-series.ts';
 import type { Chart } from '../overview-series.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { get, pageAnswer } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 
 /** What the script asks for again and again. */
 const NEWS_PATH = '/overview.json';

@@ -5,10 +5,10 @@ import type { PlanReport } from '../../admin/reports.ts';
 import { periodText } from '../plan-words.ts';
 import type { Application } from '../plan-applications.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { get, pageAnswer } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { ago, count, money } from '../shown.ts';
-import { table } from '../table.ts';
+import { htmlTable } from '../html-table.ts';
 
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage)];
 
@@ -38,7 +38,7 @@ function plansPage({ nowMs }: SignedInVisit, { operations, applications }: Conso
       As the configuration has them. A team keeps the numbers that it was given with its plan: when they change here, compare, and apply
       them to the plan's teams.
     </p>
-    ${table({ caption: 'The plans of the configuration', columns, rows })}`;
+    ${htmlTable({ caption: 'The plans of the configuration', columns, rows })}`;
   return pageAnswer({ title: 'Plans', section: 'plans', main });
 }
 

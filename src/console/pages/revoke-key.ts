@@ -5,8 +5,8 @@ import { audit } from '../audit.ts';
 import { postForm } from '../form.ts';
 import { lastUse } from '../keys-table.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer, post } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { get, pageAnswer, post } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { findTeamKey, isQuiet } from '../team-key.ts';
 
 const PATH = '/teams/{id}/keys/{key}/revoke';

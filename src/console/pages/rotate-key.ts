@@ -10,8 +10,8 @@ import { labelField, NAME_UNITS_MAX } from '../form-fields.ts';
 import { lastUse } from '../keys-table.ts';
 import { newKeyNotice } from '../new-key-notice.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer, post } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { get, pageAnswer, post } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { findTeamKey, isQuiet } from '../team-key.ts';
 import type { TeamKey } from '../team-key.ts';
 

@@ -2,9 +2,9 @@
 import { html } from '../../docs/html.ts';
 import { clearedCookie, cookieOf, sessionCookie } from '../cookie.ts';
 import { postForm, textField } from '../form.ts';
-import { isOverTls } from '../origin.ts';
-import { open, post } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../route.ts';
+import { isOverTls } from '../request-origin.ts';
+import { open, post } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../console-route.ts';
 
 export const SIGN_IN_ROUTES: readonly ConsoleRoute[] = [
   open('GET', '/sign-in', signInPage),

@@ -1,6 +1,6 @@
 // What the forms of a team's page do: a new key, credit, another plan, another name.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
-import type { AdminResult, TeamEdit } from '../../admin/operations.ts';
+import type { AdminResult, TeamEdit } from '../../admin/admin-operations.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
@@ -9,8 +9,8 @@ import type { Team } from '../../ports/team-registry.ts';
 import { audit } from '../audit.ts';
 import { amountField, labelField, modeField, nameField } from '../form-fields.ts';
 import { newKeyNotice } from '../new-key-notice.ts';
-import { post } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { post } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { money } from '../shown.ts';
 import { teamPage } from './team.ts';
 

@@ -7,10 +7,10 @@ import { minorRoundedDown } from '../../domain/money.ts';
 import type { TeamSummary } from '../../ports/team-registry.ts';
 import { lastUse } from '../keys-table.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer } from '../route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../route.ts';
+import { get, pageAnswer } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { count, day, money, usageBar } from '../shown.ts';
-import { table } from '../table.ts';
+import { htmlTable } from '../html-table.ts';
 
 export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
@@ -92,7 +92,7 @@ function listed(teams: readonly TeamSummary[], nowMs: number): Html {
     const credit = team.limits.billing === 'credit' ? money(minorRoundedDown(team.balanceMicro), team.limits.currency) : '–';
     return [name, team.plan, used(summary), credit, count(activeKeys), lastUse(summary, nowMs), day(team.createdAtMs)];
   });
-  return table({ caption: 'Teams', columns, rows });
+  return htmlTable({ caption: 'Teams', columns, rows });
 }
 
 function used({ team, characters }: TeamSummary): Html {

@@ -13,7 +13,7 @@ import { findEntries, findGlossary } from './glossary-look.ts';
 import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
 import type { Judged } from '../facades/judged.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import type { DeepLOptions } from './options.ts';
+import type { DeepLOptions } from './deepl-options.ts';
 
 const TSV = 'text/tab-separated-values; charset=UTF-8';
 

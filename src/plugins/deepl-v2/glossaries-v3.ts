@@ -11,10 +11,10 @@ import { createGlossary } from './glossary-creation.ts';
 import * as docs from './glossary-docs-v3.ts';
 import { findEntries, findGlossary } from './glossary-look.ts';
 import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
-import { chosen } from './parameters.ts';
+import { chosen } from './deepl-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import type { DeepLOptions } from './options.ts';
+import type { DeepLOptions } from './deepl-options.ts';
 
 export function glossariesV3({ host }: PartSetup<DeepLOptions>): ApiPart {
   const created = host.reserveSlot<NamedDictionaries>('glossary of several dictionaries');

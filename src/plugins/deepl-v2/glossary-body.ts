@@ -5,7 +5,7 @@ import type { Members } from '../facades/members.ts';
 import { parseEntries, phraseFault } from './glossary-entries.ts';
 import type { EntriesFormat } from './glossary-entries.ts';
 import { sourceBase, targetBase } from './glossary-languages.ts';
-import { chosen, oneOf, textOf } from './parameters.ts';
+import { chosen, oneOf, textOf } from './deepl-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
 
 /** Codes are bases. */

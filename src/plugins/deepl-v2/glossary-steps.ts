@@ -5,8 +5,8 @@ import type { Members } from '../facades/members.ts';
 import { INVALID_ID } from './glossary-answer.ts';
 import { ulidOf } from './glossary-id.ts';
 import type { Judged } from '../facades/judged.ts';
-import { AUTHENTICATED } from './part.ts';
-import { PROBLEM_FORM } from './problem-form.ts';
+import { AUTHENTICATED } from './authenticated-steps.ts';
+import { PROBLEM_FORM } from './deepl-problem-form.ts';
 import { readBody } from './read-body.ts';
 
 /** What a route has of its own: a step that reads the body, if it takes one, and its endpoint. */

@@ -1,8 +1,8 @@
 // What DeepL's API has besides: a wrong key is told that it is wrong, as there, and a right one that there is no such thing here.
 import { refuse } from 'lingate';
-import { AUTHENTICATED } from './part.ts';
+import { AUTHENTICATED } from './authenticated-steps.ts';
 import type { ApiPart } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './problem-form.ts';
+import { PROBLEM_FORM } from './deepl-problem-form.ts';
 
 /** Where each of them begins; what lies below needs an id that nobody has. */
 const PATHS: readonly (readonly [method: string, path: string])[] = [

@@ -3,7 +3,7 @@ import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, Refusal } from 'lingate';
 import { readMembers } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
-import { bodyTooLarge } from './problem-form.ts';
+import { bodyTooLarge } from './deepl-problem-form.ts';
 
 /** `take` keeps what it makes of the parameters, or says what is wrong with them. */
 export type Take = (x: Exchange, members: Members) => Refusal | undefined;

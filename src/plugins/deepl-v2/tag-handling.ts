@@ -2,7 +2,7 @@
 import { refuse } from 'lingate';
 import type { TextFormat, TranslationOptions } from 'lingate';
 import type { Members } from '../facades/members.ts';
-import { namesOf, oneOf } from './parameters.ts';
+import { namesOf, oneOf } from './deepl-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
 
 const FORMATS = ['xml', 'html'] as const;

@@ -5,7 +5,7 @@ import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Members } from '../facades/members.ts';
 import { ulidOf } from './glossary-id.ts';
-import { chosen, flag, namesOf, oneOf, textOf } from './parameters.ts';
+import { chosen, flag, namesOf, oneOf, textOf } from './deepl-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
 import { formatOf } from './tag-handling.ts';
 

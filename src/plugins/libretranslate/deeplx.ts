@@ -4,9 +4,9 @@ import type { Exchange, Outcome, TextFormat, Translation } from 'lingate';
 import type { Members } from '../facades/members.ts';
 import { sourceCode, targetCode } from './codes.ts';
 import type { Order } from './order.ts';
-import { isMissing, missingParameter, textsOf } from './parameters.ts';
+import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
-import type { OrderRules } from './parameters.ts';
+import type { OrderRules } from './translation-parameters.ts';
 
 /** LibreTranslate's requests have `q` and are refused without it: what has `text` and no `q` can be no other's. */
 export function isDeepLX(members: Members): boolean {

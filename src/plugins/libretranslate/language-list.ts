@@ -5,8 +5,8 @@ import type { Languages, Outcome, RouteDoc } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { targetCode, theirCode } from './codes.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import type { LibreTranslateOptions } from './options.ts';
-import { PROBLEM_FORM } from './problem-form.ts';
+import type { LibreTranslateOptions } from './libretranslate-options.ts';
+import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
 
 export interface ListedLanguage {
   readonly code: string;

@@ -2,10 +2,10 @@
 import Type from 'typebox';
 import { json } from 'lingate';
 import type { GatewayServices, RouteDoc } from 'lingate';
-import type { LibreTranslateOptions } from './options.ts';
+import type { LibreTranslateOptions } from './libretranslate-options.ts';
 import { listed } from './language-list.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './problem-form.ts';
+import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
 
 /** Milliseconds that a page waits for the next key press before it asks for a translation. */
 const PAUSE_MS = 500;

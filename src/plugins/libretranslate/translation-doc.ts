@@ -1,7 +1,7 @@
 // What the API reference says of POST /translate.
 import Type from 'typebox';
 import type { RouteDoc } from 'lingate';
-import { ApiKey, BODY_TYPES } from './document.ts';
+import { ApiKey, BODY_TYPES } from './libretranslate-document.ts';
 
 const text = (description: string) => Type.String({ description });
 

@@ -6,11 +6,11 @@ import { theirCode } from './codes.ts';
 import { deepLXAnswer, isDeepLX, judgeDeepLX } from './deeplx.ts';
 import { readKeyAndMembers } from './key-and-members.ts';
 import { withLineFeeds } from './line-feeds.ts';
-import type { LibreTranslateOptions } from './options.ts';
+import type { LibreTranslateOptions } from './libretranslate-options.ts';
 import type { Order } from './order.ts';
-import { judgeTranslation } from './parameters.ts';
+import { judgeTranslation } from './translation-parameters.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './problem-form.ts';
+import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
 import { TRANSLATION_DOC } from './translation-doc.ts';
 
 /** Engines tell a language and not how sure they are: it is what they went by. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { limitsOf } from '../../../src/domain/plan.ts';
-import { CONSOLE_ROUTES } from '../../../src/console/routes.ts';
+import { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
 import { isDeepLX, judgeDeepLX } from '../../../src/plugins/libretranslate/deeplx.ts';
 import type { Order } from '../../../src/plugins/libretranslate/order.ts';
-import { judgeTranslation } from '../../../src/plugins/libretranslate/parameters.ts';
+import { judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
 import type { Judged } from '../../../src/plugins/facades/judged.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';

@@ -23,7 +23,7 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
     'session !== undefined',
     guards('a forged form'),
   ),
-  bug('a form may come from anywhere', 'console/origin.ts', "site !== 'same-origin' && site !== 'none'", "site === 'none'", {
+  bug('a form may come from anywhere', 'console/request-origin.ts', "site !== 'same-origin' && site !== 'none'", "site === 'none'", {
     file: 'test/unit/console/forms.test.ts',
   }),
   bug(

@@ -16,7 +16,7 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug('a plugin takes the name of a step of ours', 'app/plugin-routes.ts', 'shared.has(name) || ', '', ROUTES),
   bug(
     'glossaries are not found because the store is away',
-    'endpoints/glossaries.ts',
+    'endpoints/glossary-endpoints.ts',
     'if (isUnavailable(list)) return STORE_UNAVAILABLE;',
     'if (isUnavailable(list)) return NOT_FOUND;',
     { file: 'test/unit/endpoints/store-away.test.ts' },

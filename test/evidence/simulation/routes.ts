@@ -2,7 +2,7 @@
 import type { RouteSpec } from '../../../src/core/route.ts';
 import type { Step } from '../../../src/core/step.ts';
 import { credentialReader } from '../../../src/domain/credentials.ts';
-import { languagesEndpoint } from '../../../src/endpoints/languages.ts';
+import { languagesEndpoint } from '../../../src/endpoints/languages-endpoint.ts';
 import { chargedAdmission } from '../../../src/forward/charged-admission.ts';
 import type { ForwardRoute } from '../../../src/domain/forward-route.ts';
 import { forwardStep } from '../../../src/forward/forward-step.ts';

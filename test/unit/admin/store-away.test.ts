@@ -1,7 +1,7 @@
 // Operations on a store that is away: each says so as a value, which the admin API tells as a problem and the command line as one line.
 import { expect, test } from 'vitest';
 import { refusalOf } from '../../../src/admin/admin-refusals.ts';
-import { AdminOperations } from '../../../src/admin/operations.ts';
+import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { valueOf } from '../../../src/cli/with-admin.ts';
 import { DEFAULT_PLANS } from '../../../src/config/default-plans.ts';
 import { AWAY, AWAY_TEAMS } from '../../support/away-store.ts';

@@ -1,6 +1,6 @@
 // The console by a clock that the test moves, over stores that fail: old sessions, an absent store, a defect of ours.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { AdminOperations } from '../../../src/admin/operations.ts';
+import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { SignInAttempts } from '../../../src/admin/sign-in-attempts.ts';
 import { Console } from '../../../src/console/console.ts';
 import type { ConsoleOptions } from '../../../src/console/console.ts';

@@ -1,7 +1,7 @@
 // A plan's application goes on behind the page: one at a time, told as it stands, and what stopped it is told too.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { AdminResult, PlanApplied } from '../../../src/admin/operations.ts';
+import type { AdminResult, PlanApplied } from '../../../src/admin/admin-operations.ts';
 import { PlanApplications } from '../../../src/console/plan-applications.ts';
 
 type Progress = (changed: number, behind: number) => void;

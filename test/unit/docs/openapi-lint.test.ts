@@ -2,8 +2,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NO_PLUGINS } from '../../../src/config/plugins.ts';
-import { openApiDocument } from '../../../src/docs/openapi.ts';
-import type { OpenApiOptions } from '../../../src/docs/openapi.ts';
+import { openApiDocument } from '../../../src/docs/openapi-document.ts';
+import type { OpenApiOptions } from '../../../src/docs/openapi-document.ts';
 import { findings } from './openapi-lint.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';

@@ -12,8 +12,8 @@ import {
   readGlossary,
   showGlossary,
   showGlossaryEntries,
-} from '../../../src/endpoints/glossaries.ts';
-import { usageEndpoint } from '../../../src/endpoints/usage.ts';
+} from '../../../src/endpoints/glossary-endpoints.ts';
+import { usageEndpoint } from '../../../src/endpoints/usage-endpoint.ts';
 import { AWAY_GLOSSARIES, AWAY_TEAMS } from '../../support/away-store.ts';
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

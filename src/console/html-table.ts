@@ -18,7 +18,7 @@ export interface Table {
   readonly rows: readonly (readonly (Html | string)[])[];
 }
 
-export function table({ caption, columns, rows }: Table): Html {
+export function htmlTable({ caption, columns, rows }: Table): Html {
   const kindOf = ({ figures = false, text = false }: Column): Html | undefined =>
     figures ? html` class="figures"` : text ? html` class="text"` : undefined;
   const heads = columns.map((column) => html`<th role="columnheader" scope="col" ${kindOf(column)}>${column.label}</th>`);

@@ -1,7 +1,7 @@
 // Text for people: aligned columns, and labelled lines.
 
 /** Columns as wide as their widest cell; the last one is not padded. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
   return lines

@@ -10,7 +10,7 @@ import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
 import { TEAM_CHANGE_ROUTES } from './pages/team-changes.ts';
 import { TEAM_ROUTES } from './pages/team.ts';
 import { TEAMS_ROUTES } from './pages/teams.ts';
-import type { ConsoleRoute } from './route.ts';
+import type { ConsoleRoute } from './console-route.ts';
 
 export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...ASSET_ROUTES,

@@ -1,11 +1,11 @@
 // POST /v2/translate.
 import { chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
 import type { BodyStep, Charge, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
-import { AUTHENTICATED } from './part.ts';
+import { AUTHENTICATED } from './authenticated-steps.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import type { DeepLOptions } from './options.ts';
-import { PROBLEM_FORM } from './problem-form.ts';
+import type { DeepLOptions } from './deepl-options.ts';
+import { PROBLEM_FORM } from './deepl-problem-form.ts';
 import { readBody } from './read-body.ts';
 import { oneOfSeveral } from './several-glossaries.ts';
 import { judgeTranslation } from './translate-body.ts';

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import type { StepFigures } from '../admin/live-report.ts';
 import type { Config } from '../config/config.ts';
-import type { Overview } from '../console/overview.ts';
+import type { Overview } from '../console/overview-figures.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import { addUp, grouped, quantileMs, LIVE_STEP_MS, sumOf } from '../runtime/live-window.ts';
 import type { LiveStep } from '../runtime/live-window.ts';

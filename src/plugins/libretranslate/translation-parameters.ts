@@ -6,7 +6,7 @@ import type { Judged } from '../facades/judged.ts';
 import type { Members } from '../facades/members.ts';
 import { sourceCode, targetCode } from './codes.ts';
 import type { Order } from './order.ts';
-import { tooLong } from './problem-form.ts';
+import { tooLong } from './libretranslate-problem-form.ts';
 
 /** As many as a request to `/v1` may have. */
 const TEXTS_MAX = 50;

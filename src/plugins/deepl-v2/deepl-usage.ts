@@ -2,9 +2,9 @@
 import Type from 'typebox';
 import { isUnavailable, json, keyOwnerSlot, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { BodyStep, GatewayServices, RouteDoc, Usage } from 'lingate';
-import { AUTHENTICATED } from './part.ts';
+import { AUTHENTICATED } from './authenticated-steps.ts';
 import type { ApiPart } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './problem-form.ts';
+import { PROBLEM_FORM } from './deepl-problem-form.ts';
 
 /** What the vendor says of an account without a limit. */
 const UNLIMITED = 1_000_000_000_000;

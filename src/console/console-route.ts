@@ -1,14 +1,14 @@
 // What a page of the console is: a row of the table of routes, what its handler is given, and what it may answer.
-import type { AdminOperations } from '../admin/operations.ts';
+import type { AdminOperations } from '../admin/admin-operations.ts';
 import type { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { AssetName } from './assets.ts';
-import type { Form } from './form-body.ts';
+import type { Form } from './read-form.ts';
 import type { Section } from './layout.ts';
-import type { Overview } from './overview.ts';
+import type { Overview } from './overview-figures.ts';
 import type { PlanApplications } from './plan-applications.ts';
 import type { Session, Sessions } from './sessions.ts';
 

@@ -1,7 +1,7 @@
 // What the API's own OpenAPI document says beside its routes.
 import Type from 'typebox';
 import type { ApiDocument } from 'lingate';
-import { Failure } from './problem-form.ts';
+import { Failure } from './libretranslate-problem-form.ts';
 
 /** How parameters may be sent. */
 export const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] as const;
