@@ -40,17 +40,13 @@ export interface ReplicatedEngine extends Engine {
   health(): readonly ReplicaHealth[];
 }
 
-/** What a first attempt came to, and where it was made. */
-export interface FirstAttempt {
-  readonly attempt: Attempt;
-  readonly replica: Replica;
-}
-
-/** The two attempts one by one, for several requests that share the first of them. */
+/** The two attempts one by one, for several requests that share the first of them. `done` is called once, later. */
 export interface AttemptwiseEngine extends ReplicatedEngine {
-  first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt>;
-  /** The second attempt, elsewhere than `before`; what it gives is the request's result. */
-  second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult>;
+  translateFor(asked: AskedWork, cancellation: Cancellation): void;
+  /** `replica` is where it was made. */
+  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
+  /** The second attempt, elsewhere than `before`; what it gives is the request's result. A caller who has left is told at once. */
+  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): void;
 }
 
 /** Of a result that took no failed attempt. */
@@ -104,17 +100,13 @@ class Balancer implements AttemptwiseEngine {
     });
   }
 
-  first(work: EngineWork, cancellation: Cancellation): Promise<FirstAttempt> {
+  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void {
     const replica = this.#next(undefined);
-    return new Promise((resolve) => {
-      this.#attempt(replica, 'reused', work, cancellation, (attempt) => resolve({ attempt, replica }));
-    });
+    this.#attempt(replica, 'reused', work, cancellation, (attempt) => done(attempt, replica));
   }
 
-  second(work: EngineWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): Promise<EngineResult> {
-    return new Promise((resolve) => {
-      this.#second(work, cancellation, failure, before, resolve);
-    });
+  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): void {
+    this.#second(asked, cancellation, failure, before, (result) => asked.answered(result));
   }
 
   #second(

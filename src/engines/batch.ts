@@ -1,8 +1,9 @@
 // Requests that share their first attempt at the engine, each of them free to leave; a failed one each makes good by itself.
 import type { Cancellation } from '../core/exchange.ts';
-import type { EngineResult, EngineWork } from '../ports/engine.ts';
+import type { AskedWork, Attempt, EngineResult, EngineWork } from '../ports/engine.ts';
 import { NO_FAILURES } from './balancer.ts';
 import type { AttemptwiseEngine } from './balancer.ts';
+import type { Replica } from './replica.ts';
 
 /** What one call may hold. */
 export interface BatchLimits {
@@ -14,9 +15,11 @@ export interface BatchLimits {
 }
 
 interface Member {
-  readonly work: EngineWork;
+  readonly asked: AskedWork;
+  readonly characters: number;
   readonly cancellation: Cancellation;
-  readonly resolve: (result: EngineResult | Promise<EngineResult>) => void;
+  /** Has a result already: nothing more is told to it, and it starts no second attempt. */
+  hasLeft: boolean;
 }
 
 const NEVER_TRIED: EngineResult = { kind: 'unavailable', failures: NO_FAILURES };
@@ -42,19 +45,17 @@ export class Batch implements Cancellation {
   /** Whether this work, whose key is the batch's, may go with the others. */
   takes(work: EngineWork, characters: number, limits: BatchLimits): boolean {
     if (this.texts + work.text.length > limits.textsMax || this.#characters + characters > limits.charactersMax) return false;
-    const first = this.#members[0]?.work;
+    const first = this.#members[0]?.asked;
     // The key holds a glossary's id only: that its entries are the same object is checked here.
     return first === undefined || first.options.glossary?.entries === work.options.glossary?.entries;
   }
 
-  join(work: EngineWork, characters: number, cancellation: Cancellation): Promise<EngineResult> {
-    return new Promise((resolve) => {
-      const member: Member = { work, cancellation, resolve };
-      this.#members.push(member);
-      this.texts += work.text.length;
-      this.#characters += characters;
-      cancellation.onCancel(() => this.#leave(member, characters));
-    });
+  join(asked: AskedWork, characters: number, cancellation: Cancellation): void {
+    const member: Member = { asked, characters, cancellation, hasLeft: false };
+    this.#members.push(member);
+    this.texts += asked.text.length;
+    this.#characters += characters;
+    cancellation.onCancel(() => this.#leave(member));
   }
 
   /** Sends what has joined; to be called once. A request that stayed alone goes as if there were no batches. */
@@ -62,10 +63,11 @@ export class Batch implements Cancellation {
     const members = this.#members;
     if (members.length > 1) {
       onBatch?.(members.length);
-      void this.#share(balancer, members);
+      this.#staying = members.length;
+      balancer.first(joined(members), this, (attempt, replica) => conclude(members, attempt, replica, balancer));
     } else if (members.length === 1) {
-      const { work, cancellation, resolve } = members[0]!;
-      resolve(balancer.translate(work, cancellation));
+      const { asked, cancellation } = members[0]!;
+      balancer.translateFor(asked, cancellation);
     }
   }
 
@@ -78,28 +80,16 @@ export class Batch implements Cancellation {
     this.#listener = listener;
   }
 
-  async #share(balancer: AttemptwiseEngine, members: readonly Member[]): Promise<void> {
-    this.#staying = members.length;
-    const { attempt, replica } = await balancer.first(joined(members), this);
-    let offset = 0;
-    for (const member of members) {
-      const from = offset;
-      offset += member.work.text.length;
-      // Who has left has a result already, and starts no second attempt.
-      if (attempt.kind === 'unusable') member.resolve(balancer.second(member.work, member.cancellation, attempt.failure, replica));
-      else end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES });
-    }
-  }
-
-  #leave(member: Member, characters: number): void {
+  #leave(member: Member): void {
+    member.hasLeft = true;
     if (this.#staying === 0) {
       this.#members = this.#members.filter((other) => other !== member);
-      this.texts -= member.work.text.length;
-      this.#characters -= characters;
-      member.resolve(NEVER_TRIED);
+      this.texts -= member.asked.text.length;
+      this.#characters -= member.characters;
+      member.asked.answered(NEVER_TRIED);
       return;
     }
-    member.resolve(CALLED_OFF);
+    member.asked.answered(CALLED_OFF);
     if (--this.#staying > 0) return;
     this.cancelled = true;
     this.#listener?.();
@@ -109,11 +99,24 @@ export class Batch implements Cancellation {
 /** The call as one piece of work. It can carry one request's id and trace only: the first's, whose log line it is found by. */
 function joined(members: readonly Member[]): EngineWork {
   const text: string[] = [];
-  for (const { work } of members) for (const entry of work.text) text.push(entry);
-  return { ...members[0]!.work, text };
+  for (const { asked } of members) for (const entry of asked.text) text.push(entry);
+  return { ...members[0]!.asked, text };
 }
 
-function end({ cancellation, resolve }: Member, result: EngineResult): void {
+/** Tells each what the shared attempt has come to for it; where it came to nothing, each goes on alone. */
+function conclude(members: readonly Member[], attempt: Attempt, replica: Replica, balancer: AttemptwiseEngine): void {
+  let offset = 0;
+  for (const member of members) {
+    const from = offset;
+    const { asked, cancellation, hasLeft } = member;
+    offset += asked.text.length;
+    if (hasLeft) continue;
+    if (attempt.kind === 'unusable') balancer.second(asked, cancellation, attempt.failure, replica);
+    else end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES });
+  }
+}
+
+function end({ asked, cancellation }: Member, result: EngineResult): void {
   cancellation.onCancel(undefined);
-  resolve(result);
+  asked.answered(result);
 }

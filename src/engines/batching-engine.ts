@@ -2,7 +2,7 @@
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { keyOfOptions } from '../domain/translation-options.ts';
-import type { EngineResult, EngineWork, ReplicaHealth } from '../ports/engine.ts';
+import type { AskedWork, EngineResult, EngineWork, ReplicaHealth } from '../ports/engine.ts';
 import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
 import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
@@ -21,23 +21,28 @@ export class BatchingEngine implements ReplicatedEngine {
   }
 
   translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> {
-    const characters = charactersOf(work.text);
+    if (cancellation.cancelled) return this.#balancer.translate(work, cancellation);
+    return new Promise((answered) => this.translateFor({ ...work, answered }, cancellation));
+  }
+
+  translateFor(asked: AskedWork, cancellation: Cancellation): void {
+    const characters = charactersOf(asked.text);
     const { textsMax, charactersMax } = this.#limits;
     // Nobody could join it, or it is no translation.
-    if (work.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || work.detectionOnly === true) {
-      return this.#balancer.translate(work, cancellation);
+    if (asked.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || asked.detectionOnly === true) {
+      this.#balancer.translateFor(asked, cancellation);
+      return;
     }
     // Who may wait less than others shares a call with those alone that may wait as long.
-    const key = keyOfOptions(work.options) + (work.attemptMs ?? '');
+    const key = keyOfOptions(asked.options) + (asked.attemptMs ?? '');
     let batch = this.#open.get(key);
-    if (batch !== undefined && !batch.takes(work, characters, this.#limits)) {
+    if (batch !== undefined && !batch.takes(asked, characters, this.#limits)) {
       this.#send(batch);
       batch = undefined;
     }
     batch ??= this.#begin(key);
-    const result = batch.join(work, characters, cancellation);
+    batch.join(asked, characters, cancellation);
     if (batch.texts === textsMax) this.#send(batch);
-    return result;
   }
 
   setUrls(urls: readonly string[]): void {

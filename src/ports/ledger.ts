@@ -136,9 +136,14 @@ export type Verdict = 'commit' | 'release';
  */
 export type Resolution = { readonly kind: 'committed' | 'released' | 'expired' | 'absent' } | StoreUnavailable;
 
-/** An admission that is told its answer itself: once, later than it was asked for. What it does with it does not throw. */
+/**
+ * An admission that is told its answer itself: one of the two is called, once, later than it was asked for. What it does
+ * with it does not throw.
+ */
 export interface AskedAdmission extends AdmissionRequest {
   answered(admission: Admission): void;
+  /** Nothing was done for it: it ran into a bug, or was one itself. What would be a rejection of the promise. */
+  failed(error: unknown): void;
 }
 
 /** A resolution that is told its answer itself, likewise. */
@@ -147,6 +152,7 @@ export interface AskedResolution {
   readonly requestId: string;
   readonly verdict: Verdict;
   answered(resolution: Resolution): void;
+  failed(error: unknown): void;
 }
 
 /** The ledger's operations for whoever makes one object of each anyway. */

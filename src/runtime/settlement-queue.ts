@@ -40,8 +40,14 @@ class Open implements AskedResolution {
   answered(resolution: Resolution): void {
     this.#answered(this, resolution);
   }
+
+  failed(): void {
+    this.#answered(this, BUG);
+  }
 }
 
+/** Of a resolution that ran into one: whether it was run is unknown. */
+const BUG: Resolution = { kind: 'unavailable', cause: 'internal' };
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
 const OPEN_MAX = 100_000;
@@ -108,7 +114,7 @@ export class SettlementQueue implements Settlements {
     if (answer instanceof Promise) {
       answer.then(
         (resolution) => this.#conclude(open, resolution),
-        () => this.#conclude(open, { kind: 'unavailable', cause: 'internal' }),
+        () => this.#conclude(open, BUG),
       );
     } else {
       this.#conclude(open, answer);

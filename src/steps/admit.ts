@@ -94,6 +94,15 @@ class PendingAdmission implements AskedAdmission {
     this.admission = admission;
     this.#x.resume(concludeAnswered, this);
   }
+
+  failed(error: unknown): void {
+    this.#x.resume(throwOn, error);
+  }
+}
+
+/** In the chain, where a bug becomes `internal_error`. */
+function throwOn(_x: Exchange, error: unknown): never {
+  throw error;
 }
 
 function concludeAnswered(x: Exchange, asking: PendingAdmission): Outcome | undefined {

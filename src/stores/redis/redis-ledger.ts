@@ -10,10 +10,10 @@ export class RedisLedger implements Ledger {
   }
 
   admit(request: AdmissionRequest): Promise<Admission> {
-    return new Promise((answered) => this.direct.admit({ ...request, answered }));
+    return new Promise((answered, failed) => this.direct.admit({ ...request, answered, failed }));
   }
 
   resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-    return new Promise((answered) => this.direct.resolve({ teamId, requestId, verdict, answered }));
+    return new Promise((answered, failed) => this.direct.resolve({ teamId, requestId, verdict, answered, failed }));
   }
 }

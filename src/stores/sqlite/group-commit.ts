@@ -4,8 +4,8 @@ import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import { databaseFaultOf } from './database-fault.ts';
-import { QueuedOperation } from './queued-operation.ts';
-import type { AnyOperation } from './queued-operation.ts';
+import { PromisedOperation } from './queued-operation.ts';
+import type { QueuedOperation } from './queued-operation.ts';
 import { unavailable } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 
@@ -45,7 +45,8 @@ export class GroupCommit {
   readonly #busyTimeoutMs: number;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  readonly #queue: AnyOperation[] = [];
+  readonly #flushNow = (): void => this.#flush();
+  #queue: QueuedOperation[] = [];
   #scheduled = false;
   /** Set while only what can wait is waiting. */
   #lingering: NodeJS.Timeout | undefined;
@@ -65,23 +66,27 @@ export class GroupCommit {
     this.#commit = database.prepare('COMMIT');
   }
 
+  /** Runs `work` inside a transaction, as `add` does; what it throws rejects its own promise only. */
+  run<T>(work: () => T): Promise<T | StoreUnavailable> {
+    const operation = new PromisedOperation(work);
+    this.add(operation, true);
+    return operation.promise;
+  }
+
   /**
-   * Runs `work` inside a transaction at the end of this turn, and resolves after its COMMIT. What `work` throws rejects
-   * its own promise only. When the transaction cannot be had in time or fails, the answer is `unavailable`.
-   * `work` may be run a second time, after a rollback, and must keep nothing between its runs. What is not `hurried` may
-   * wait for others to share a transaction with, but keeps its place in front of them.
+   * Runs the operation inside a transaction at the end of this turn, and settles it after its COMMIT. What it throws is its
+   * own answer only. When the transaction cannot be had in time or fails, the answer is `unavailable`.
+   * It may be run a second time, after a rollback, and must keep nothing between its runs but what it answers. What is not
+   * `hurried` may wait for others to share a transaction with, but keeps its place in front of them.
    */
-  run<T>(work: () => T, hurried = true): Promise<T | StoreUnavailable> {
+  add(operation: QueuedOperation, hurried: boolean): void {
+    if (this.#closed) return this.#refuse(operation, 'closed');
+    if (this.#queue.length >= QUEUE_MAX) return this.#refuse(operation, 'queue_full');
     // Real time, also where a test moves the clock: it bounds how long a caller waits.
-    const entry = new QueuedOperation(work, performance.now() + this.#busyTimeoutMs);
-    if (this.#closed) entry.fail(unavailable(this.#path, 'closed'));
-    else if (this.#queue.length >= QUEUE_MAX) entry.fail(unavailable(this.#path, 'queue_full'));
-    else {
-      this.#queue.push(entry);
-      if (hurried) this.#schedule(0);
-      else this.#linger();
-    }
-    return entry.promise;
+    operation.deadlineMs = performance.now() + this.#busyTimeoutMs;
+    this.#queue.push(operation);
+    if (hurried) this.#schedule(0);
+    else this.#linger();
   }
 
   /** Takes no more, and resolves when all that was taken has been run. */
@@ -94,11 +99,16 @@ export class GroupCommit {
     });
   }
 
+  /** Later, as whoever is answered expects. */
+  #refuse(operation: QueuedOperation, cause: Cause): void {
+    queueMicrotask(() => operation.fail(unavailable(this.#path, cause)));
+  }
+
   #schedule(delayMs: number): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    if (delayMs === 0) setImmediate(() => this.#flush());
-    else setTimeout(() => this.#flush(), delayMs);
+    if (delayMs === 0) setImmediate(this.#flushNow);
+    else setTimeout(this.#flushNow, delayMs);
   }
 
   #linger(): void {
@@ -118,11 +128,14 @@ export class GroupCommit {
       const fault = this.#tryBegin();
       // Jittered, so that two processes that wait for each other do not keep step.
       if (fault === 'busy') return this.#schedule(RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
-      const group = this.#queue.splice(0, GROUP_MAX);
-      this.#conclude(group, fault ?? this.#runAll(group));
+      const group = this.#queue;
+      this.#queue = group.length > GROUP_MAX ? group.splice(GROUP_MAX) : [];
+      const cause = fault ?? this.#runAll(group);
+      // Before answers are given: what they make their askers ask for next decides by itself how long it waits.
+      if (this.#queue.length > 0) this.#schedule(0);
+      this.#conclude(group, cause);
     }
-    if (this.#queue.length > 0) this.#schedule(0);
-    else this.#onIdle?.();
+    if (this.#queue.length === 0) this.#onIdle?.();
   }
 
   /** Whoever has waited too long is answered and never run. The queue is in the order of deadlines. */
@@ -144,7 +157,7 @@ export class GroupCommit {
     }
   }
 
-  #runAll(group: readonly AnyOperation[]): Cause | undefined {
+  #runAll(group: readonly QueuedOperation[]): Cause | undefined {
     try {
       for (const entry of group) entry.run();
       this.#behind.flush();
@@ -159,7 +172,7 @@ export class GroupCommit {
   }
 
   /** Savepoints cost about a microsecond an operation: only a group in which one threw pays for them, in a second run. */
-  #runGuarded(group: readonly AnyOperation[]): Cause | undefined {
+  #runGuarded(group: readonly QueuedOperation[]): Cause | undefined {
     const fault = this.#tryBegin();
     if (fault !== undefined) return fault;
     try {
@@ -194,7 +207,7 @@ export class GroupCommit {
     }
   }
 
-  #conclude(group: readonly AnyOperation[], cause: Cause | undefined): void {
+  #conclude(group: readonly QueuedOperation[], cause: Cause | undefined): void {
     if (cause !== this.#reported) {
       if (cause === undefined) this.#log.info('the SQLite store answers again');
       else this.#log.error('the SQLite store does not answer', { cause });

@@ -1,12 +1,23 @@
-// One operation in the queue of the group commit: its work, and the promise that waits for the COMMIT.
+// One operation in the queue of the group commit: its work, and who is told after the COMMIT.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
-/** An operation whatever it answers. */
-export type AnyOperation = Pick<QueuedOperation<unknown>, 'deadlineMs' | 'run' | 'blame' | 'settle' | 'fail'>;
+/** Exactly one of `settle` and `fail` is called, later than the operation was queued; neither may throw. */
+export interface QueuedOperation {
+  /** When it is too late to begin with it, by the monotonic clock; set when it is queued. */
+  deadlineMs: number;
+  /** Inside the transaction. Keeps the result; throws what the work throws. */
+  run(): void;
+  /** The work threw: this alone is to be the answer to it. */
+  blame(error: unknown): void;
+  /** After the COMMIT: answers. */
+  settle(): void;
+  /** Instead of a COMMIT: answers that nothing was done. */
+  fail(unavailable: StoreUnavailable): void;
+}
 
-export class QueuedOperation<T> {
-  /** When it is too late to begin with it, by the monotonic clock. */
-  readonly deadlineMs: number;
+/** One that a promise waits for. */
+export class PromisedOperation<T> implements QueuedOperation {
+  deadlineMs = 0;
   readonly promise: Promise<T | StoreUnavailable>;
   readonly #work: () => T;
   #resolve!: (result: T | StoreUnavailable) => void;
@@ -15,8 +26,7 @@ export class QueuedOperation<T> {
   #error: unknown = undefined;
   #isBlamed = false;
 
-  constructor(work: () => T, deadlineMs: number) {
-    this.deadlineMs = deadlineMs;
+  constructor(work: () => T) {
     this.#work = work;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -24,24 +34,20 @@ export class QueuedOperation<T> {
     });
   }
 
-  /** Inside the transaction. Keeps the result; throws what the work throws. */
   run(): void {
     this.#result = this.#work();
   }
 
-  /** The work threw: this alone is to be the answer to it. */
   blame(error: unknown): void {
     this.#isBlamed = true;
     this.#error = error;
   }
 
-  /** After the COMMIT: answers. */
   settle(): void {
     if (this.#isBlamed) this.#reject(this.#error);
     else this.#resolve(this.#result as T);
   }
 
-  /** Instead of a COMMIT: answers that nothing was done. */
   fail(unavailable: StoreUnavailable): void {
     this.#resolve(unavailable);
   }

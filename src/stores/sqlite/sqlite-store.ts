@@ -4,7 +4,6 @@ import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
-import type { Admission, AdmissionRequest, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
@@ -19,6 +18,7 @@ import type { Durability } from './open-database.ts';
 import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
 import { unavailable } from './store-fault.ts';
+import { SqliteLedger } from './sqlite-ledger.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 
@@ -49,7 +49,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   let closed: Promise<void> | undefined;
   return {
     keys: directoryOf(keys, path),
-    ledger: ledgerOf(group, clock, new Admissions(database, books, expiry, ids), new Resolutions(database, books, expiry, ids)),
+    ledger: new SqliteLedger({
+      group,
+      clock,
+      admissions: new Admissions(database, books, expiry, ids),
+      resolutions: new Resolutions(database, books, expiry, ids),
+    }),
     teams: new SqliteTeamRegistry({ database, clock, group, books, expiry, keys }),
     glossaries: new SqliteGlossaryStore({ database, clock, group }),
     ping: () => ping(database, group),
@@ -72,17 +77,6 @@ function directoryOf(keys: KeyRows, path: string): KeyDirectory {
         if (cause === undefined) throw error;
         return unavailable(path, cause);
       }
-    },
-  };
-}
-
-function ledgerOf(group: GroupCommit, clock: Clock, admissions: Admissions, resolutions: Resolutions): Ledger {
-  return {
-    admit(request: AdmissionRequest): Promise<Admission> {
-      return group.run(() => admissions.admit(request, clock.nowMs()));
-    },
-    resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-      return group.run(() => resolutions.resolve(teamId, requestId, verdict, clock.nowMs()), false);
     },
   };
 }

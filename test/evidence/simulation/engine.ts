@@ -16,7 +16,9 @@ const REPLICA = {} as Replica;
 export function simulatedEngine(world: World): Engine {
   const balancer = simulatedBalancer(world);
   const { batchWaitMs: waitMs } = world.scenario;
-  if (waitMs === undefined) return balancer;
+  // By promises, so that both ways of being told are in use.
+  if (waitMs === undefined)
+    return { translate: (work, cancellation) => balancer.translate(work, cancellation), close: () => balancer.close() };
   return new BatchingEngine(balancer, { textsMax: TEXTS_MAX, charactersMax: CHARACTERS_MAX, waitMs }, (requests) => {
     world.batches++;
     world.note(world.time.current, `${requests} requests share a call`);
@@ -35,17 +37,24 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
     const first = await attempt(work, cancellation);
     return first.kind === 'usable' ? { ...first, failures: [] } : second(work, cancellation, first.failure);
   };
+  const translate = (work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> => {
+    if (cancellation.cancelled) return { kind: 'unavailable', failures: [] };
+    return world.random.chance(0.05) ? { ...usable(work), failures: [] } : both(work, cancellation);
+  };
   return {
     setUrls: () => undefined,
     health: () => [],
     close: () => Promise.resolve(),
-    first: async (work, cancellation) => ({ attempt: await attempt(work, cancellation), replica: REPLICA }),
-    second,
-    translate(work, cancellation) {
-      if (cancellation.cancelled) return { kind: 'unavailable', failures: [] };
-      return world.random.chance(0.05) ? { ...usable(work), failures: [] } : both(work, cancellation);
-    },
+    first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),
+    second: (asked, cancellation, failure) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),
+    translate,
+    translateFor: (asked, cancellation) => tell(translate(asked, cancellation), (result) => asked.answered(result)),
   };
+}
+
+/** Nothing here rejects. */
+function tell<Told>(told: Told | Promise<Told>, done: (told: Told) => void): void {
+  void (async () => done(await told))();
 }
 
 function attemptOf(world: World, work: EngineWork, cancellation: Cancellation): Promise<Attempt> {

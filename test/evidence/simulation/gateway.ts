@@ -109,7 +109,7 @@ export class SimulatedGateway {
           seen(requestId, verdict, resolution);
           asked.answered(resolution);
         };
-        direct.resolve({ teamId, requestId, verdict, answered });
+        direct.resolve({ teamId, requestId, verdict, answered, failed: (error) => asked.failed(error) });
       },
     };
     return {

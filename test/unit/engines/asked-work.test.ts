@@ -1,5 +1,5 @@
 // Work that is told its result itself: the same results as by a promise, once, and never before the asking has returned.
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
@@ -75,4 +75,52 @@ test('native makes the same of an answer whichever way it is run', async () => {
     if (behave !== undefined) scripted.always(behave);
     expect(await asked(engine)).toEqual(await asked(other));
   }
+});
+
+describe('in batches', () => {
+  const batch = { textsMax: 50, charactersMax: 1000, waitMs: 0 };
+
+  test('one alone, several that share a call, and one too long to share', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { batch });
+    const alone = work({ text: ['alone'] });
+    expect(await asked(engine, new Caller(), alone)).toEqual(await engine.translate(alone, new Caller()));
+    const works = [work({ text: ['a', 'b'] }), work({ text: ['c'] }), work({ text: ['d'.repeat(1000)] })];
+    const calls = scripted.requests.length;
+    const results = await Promise.all(works.map((one) => asked(engine, new Caller(), one)));
+    expect(scripted.requests).toHaveLength(calls + 2);
+    expect(results).toEqual(await Promise.all(works.map(async (one) => engine.translate(one, new Caller()))));
+  });
+
+  test('a shared call that fails is made good by each alone', async () => {
+    const scripted = await opened.scripted();
+    scripted.behave(status(500), status(500));
+    const engine = opened.engine([scripted.url], { batch });
+    const results = await Promise.all([asked(engine), asked(engine)]);
+    const failures = results.map((result) => result.failures).toSorted((one, other) => one.length - other.length);
+    expect(failures).toEqual([['status'], ['status', 'status']]);
+  });
+
+  test('who leaves a shared call is told so once, and the others are served', async () => {
+    const scripted = await opened.scripted();
+    scripted.behave(slow(50));
+    const engine = opened.engine([scripted.url], { batch });
+    const leaver = new Caller();
+    const [left, stayed] = [asked(engine, leaver), asked(engine)];
+    await vi.waitUntil(() => scripted.requests.length === 1);
+    leaver.leave();
+    expect(await left).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
+    expect(await stayed).toMatchObject({ kind: 'usable', failures: [] });
+  });
+
+  test('who has left before, and who still waits for others when the engine is closed, were never tried', async () => {
+    const scripted = await opened.scripted();
+    const engine = opened.engine([scripted.url], { batch: { ...batch, waitMs: 60_000 } });
+    const leaver = new Caller();
+    leaver.leave();
+    const results = [asked(engine, leaver), asked(engine)];
+    await engine.close();
+    expect(await Promise.all(results)).toEqual(Array.from({ length: 2 }, () => ({ kind: 'unavailable', failures: [] })));
+    expect(scripted.requests).toEqual([]);
+  });
 });

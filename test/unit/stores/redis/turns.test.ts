@@ -166,8 +166,8 @@ test('a reply of a server that has lost the team meanwhile is not believed', asy
     clustered: true,
     track: () => undefined,
   });
-  const answer = new Promise((resolve) => {
-    turns.resolve({ teamId: TEAM, requestId: 'r1', verdict: 'commit', answered: resolve });
+  const answer = new Promise((resolve, reject) => {
+    turns.resolve({ teamId: TEAM, requestId: 'r1', verdict: 'commit', answered: resolve, failed: reject });
   });
   turns.flush();
   node = 'new';
