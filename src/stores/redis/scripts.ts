@@ -5,7 +5,7 @@ import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'layout'] as const;
 const TEAM = ['plan', 'team'] as const;
-const BOOKS = [...TEAM, 'places', 'records', 'reservations', 'looking', 'ids', 'account'] as const;
+const BOOKS = [...TEAM, 'places', 'records', 'reservations', 'expiry', 'ids', 'account'] as const;
 
 interface ScriptFiles {
   readonly files: readonly string[];
@@ -29,8 +29,8 @@ const SCRIPTS = {
   create_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   change_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   remove_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
-  index_team: { files: ['shared', 'searched', 'index-team'] },
-  find_teams: { files: ['shared', 'searched', 'find-teams'] },
+  index_team: { files: ['shared', 'search-lines', 'index-team'] },
+  find_teams: { files: ['shared', 'search-lines', 'find-teams'] },
 } as const satisfies Record<string, ScriptFiles>;
 
 export type ScriptName = keyof typeof SCRIPTS;

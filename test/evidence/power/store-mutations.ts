@@ -124,14 +124,14 @@ const LUA: readonly Mutation[] = [
   inRedis('released twice', 'lua/resolve.lua', 'close_reservation(ids, record)', '', contract('Redis', 'resolution of reservations')),
   inRedis(
     'an ended lease is committed',
-    'lua/looking.lua',
+    'lua/expiry.lua',
     'record.kind == IS_OPEN and record.lease <= ids.now then',
     'record.kind == nil then',
     contract('Redis', 'resolution of reservations'),
   ),
   inRedis(
     'an ended lease is counted twice',
-    'lua/looking.lua',
+    'lua/expiry.lua',
     'remember(ids, id, IS_EXPIRED, record.lease + REMEMBER_MS)',
     'ids.dirty = true',
     contract('Redis', 'resolution of reservations'),
@@ -183,7 +183,7 @@ const LUA: readonly Mutation[] = [
   ),
   inRedis(
     'ids that are listed late are forgotten early',
-    'lua/looking.lua',
+    'lua/expiry.lua',
     'record.until_ms <= ids.now then\n    set_record',
     'record.until_ms <= ids.now + 60000 then\n    set_record',
     contract('Redis', 'resolved ids'),

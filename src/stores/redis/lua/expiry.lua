@@ -1,4 +1,4 @@
--- Ids that are looked at again, in the general way: leases end, what stands finally is forgotten in time.
+-- Expiry of ids in the general way: leases end, what stands finally is forgotten in time. Each id is looked at again for it.
 
 -- Ends a lease that has ended, forgets what is to be forgotten, and notes when to look again, if ever; looking twice changes
 -- nothing more.
