@@ -1,5 +1,6 @@
-// Writes what engine protocols say of themselves into the operator's manual: `npm run manual`.
+// Writes the tables of engine protocols into the operator's manual, from what each protocol declares: `npm run manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
 import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables } from './docs/engine-table.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
@@ -16,4 +17,11 @@ export function currentManual(): string {
   return withEngineTables(readFileSync(MANUAL, 'utf8'), protocols);
 }
 
-if (import.meta.main) writeFileSync(MANUAL, currentManual());
+if (import.meta.main) {
+  try {
+    writeFileSync(MANUAL, currentManual());
+  } catch (error) {
+    process.stderr.write(`config/README.md: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -26,13 +26,17 @@ function engineTable({ name, options, can }: DescribedProtocol): string {
   return [`| \`${name}\` | |`, '|---|---|', ...rows.map(([head, text]) => `| ${head} | ${text} |`)].join('\n');
 }
 
-/** Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`. Throws when a protocol has no place. */
+/** Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`. Throws one line when a protocol has none. */
 export function withEngineTables(manual: string, protocols: readonly DescribedProtocol[]): string {
   return protocols.reduce((text, protocol) => {
     const opening = `<!-- table of ${protocol.name} -->\n`;
     const from = text.indexOf(opening) + opening.length;
     const to = text.indexOf('<!-- end -->', from);
-    if (from < opening.length || to === -1) throw new Error(`the manual has no place for the table of ${protocol.name}`);
+    if (from < opening.length || to === -1) {
+      throw new Error(
+        `the manual has no place for the table of ${protocol.name}: put "${opening.trimEnd()}" and "<!-- end -->" into its section`,
+      );
+    }
     return `${text.slice(0, from)}${engineTable(protocol)}\n${text.slice(to)}`;
   }, manual);
 }

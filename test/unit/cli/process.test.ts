@@ -32,7 +32,7 @@ describe('the process', () => {
     expect(await lingate(['team', 'list'], { nodeArgs: claiming(release), cwd: folder.path })).toEqual({
       status: 1,
       stdout: '',
-      stderr: `lingate: needs Node 22.22.2 or newer, and this is ${release}; install a newer one, or run "npm install node@22" here, and npx will use it.\n`,
+      stderr: `lingate: needs Node 22.22.2 or newer, and this is ${release}; run "npm ci" here, which brings one, and then "npm run -s lingate --" in place of "node src/lingate.js".\n`,
     });
   });
 
