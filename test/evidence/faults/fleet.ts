@@ -8,6 +8,7 @@ import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import type { Crash } from '../../support/history.ts';
 import type { Target } from './caller.ts';
+import { storeConfig } from './ledger-way.ts';
 
 export interface FleetOptions {
   readonly store: string;
@@ -49,8 +50,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
     languages: LANGUAGES,
-    store,
-    store_options: { command_timeout_ms: storeMs },
+    ...storeConfig(store, storeMs),
     engine: { urls: [engineUrl], timeout_ms: engineMs, ...(batch === undefined ? {} : { batch }) },
     forward,
     limits: { reservation_seconds: leaseSeconds },
