@@ -1,4 +1,4 @@
-// The admin API: from a request on the ops listener to an operation, and from what became of it to JSON or a problem.
+// The admin API: turns a request on the ops listener into an operation, and its result into JSON or a problem document.
 import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -30,7 +30,7 @@ export interface AdminApiOptions {
   readonly operations: AdminOperations;
   readonly attempts: SignInAttempts;
   readonly live: () => Promise<LiveReport>;
-  /** Asked for each problem: where the documentation lies is known only once everything listens. */
+  /** Called for each problem: the documentation's URL is known only once every listener is open. */
   readonly problems: () => ProblemWriter;
   readonly log: Log;
   readonly newId: () => string;
@@ -43,7 +43,7 @@ interface Input {
   readonly parameter: string;
   readonly body: JsonMembers;
   readonly query: URLSearchParams;
-  /** What a creation that may be a repeated one has to call its record. */
+  /** The id for the record to be created; a request with the same `Idempotency-Key` gets the same one. */
   readonly id: string | undefined;
 }
 
@@ -193,7 +193,7 @@ export class AdminApi {
   }
 }
 
-/** A failure on our side may have made what was asked for. */
+/** After a 5xx nobody knows whether the record was made. */
 function fateOf({ status }: AdminAnswer): Fate {
   if (status === 201) return 'kept';
   return status >= 500 ? 'unknown' : 'forgotten';

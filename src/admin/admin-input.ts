@@ -1,4 +1,4 @@
-// What of a request the admin API goes by: its route, its checked body, its page, its token.
+// Reads what the admin API needs of a request: route, checked body, page, token.
 import { Compile } from 'typebox/compile';
 import type { TObject } from 'typebox';
 import { refuse } from '../core/problem.ts';
@@ -12,7 +12,7 @@ import type { AdminRoute } from './admin-routes.ts';
 
 export interface AdminRequest {
   readonly method: string;
-  /** With the prefix. */
+  /** Includes the prefix `/admin/v1`. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -92,7 +92,7 @@ export function pageOf(query: URLSearchParams): TeamPage | Refusal {
   return { after: cursor, limit: Number(limit), search: search === '' ? undefined : search };
 }
 
-/** `undefined` also for one that came twice. */
+/** `undefined` when the field is absent or was sent twice. */
 export function headerOf({ headers }: Pick<AdminRequest, 'headers'>, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;

@@ -14,7 +14,7 @@ import type { PlanComparison } from './plan-comparison.ts';
 import { planReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 
-/** What was asked for cannot be done; each front says it in its own words. */
+/** Why an operation cannot be done. Command line, admin API and console each word it themselves. */
 export type AdminRefusal =
   | { readonly kind: 'no_such_team'; readonly teamId: string }
   | { readonly kind: 'no_such_key'; readonly keyId: string }
@@ -41,7 +41,7 @@ export interface AdminOptions {
 }
 
 export interface TeamDraft {
-  /** Given where the creation may have been tried before: a team of this id is the one that was asked for then. */
+  /** Given when the creation may be a repetition: a team that has this id already is the one that the first try made. */
   readonly id?: string | undefined;
   readonly name: string;
   readonly plan: string;
@@ -56,7 +56,7 @@ export interface TeamEdit {
 }
 
 export interface KeyDraft {
-  /** Likewise; but a key that was made then was shown to nobody, and is revoked for another. */
+  /** Likewise; but the key that the first try made was shown to nobody, so it is revoked and another is made. */
   readonly id?: string | undefined;
   readonly teamId: string;
   readonly mode: KeyMode;
@@ -94,7 +94,7 @@ export class AdminOperations {
     return cut(await this.#options.teams.pageTeams(oneMore(page)), page, ({ teamId }) => teamId);
   }
 
-  /** The same page with what its teams have used, however many they are in as many questions to the store. */
+  /** The same page with what its teams have used, in one question to the store. */
   async listSummaries(page: TeamPage): Promise<AdminResult<TeamList<TeamSummary>>> {
     return cut(await this.#options.teams.pageSummaries(oneMore(page)), page, ({ team }) => team.teamId);
   }
@@ -135,7 +135,7 @@ export class AdminOperations {
     return done({ key_id: keyId, key, display: created.display, mode, team_id: teamId });
   }
 
-  /** What a key is to be called that may have been made before. */
+  /** The id for a new key. Where an earlier try made a key of this id, that key is revoked and a fresh id is drawn. */
   async #idOfKey(id: string | undefined, teamId: string): Promise<string | StoreUnavailable> {
     if (id === undefined) return this.#options.newId();
     const keys = await this.#options.teams.listKeys(teamId);
@@ -204,7 +204,7 @@ function done<T>(value: T): { readonly kind: 'done'; readonly value: T } {
   return { kind: 'done', value };
 }
 
-/** One more than is shown tells whether there is more. */
+/** Asks for one team more than is shown, which tells whether there is a next page. */
 function oneMore(page: TeamPage): TeamPage {
   return { ...page, limit: page.limit + 1 };
 }

@@ -1,13 +1,13 @@
-// What an operation of the admin API comes to: a value with what the audit line names, or a refusal.
+// The result of an operation of the admin API.
 import type { Refusal } from '../core/outcome.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { refusalOf } from './admin-refusals.ts';
 import type { AdminResult } from './admin-operations.ts';
 
-/** A value to answer, with what the audit line names; or a refusal. */
+/** A value to answer, with the members that its audit line adds; or a refusal. */
 export type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Refusal;
 
-/** `none` is told where the segment is no id at all. */
+/** Calls `use` with the id that the segment holds; answers `none` when it is not a ULID. */
 export async function withId(segment: string, none: Refusal, use: (id: string) => Promise<Handled>): Promise<Handled> {
   const id = canonicalUlid(segment);
   return id === undefined ? none : use(id);

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 
 /** Kept so long in this process; a restart forgets them. */
 const KEPT_MS = 3_600_000;
-/** Beyond it the oldest is forgotten: a few megabytes. */
+/** A few megabytes; beyond this the oldest answer is forgotten. */
 const KEPT_MAX = 10_000;
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * What becomes of an answer: `kept` is given to whoever repeats the request; `forgotten` made nothing, and the key is free
- * again; of `unknown` nobody knows whether it made something: the same is tried again, under the same id.
+ * `kept`: whoever repeats the request gets the same answer. `forgotten`: nothing was made, and the key may be used anew.
+ * `unknown`: something may have been made, so a repetition runs again, with the same record id.
  */
 export type Fate = 'kept' | 'forgotten' | 'unknown';
 
@@ -22,7 +22,7 @@ interface KeptAnswer<T> {
 
 export interface IdempotencyOptions<T> {
   readonly fateOf: (answer: T) => Fate;
-  /** Draws what a creation's record is to be called. */
+  /** Makes the id of a record to be created. */
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;

@@ -1,7 +1,7 @@
 // The live window as the admin API answers it: points of five seconds, oldest first.
 import { rfc3339 } from '../domain/period.ts';
 
-/** What of a step is told; `app/` adds up the processes' steps. */
+/** The figures of one step of five seconds; `app/` adds up those of all processes. */
 export interface StepFigures {
   readonly atMs: number;
   readonly requests: Readonly<Record<string, number>>;

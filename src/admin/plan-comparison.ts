@@ -24,7 +24,7 @@ export interface TeamBehind {
   readonly differences: readonly { readonly number: keyof TeamLimits; readonly held: string | number; readonly plan: string | number }[];
 }
 
-/** A page, and with it what a comparison keeps the store and the process busy for at a time. */
+/** Bounds how long one page keeps the store and the process busy. */
 const PAGE_TEAMS = 200;
 const EXAMPLES_MAX = 10;
 
@@ -72,14 +72,14 @@ export async function teamsBehind(
   return { members, behind };
 }
 
-/** Ends with the last page, or with the first that the store did not give. */
+/** Ends after the last page, or after the first `unavailable`. */
 async function* pagesOf(teams: TeamRegistry): AsyncGenerator<readonly Team[] | StoreUnavailable> {
   let after: string | undefined;
   do {
     const page = await teams.pageTeams({ after, limit: PAGE_TEAMS, search: undefined });
     if (isUnavailable(page) || page.length > 0) yield page;
     after = isUnavailable(page) || page.length < PAGE_TEAMS ? undefined : page.at(-1)?.teamId;
-    // An embedded store answers at once: callers have their turn in between.
+    // SQLite answers without waiting: without this, callers would wait for the whole comparison.
     await nextTurn();
   } while (after !== undefined);
 }

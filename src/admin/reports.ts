@@ -12,12 +12,12 @@ export interface TeamReport {
   readonly requests_per_second: number;
   readonly max_characters_per_request: number;
   readonly max_glossaries: number;
-  /** With quota. */
+  /** With quota billing only. */
   readonly characters?: number;
   readonly period?: string;
   readonly overage_cap_minor?: number;
   readonly overage_minor_per_million?: number;
-  /** With credit. */
+  /** With credit billing only. */
   readonly credit_minor_per_million?: number;
   readonly balance_minor?: number;
   readonly currency: string;

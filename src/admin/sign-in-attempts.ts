@@ -12,7 +12,7 @@ export type SignIn = 'right' | 'wrong' | 'wait';
 
 const WINDOW_MS = 60_000;
 const WRONG_MAX = 10;
-/** Beyond it the address that was longest quiet is forgotten. */
+/** Beyond this many, the address whose last wrong token is the oldest is forgotten. */
 const ADDRESSES_MAX = 10_000;
 
 export class SignInAttempts {
@@ -28,16 +28,16 @@ export class SignInAttempts {
 
   /** `token` is what was sent, `undefined` when there was none. */
   judge(token: string | undefined, address: string): SignIn {
-    // Digests are of one length: comparing them tells nothing of how much was right, nor of how long it is.
+    // Digests are of one length: the time of the comparison reveals neither how much was right nor how long the token is.
     if (token !== undefined && timingSafeEqual(digest(token), this.#digest)) return 'right';
     return this.#count(address) > WRONG_MAX ? 'wait' : 'wrong';
   }
 
-  /** Counts a wrong one; how many there were of this address within the last minute. */
+  /** Counts a wrong token, and returns how many this address has sent within the last minute. */
   #count(address: string): number {
     const nowMs = this.#now();
     const recent = (this.#wrong.get(address) ?? []).filter((atMs) => nowMs - atMs < WINDOW_MS);
-    // One more than is let through is enough to know.
+    // One more than the limit is all that has to be known.
     if (recent.length <= WRONG_MAX) recent.push(nowMs);
     this.#wrong.delete(address);
     this.#wrong.set(address, recent);

@@ -1,4 +1,4 @@
-// Puts the admin API and the console on the ops listener: what they are made of.
+// Builds the admin API and the console and puts them on the ops listener.
 import { performance } from 'node:perf_hooks';
 import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
 import { ADMIN_PREFIX } from '../admin/admin-routes.ts';
@@ -19,7 +19,7 @@ import type { TeamRegistry } from '../ports/team-registry.ts';
 import { overviewOf } from './overview-of-processes.ts';
 import type { ProcessStates } from './process-state.ts';
 
-/** What the operators' fronts work on; there only where the configuration turns them on. */
+/** What the admin API and the console work on; there only where the configuration turns them on. */
 export interface AdminParts {
   readonly token: string;
   readonly teams: TeamRegistry;
@@ -27,7 +27,7 @@ export interface AdminParts {
 }
 
 export interface AdminSideOptions extends AdminParts {
-  /** As it stands when it is asked for. */
+  /** The configuration at the time of the call. */
   readonly config: () => Config;
   readonly docsUrl: () => string;
   readonly log: Log;

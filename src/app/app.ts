@@ -1,4 +1,4 @@
-// The whole gateway in one process: what serves callers, the operator's side, a way to change it, and the way down again.
+// The whole gateway in one process: the public side, the operator's side, reload and stop.
 import process from 'node:process';
 import { routeRows } from './chain.ts';
 import type { Config } from '../config/config.ts';
@@ -27,8 +27,8 @@ export interface App {
   readonly opsUrl: string;
   readonly log: Log;
   /**
-   * Takes over what a configuration may change while we run; names the changed members that wait for a restart. Throws,
-   * and changes nothing, when it cannot.
+   * Applies the members that may change without a restart, and returns the names of those that differ and need one. Throws,
+   * and changes nothing, when the configuration cannot be applied.
    */
   reload(next: Config): readonly string[];
   /** Refuses new connections, lets what is under way end, settles it, closes everything. Runs once. */

@@ -50,7 +50,7 @@ import type { TranslateOptions } from '../steps/translate.ts';
 import { forwardRows, stepsOfForward } from './forward-chain.ts';
 import { pluginRows, stepsOfPlugins } from './plugin-routes.ts';
 
-/** What steps are made of. They keep references and use none before a request comes. */
+/** What steps are made of. They only keep references until the first request. */
 export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
@@ -58,7 +58,7 @@ export interface ChainParts {
   readonly keys: KeyCache;
   readonly glossaries: GlossaryCache;
   readonly forward: readonly ForwardRoute[];
-  /** What they go through; `undefined` where there are none. */
+  /** Sends the requests of forward routes; `undefined` where there are none. */
   readonly upstream: Upstream | undefined;
   readonly settlements: Settlements;
   readonly pressure: Pressure;
@@ -66,7 +66,7 @@ export interface ChainParts {
   readonly access: AccessLog;
   readonly metrics: Metrics;
   readonly live: LiveWindow;
-  /** Asked anew for each request: an operator may put another list in place. */
+  /** Called for each request, because a reload may replace the list. */
   readonly languages: () => Languages;
   /** The store answers and we are not draining. */
   readonly serving: () => boolean;
@@ -76,7 +76,7 @@ export interface ChainParts {
   readonly newId: () => string;
 }
 
-/** The routes with their steps, and what also sees the requests that match no route. */
+/** The routes with their steps, and the steps that run for requests without a route as well. */
 export interface Chains {
   readonly routes: readonly RouteSpec[];
   readonly around: readonly Step[];
@@ -103,7 +103,7 @@ export function routeRows({ forward }: Pick<Config, 'forward'>, plugins: LoadedP
   return inConfiguration(() => placeSteps(rows, plugins.placements));
 }
 
-/** What is wrong with routes and steps is for the operator to put right. */
+/** Turns what is thrown for routes and steps into a `ConfigError`: the operator has to put it right. */
 function inConfiguration<T>(build: () => T): T {
   try {
     return build();
@@ -183,18 +183,18 @@ function addressBoundOf({ limits, listenTrustedProxies }: Config, now: () => num
   return { limit: new AddressLimit({ perMinute, now }), clientOf: clientAddressReader(listenTrustedProxies) };
 }
 
-/** Whoever stands in front must be known before a client's address means anything. */
+/** `undefined` without trusted proxies: whose address the connection's is cannot be known then. */
 function clientReaderOf({ listenTrustedProxies }: Config): ((headers: Readonly<Record<string, string>>) => string) | undefined {
   return listenTrustedProxies.length === 0 ? undefined : clientAddressReader(listenTrustedProxies);
 }
 
-/** Every access entry is a log line and a few counts. */
+/** Each access entry goes to the log, the metrics and the live window. */
 function observed({ access, metrics, live }: ChainParts): AccessLog {
   return {
     record(entry) {
       access.record(entry);
       metrics.request(entry);
-      // A probe's own requests would stand there as traffic.
+      // Probes must not look like traffic in the console.
       if (entry.route !== 'GET /health') live.record(entry);
     },
   };

@@ -1,4 +1,4 @@
-// Opens the store of a configuration for who serves no callers: commands, and the process that has the operator's side of several workers.
+// Opens the configured store for processes that serve no callers: commands, and the primary of several workers.
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { storeKindOf } from '../domain/store-url.ts';
@@ -8,7 +8,7 @@ import { openStore } from '../stores/open.ts';
 
 export interface ConfiguredStore {
   readonly store: Store;
-  /** Of the store, and of the plugin that it came from. */
+  /** Closes the store, and the plugin that it came from. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Which engine a configuration asks for: the protocols there are, built in or a plugin's, and whether everything fits.
+// Finds the engine protocol that a configuration asks for, built in or a plugin's, and checks its options.
 import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
@@ -19,7 +19,7 @@ export function setUpEngine(config: Config, added: ReadonlyMap<string, EnginePro
   return engineSettings(config, { protocols: new Map([...builtInProtocols, ...added]), env, isFieldName });
 }
 
-/** The same without a gateway. Sets up plugins only where the protocol may be one's; opens neither store nor port. */
+/** The same check without a gateway. Sets up plugins only if the protocol is not built in; opens neither store nor port. */
 export async function checkEngine(config: Config, env: Environment): Promise<EngineSettings> {
   if (builtInProtocols.has(config.engine.protocol) || config.plugins.length === 0) return setUpEngine(config, new Map(), env);
   const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);

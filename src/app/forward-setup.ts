@@ -15,12 +15,12 @@ export function setUpForward(config: Config, others: readonly { readonly path: s
   return forwardSettings(config.forward, own, { env, file: config.file }, labelOf(config.file));
 }
 
-/** The same without a gateway and its plugins: the names of the routes. */
+/** The same check without a gateway and its plugins. Returns the names of the routes. */
 export function checkForward(config: Config, env: Environment): string[] {
   return setUpForward(config, [], env).flatMap(({ methods, path }) => methods.map((method) => routeName({ method, path })));
 }
 
-/** `undefined` where nothing is forwarded: the library is loaded for those only who use it. */
+/** `undefined` where nothing is forwarded: only otherwise is http-proxy-3 loaded. */
 export async function openUpstream({ forward }: Config): Promise<ProxyUpstream | undefined> {
   if (forward.length === 0) return undefined;
   const { openProxyUpstream } = await import('../forward/proxy-upstream.ts');

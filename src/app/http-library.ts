@@ -1,4 +1,4 @@
-// What the HTTP library that is loaded here is called, and whether it can do what the configuration asks; opens no port.
+// Names the HTTP library of this machine, and checks that it can do what the configuration asks; opens no port.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { ListenError } from '../server/listener.ts';
@@ -14,7 +14,7 @@ export async function describeUwsBuild(): Promise<string> {
   }
 }
 
-/** Rejects with a `ConfigError` where `serve` would refuse for it. A machine without any build may still check for another. */
+/** Rejects with a `ConfigError` where `serve` would. No check without a build of the library: the file may be for another machine. */
 export async function checkIdleSeconds({ file, listener, limits }: Config): Promise<void> {
   if (listener === 'node') return;
   const { loadUws } = await import('../server/uws-build.ts');

@@ -1,11 +1,11 @@
-// Opens the gateway over its routes: request ids, clocks, and what becomes of a bug.
+// Opens the gateway over its routes, with ids, a clock and the report of bugs.
 import type { Config } from '../config/config.ts';
 import { Gateway } from '../core/gateway.ts';
 import { Router } from '../core/router.ts';
 import type { Log } from '../ports/log.ts';
 import type { Chains } from './chain.ts';
 
-/** What is not the same in every process and every test. */
+/** The sources of ids and time; tests bring their own. */
 export interface Sources {
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */

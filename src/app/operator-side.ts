@@ -69,7 +69,7 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
       ...opsPages({ ready, metrics, api, documents: [...pluginApis.documents.keys()] }),
       ...(admin === undefined ? {} : adminPages(() => adminDocument(config(), side))),
     },
-    // A browser holds an operator's session only where there is one to hold.
+    // Host names are checked only with the console on: without it no browser holds an operator's session.
     names: admin === undefined ? undefined : opsNames,
     apps: admin === undefined ? [] : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
   });

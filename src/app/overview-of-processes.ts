@@ -1,4 +1,4 @@
-// What the console's overview shows, made of what every process tells of itself.
+// The figures of the console's overview, made from the states of all processes.
 import process from 'node:process';
 import type { StepFigures } from '../admin/live-report.ts';
 import type { Config } from '../config/config.ts';
@@ -12,7 +12,7 @@ import { versionOf } from './version.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Twelve steps that are over, and the present one. */
+/** The last minute: twelve steps that are over, and the present one. */
 const LATELY_STEPS = MINUTE_MS / LIVE_STEP_MS + 1;
 
 const version = versionOf();
@@ -46,7 +46,7 @@ export function overviewOf({ expected, states }: ProcessStates, config: Config, 
   };
 }
 
-/** A step as it is told: by quantiles. */
+/** A step with its durations reduced to quantiles. */
 export function figuresOf(step: LiveStep): StepFigures {
   return { ...step, p50Ms: quantileMs(step, 0.5), p99Ms: quantileMs(step, 0.99) };
 }

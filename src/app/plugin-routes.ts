@@ -10,7 +10,7 @@ const METHOD = /^[A-Z]+$/;
 /** Whole segments, of which one may hold a parameter. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+$/;
 const PARAMETER = /\{\w+\}/g;
-/** Behind which other step of ours one may stand. */
+/** Which other step of ours a step needs before it. */
 const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', admit: 'authenticate' };
 
 /** Throws a `ConfigError` that names every route that cannot be, and why. */
@@ -49,7 +49,7 @@ function placeFault(route: LoadedRoute, earlier: readonly LoadedRoute[]): string
   return taken && `"${routeName(taken)}" of plugin "${taken.plugin}" has this path already`;
 }
 
-/** What the names in a row stand for: our steps and those placed everywhere, or the plugin's own. Throws a `ConfigError`. */
+/** Finds the steps that plugins' routes name: ours, those placed everywhere, or the plugin's own. Throws a `ConfigError`. */
 export function stepsOfPlugins(
   plugins: LoadedPlugins,
   services: GatewayServices,

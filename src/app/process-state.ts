@@ -1,4 +1,4 @@
-// What a process tells the operator of itself, in a form that survives structured cloning, and how several become one.
+// The state that a process reports to the console, as values that survive structured cloning, and how several are merged.
 import type { ReplicaHealth } from '../ports/engine.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 
@@ -18,9 +18,9 @@ export interface ProcessState {
 
 /** The processes that serve callers. */
 export interface ProcessStates {
-  /** How many there are to be. */
+  /** How many processes there should be. */
   readonly expected: number;
-  /** Of those that answered. */
+  /** The states of those that answered. */
   readonly states: readonly ProcessState[];
 }
 

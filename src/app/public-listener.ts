@@ -12,7 +12,7 @@ export interface ListenOptions {
   readonly exclusive: boolean;
 }
 
-/** Where the public listener is, and what it stands on. */
+/** The public listener's address and its HTTP library. */
 export interface Listening {
   readonly host: string;
   readonly port: number;

@@ -56,8 +56,8 @@ export interface Serving {
   /** Opens the port; to be called once. */
   listen(options: ListenOptions): Promise<Listening>;
   /**
-   * Begins the end: probes say no at once, and after the drain delay the port is closed. Connections that are open do not
-   * notice. What is left to do is `down`'s, which begins with this.
+   * Begins to stop: probes fail at once, and after the drain delay the port is closed. Open connections stay open. `down`
+   * begins with this and does the rest.
    */
   drain(): Promise<void>;
   /** Puts the configuration's languages and engine replicas in place for the next request; throws, and changes nothing, if it cannot. */
@@ -69,7 +69,7 @@ const monotonicMs = (): number => performance.now();
 /** Entries of some hundred large glossaries, or very many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What is open before the port is. */
+/** Everything that is opened before the port. */
 interface Opened {
   readonly config: Config;
   readonly output: JsonLog;
@@ -170,7 +170,7 @@ class OpenServing implements Serving {
   }
 
   replace(next: Config): void {
-    // First what may throw.
+    // First, because it may throw, and then nothing may have changed.
     this.#opened.engine.setUrls(next.engine.urls);
     this.#languages = this.#languagesOf(next);
   }

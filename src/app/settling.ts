@@ -18,7 +18,7 @@ export function openSettlements(config: Config, store: Store, metrics: Metrics, 
   });
 }
 
-/** Verdicts that the store has not acknowledged are worth a moment's wait; after that their leases see to them. */
+/** Waits a moment for settlements that the store has not acknowledged. After that they are released when their leases end. */
 export async function settle(settlements: SettlementQueue, log: Log): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, SETTLE_WAIT_MS);

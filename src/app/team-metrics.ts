@@ -10,7 +10,7 @@ export interface OpenTeamWatch extends TeamGaugesOptions {
   close(): void;
 }
 
-/** `undefined` where nobody wants to know. */
+/** `undefined` where the configuration names no team in metrics. */
 export function openTeamWatch({ teamMetrics }: Config, teams: TeamRegistry, log: Log): OpenTeamWatch | undefined {
   if (teamMetrics === undefined) return undefined;
   const now = (): number => performance.now();

@@ -11,7 +11,7 @@ export interface Stoppable {
 }
 
 export interface RunOptions<A> {
-  /** What a hangup asks for; without it, a hangup ends the process as it does any other. */
+  /** What SIGHUP does; without it SIGHUP ends the process, which is Node's default. */
   readonly reload?: (app: A) => Promise<void>;
   /** What has to be closed after the gateway. */
   readonly alsoStop?: () => Promise<void>;
@@ -24,7 +24,7 @@ const ECHO_MS = 500;
 /** Resolves when the gateway has stopped. A second signal ends the process at once. */
 export async function runUntilStopped<A extends Stoppable>(start: () => Promise<A>, options: RunOptions<A> = {}): Promise<void> {
   const { reload, alsoStop } = options;
-  // Signals are minded before anybody can read that we are ready, and send one.
+  // Handled from before the ready line is printed: whoever reads that line may send a signal at once.
   let hangUp = (): void => void (hungUp = true);
   let hungUp = false;
   if (reload !== undefined) process.on('SIGHUP', () => hangUp());
@@ -39,7 +39,7 @@ export async function runUntilStopped<A extends Stoppable>(start: () => Promise<
   await alsoStop?.();
 }
 
-/** Nothing is served yet that would have to end first. */
+/** While starting there are no requests to wait for. */
 function endAtOnce(signal: NodeJS.Signals): void {
   process.exit(128 + constants.signals[signal]);
 }

@@ -38,12 +38,12 @@ export interface LateCommand extends Pick<Command, 'name' | 'summary'> {
   load(): Promise<Command>;
 }
 
-/** The outside of the command line; tests bring their own. */
+/** The command line's output, environment and clock; tests pass their own. */
 export interface Io {
   out(text: string): void;
   err(text: string): void;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Someone is watching `err`. */
+  /** `err` is a terminal. */
   readonly watched: boolean;
   /** Wall clock, for "3 minutes ago". */
   nowMs(): number;

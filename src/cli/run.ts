@@ -101,7 +101,7 @@ function firstWords(): string[] {
   return [...new Set(COMMANDS.map(({ name }) => name.split(' ', 1)[0]!))];
 }
 
-/** What callers meet first: the library behind `listener: uws`, and the Node behind the other. */
+/** The HTTP libraries of the two listeners, with their versions. */
 async function libraries(): Promise<string> {
   // Imported only now: the other commands need none of it.
   const { describeUwsBuild } = await import('../app/http-library.ts');

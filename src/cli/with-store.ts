@@ -16,5 +16,5 @@ export async function withStore(context: CommandContext, use: (store: Store, con
   }
 }
 
-/** A failure reaches the person as the command's own line; what a store notes besides is for the gateway's log. */
+/** A command reports a failure in its own line; what a store logs besides belongs into the gateway's log. */
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from './config.ts';
 
 export interface Reload {
-  /** What holds from now on. */
+  /** The configuration from now on. */
   readonly config: Config;
-  /** Members, by the names that the file has for them, that differ and stay as they were. */
+  /** Members that differ and stay as they were, by their names in the file. */
   readonly waiting: readonly string[];
 }
 

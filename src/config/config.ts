@@ -17,7 +17,7 @@ export interface Config {
   readonly ops: NetworkAddress;
   /** Names by which the ops listener may be called besides addresses and `localhost`, where it checks them. */
   readonly opsNames: readonly string[];
-  /** The admin API and the console: off without it. The token as it was written, which may be where it is to be found. */
+  /** `undefined`: no admin API and no console. `token` is as written: a string, or where the secret is to be found. */
   readonly admin: { readonly token: unknown } | undefined;
   readonly listener: 'uws' | 'node';
   /** IP addresses and CIDR ranges. */
@@ -43,9 +43,9 @@ export interface Config {
 }
 
 export interface EngineConfig {
-  /** Of a built-in adapter or a plugin's; whether there is one is not known here. */
+  /** The name of a built-in protocol or a plugin's; whether there is one is checked later. */
   readonly protocol: string;
-  /** As the file has them: the protocol's schema judges them, and secrets stand there as they were written. */
+  /** As written in the file: the protocol's schema judges them later, and secrets are not read yet. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Without credentials, and without a slash at the end. */
   readonly urls: readonly string[];
@@ -69,10 +69,10 @@ export interface BatchConfig {
   readonly waitMs: number;
 }
 
-/** Which teams are told of in the metrics, and how often they are looked at. */
+/** Which teams the metrics name, and how often all teams are looked through. */
 export interface TeamMetricsConfig {
   readonly everyMs: number;
-  /** Of each kind. */
+  /** At most so many of each kind: near the quota's end, low on credit, with a key long unused. */
   readonly teamsMax: number;
   /** 0 to 1. */
   readonly quotaUsedRatio: number;
@@ -86,19 +86,19 @@ export interface LimitsConfig {
   readonly leaseMs: number;
   /** From a request's first byte to its answer. */
   readonly requestMs: number;
-  /** How long a connection is kept, at least, on which nothing happens. */
+  /** How long an idle connection is kept, at least. */
   readonly idleSeconds: number;
   /** How long requests in flight may go on after a signal to stop. */
   readonly drainMs: number;
-  /** How long everything is still served after a signal to stop, while probes already say that it is not. */
+  /** How long the port stays open after a signal to stop, while probes already fail. */
   readonly drainDelayMs: number;
   /** Requests under way in one process; more are turned away. */
   readonly concurrency: number;
-  /** Of which one team may have so many. */
+  /** Of these, requests of one team. */
   readonly teamConcurrency: number;
-  /** How long one turn of the event loop may take requests before it turns the rest away; 0 is without end. */
+  /** A turn of the event loop that has taken requests for so long turns the rest away; 0 is no limit. */
   readonly shedLoopDelayMs: number;
-  /** Unknown keys that are looked up for one address within a minute; 0 is without end. */
+  /** Unknown keys that are looked up for one address within a minute; 0 is no limit. */
   readonly unknownKeysPerMinute: number;
   /** Whether answers carry `RateLimit-Policy` and `RateLimit`. */
   readonly rateLimitHeaders: boolean;
@@ -171,7 +171,7 @@ function toTeamMetrics(raw: NonNullable<ConfigFile['team_metrics']>): TeamMetric
 }
 
 function toBatch(batch: NonNullable<ConfigFile['engine']['batch']>, bodyBytes: number): BatchConfig {
-  // An engine is never sent a larger body than one caller could have made.
+  // A batch is never larger than the largest body of one caller.
   const charactersMax = Math.min(batch.characters_max, Math.floor(bodyBytes / JSON_BYTES_MAX));
   return { textsMax: batch.texts_max, charactersMax, waitMs: batch.wait_ms };
 }

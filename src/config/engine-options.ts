@@ -19,7 +19,7 @@ export interface EngineSettings {
   readonly can: EngineCapabilities;
   /** As the protocol's schema has them. */
   readonly options: unknown;
-  /** More fields of every request. */
+  /** Header fields that are added to every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Names of the options that are given. */
   readonly given: readonly string[];
@@ -56,7 +56,7 @@ const ABLE: EngineCapabilities = {
   sharedCalls: true,
 };
 
-/** What a protocol can do, with what it does not say of itself filled in. */
+/** A protocol's capabilities, with defaults for those that it does not declare. */
 export function capabilitiesOf({ can = {} }: EngineProtocol): EngineCapabilities {
   return { ...ABLE, ...can };
 }

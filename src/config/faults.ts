@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'a group of members',
 };
 
-/** By the library's name for the violated rule; what is not here is a mismatch. */
+/** By TypeBox's keyword for the violated rule; any other keyword is reported as a mismatch. */
 const REASONS: Readonly<Record<string, (value: unknown, limit: number) => string>> = {
   minimum: (value, limit) => `${shown(value)} is too small; it must be at least ${limit}`,
   maximum: (value, limit) => `${shown(value)} is too large; it must be at most ${limit}`,
@@ -65,7 +65,7 @@ function explain(error: TLocalizedValidationError, root: SchemaNode, rootValue: 
       reason: `is missing; it must be ${expectation(shape.properties?.[name] ?? {})}`,
     }));
   }
-  // What the library says besides `additionalProperties`, about the same key.
+  // TypeBox's second error about a key that `additionalProperties` has reported.
   if (error.keyword === 'boolean') return [];
   const limit = 'limit' in error.params ? Number(error.params.limit) : 0;
   return [{ path, reason: REASONS[error.keyword]?.(value, limit) ?? mismatch(value, shape) }];

@@ -26,10 +26,10 @@ const isOrigin = (value: string): boolean => {
   );
 };
 
-/** Framing, and what is said between two neighbours: each side has its own. */
+/** Framing and hop-by-hop fields: each connection has its own. */
 const CONNECTION =
   'connection|keep-alive|proxy-[a-z-]+|te|trailer|transfer-encoding|upgrade|content-length|host|expect|http2-settings|alt-svc|date|via';
-/** The caller's key, and what we say for ourselves. */
+/** The caller's key, and fields that the gateway sets itself. */
 const OURS_UP = new RegExp(`^(?:${CONNECTION}|authorization|x-request-id|traceparent|tracestate)$`);
 const OURS_DOWN = new RegExp(
   `^(?:${CONNECTION}|cache-control|server|x-powered-by|set-cookie|www-authenticate|x-request-id|ratelimit.*|x-ratelimit-.*)$`,
@@ -41,7 +41,7 @@ const mayGoDown = (value: string): boolean => NAME.test(value) && !OURS_DOWN.tes
 /** Whether the operator may add a field of this name to every request. */
 export const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'authorization' || mayGoUp(name));
 
-/** Those that say nothing that is only ours to say: of keys, of limits and their numbers, of methods. */
+/** Codes that no upstream status may be mapped to: of keys, limits and methods only the gateway speaks. */
 const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
 const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
   (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !NOT_MAPPED.has(code),
@@ -58,7 +58,7 @@ const ForwardEntry = Type.Object(
     request_fields: list(FIELD, mayGoUp, 64, ['accept', 'content-type']),
     response_fields: list(FIELD, mayGoDown, 64, ['content-type']),
     statuses: Type.Record(Type.String(), Type.Enum(MAPPED_CODES), { maxProperties: 100, default: {} }),
-    // What stands here may be a secret, and is looked at when it is needed.
+    // May be secrets, which are read when the gateway starts.
     headers: Type.Record(Type.String(), Type.Unknown(), { maxProperties: 64, default: {} }),
   },
   closed,

@@ -1,4 +1,4 @@
-// Forward routes as they are run: with their secrets, and none in the place of a route of ours.
+// Forward routes with their secrets read; refuses those that would hide a route of the gateway or of a plugin.
 import { Type } from 'typebox';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { secret } from '../domain/option-schema.ts';

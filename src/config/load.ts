@@ -43,7 +43,7 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
 
 function allFaults(value: unknown): Fault[] {
   const faults = faultsOf(ConfigFile, value);
-  // With something else in its place there are no members to look at.
+  // The value is not even an object: there are no members to check.
   if (faults.some(({ path }) => path === '')) return faults;
   const config = value as ConfigFile;
   const has = (path: string): boolean => faults.some((fault) => fault.path === path);
@@ -85,7 +85,7 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
   });
 }
 
-/** A file as people here would name it: below the working directory by its relative path. */
+/** A file's name in messages: relative, if it lies below the working directory. */
 export function labelOf(path: string): string {
   const here = relative(process.cwd(), path);
   return here === '' || here.startsWith('..') ? path : here;

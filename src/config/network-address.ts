@@ -1,4 +1,4 @@
-// Addresses to listen on and address ranges to believe, as operators write them.
+// Addresses to listen on and address ranges to trust, as operators write them.
 import { isIP, isIPv6 } from 'node:net';
 
 export interface NetworkAddress {

@@ -1,4 +1,4 @@
-// What environment variables and flags say over the file, and who said it.
+// Values from environment variables and flags that replace the file's, each with its origin for error messages.
 
 /** Values of flags, where they were given. */
 export interface ConfigFlags {

@@ -10,14 +10,14 @@ const OWN = /^(?:lingate|typebox)(?:\/|$)/;
 const SHIPPED = /^lingate\/plugins\/([\w-]+)$/;
 /** What is imported by a path, from the importing file or its package. */
 const BY_PATH = /^(?:\.{0,2}\/|file:|#)/;
-/** Only in a checkout do these condition's files exist. */
+/** The condition in package.json's `exports` under which the sources are; they exist only in a checkout. */
 const SOURCES = 'lingate-sources';
 
 type NextResolve = (specifier: string, context?: ResolveHookContext) => ResolveFnOutput;
 
 /** URLs of the files of plugins: their modules, and what those import by a path. */
 const files = new Set<string>();
-/** Where a package is looked for, while one is. */
+/** URL of the file from which the package that is being located is resolved. */
 let lookingFrom: string | undefined;
 let hooked = false;
 
@@ -51,14 +51,14 @@ function locate(name: string, from: string): string {
 function resolvePluginImport(specifier: string, context: ResolveHookContext, next: NextResolve): ResolveFnOutput {
   if (context.parentURL === import.meta.url) return next(specifier, ourContext(specifier, context));
   if (context.parentURL === undefined || !files.has(context.parentURL)) return next(specifier, context);
-  // Looked up as our own import: `require` of a plugin in CommonJS would not be looked up from another place.
+  // By our own import, not by `next` with another `parentURL`: `require` in a CommonJS plugin ignores that.
   if (OWN.test(specifier)) return { url: import.meta.resolve(specifier), shortCircuit: true };
   const found = next(specifier, context);
   if (BY_PATH.test(specifier)) files.add(found.url);
   return found;
 }
 
-/** For what this file itself looks up: plugins from where they are named, our own copies from here. */
+/** For what this file itself resolves: plugins from the file that names them, our own copies from here. */
 function ourContext(specifier: string, context: ResolveHookContext): ResolveHookContext {
   if (!OWN.test(specifier)) return lookingFrom === undefined ? context : { ...context, parentURL: lookingFrom };
   return import.meta.url.endsWith('.ts') ? { ...context, conditions: [...context.conditions, SOURCES] } : context;

@@ -29,7 +29,7 @@ export interface LoadedPlugins extends PluginApis {
   close(): Promise<void>;
 }
 
-/** What the plugins that a configuration lists say of their routes, for those who only print it; the plugins are closed again. */
+/** Loads the listed plugins for the descriptions of their routes, and closes them again. */
 export async function apisOfPlugins(entries: readonly PluginEntry[]): Promise<PluginApis> {
   const plugins = await loadPlugins(entries, SILENT);
   await plugins.close();
@@ -76,7 +76,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
   };
 }
 
-/** Nothing is replaced without anybody noticing. */
+/** Refuses two stores or two engines of one name: one would replace the other unnoticed. */
 function checkNames(parts: readonly PluginParts[]): void {
   const schemes = parts.flatMap(({ stores = {} }) => Object.keys(stores));
   const unfit = schemes.find((scheme) => otherSchemeOf(`${scheme}:x`) !== scheme);

@@ -1,4 +1,4 @@
-// The rules that join several members of a configuration, and the plans, each judged by its billing.
+// Rules between several members of a configuration, and the check of each plan by its billing.
 import type { TSchema } from 'typebox';
 import { Default } from 'typebox/value';
 import { overageCharacters } from '../domain/money.ts';
@@ -73,7 +73,7 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
   ];
 }
 
-/** Which stores a plugin brings is known when it is loaded; without plugins there are none but ours. */
+/** A plugin's stores are known only when it is loaded; without plugins only ours are accepted. */
 function storeFaults({ store, plugins }: ConfigFile): Fault[] {
   if (storeKindOf(store) !== undefined || plugins.length > 0) return [];
   return [{ path: 'store', reason: `${shown(store)} is not one of ${STORE_URL_FORMS}` }];

@@ -21,11 +21,11 @@ export interface Revealed {
   readonly found: readonly string[];
 }
 
-/** Longer ones fit into no head. */
+/** Longer ones do not fit into a request's head. */
 const SECRET_LENGTH_MAX = 8192;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const FORMS = 'it must be a string, { env: NAME } or { file: PATH }';
-/** Stands for one that is wrong, so that nothing else is found wrong with it. */
+/** Takes the place of a wrong secret, so that it is reported once and not by the schema as well. */
 const UNKNOWN = 'unknown';
 
 /** Goes through `value` as far as `schema` says that there are secrets; `at` is the value's own path. */

@@ -4,7 +4,7 @@ import { parseDocument } from 'yaml';
 import { ConfigError } from './config-error.ts';
 
 const FILE_BYTES_MAX = 1_048_576;
-/** A few anchors are handy, a thousand are a trap. */
+/** Bounds what nested aliases can grow to. */
 const ALIASES_MAX = 100;
 
 /** `label` is how errors name the file. An empty file is an empty object. Throws a `ConfigError`. */
@@ -51,7 +51,7 @@ function place(position: { readonly line: number; readonly col: number } | undef
   return position === undefined ? '' : `line ${position.line}, column ${position.col}: `;
 }
 
-/** Without the place, which the parser repeats, and the drawing below it. */
+/** Without the position, which is reported separately, and the excerpt of the file below it. */
 function firstLine(message: string): string {
   return message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:?$/, '');
 }

@@ -25,7 +25,7 @@ export const configCheck: Command = {
     const missing = unreadable(config);
     if (missing.length > 0) throw new ConfigError(missing);
     await checkIdleSeconds(config);
-    // Whether their options are right, and their steps and routes fit.
+    // Throws when a plugin's options are wrong, or when its steps and routes do not fit.
     if (config.plugins.length > 0) await (await import('../../app/app.ts')).describeRoutes(config);
     const admin = adminToken(config, context.io.env) === undefined ? 'off' : 'on';
     const forward = checkForward(config, context.io.env);
@@ -53,7 +53,7 @@ function summaryOf(config: Config) {
   };
 }
 
-/** Of a secret: that it is there, and nothing else. */
+/** Of secrets only the names. */
 function engineSummaryOf({ given, secrets }: EngineSettings) {
   return { engine_options: given, secrets_found: secrets };
 }
@@ -62,7 +62,7 @@ function textOf(value: string | number | readonly string[]): string | number {
   return typeof value === 'object' ? value.join(', ') || 'none' : value;
 }
 
-/** Files that only a running gateway needs; commands of operators who may not read them are not kept from their work. */
+/** Files that only a running gateway reads: other commands work for operators who may not read them. */
 function unreadable(config: Config): string[] {
   const files = [
     ...(config.tls === undefined

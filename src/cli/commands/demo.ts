@@ -83,7 +83,7 @@ async function readKept(): Promise<DemoTeam | undefined> {
     if (typeof team_id !== 'string' || typeof key_id !== 'string' || typeof key !== 'string' || !matchesKeyPattern(key)) return undefined;
     return { team_id, key_id, key };
   } catch {
-    // None yet, or not ours any more: a new one is made in its place.
+    // There is no file yet, or it is not readable JSON: a new team is made.
     return undefined;
   }
 }
@@ -102,7 +102,7 @@ async function demoConfig(context: CommandContext, config: Config, engineUrl: st
   return { ...config, listen, ops, engine: { ...config.engine, protocol: 'native', options: {}, urls: [engineUrl] } };
 }
 
-/** Where a default is busy any free port will do; an address that was asked for stays, and fails clearly. */
+/** Any free port where the default one is busy. An address that was asked for is kept, and fails with a clear line. */
 async function freeUnlessAsked(address: Address, asked: string | undefined): Promise<Address> {
   if (asked !== undefined && asked !== '') return address;
   const probe = createServer();

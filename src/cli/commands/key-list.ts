@@ -38,7 +38,7 @@ function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): st
   return textTable(['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CREATED', 'LAST USED'], rows);
 }
 
-/** Words to read, and the moment to compare: a rotation waits until it stops moving. */
+/** `3 minutes ago (…)`: for reading, and the exact moment, because a rotation waits until it does not change any more. */
 export function lastUse(lastUsedAtMs: number | undefined, nowMs: number): string {
   return lastUsedAtMs === undefined ? 'never' : `${ago(lastUsedAtMs, nowMs)} (${rfc3339(lastUsedAtMs)})`;
 }

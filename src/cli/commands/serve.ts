@@ -60,7 +60,7 @@ export const serve: Command = {
   },
 };
 
-/** A secret that has gone missing is told now, not at the next start. */
+/** Reads the secrets too, so that a missing one is reported now and not at the next start. */
 async function checkedConfig(context: CommandContext): Promise<Config> {
   const config = await context.config();
   await checkEngine(config, context.io.env);
