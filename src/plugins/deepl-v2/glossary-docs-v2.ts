@@ -2,20 +2,25 @@
 import Type from 'typebox';
 import type { RouteDoc } from 'lingate';
 import {
-  CONTENT_TYPES,
+  common,
   CREATED,
   created,
+  ENTRY_LINES,
   entryCount,
+  formOrJson,
   givenEntries,
   givenLanguages,
+  glossaryAnswers,
   GLOSSARY_ID,
+  gone,
   id,
-  ID_PARAMETER,
   name,
+  notCreated,
+  notFound,
+  ofOne,
+  sourceLang,
+  targetLang,
 } from './glossary-schemas.ts';
-import { sourceLang, targetLang } from './glossary-schemas.ts';
-
-const common = { authenticated: true, tag: 'Glossaries' } as const;
 
 const Glossary = Type.Object({
   glossary_id: id,
@@ -37,65 +42,56 @@ const example = {
   entry_count: 2,
 };
 
-const entries = 'gateway\tTor\nengine\tMotor';
+const answers = glossaryAnswers(Glossary, example);
 
 export const CREATE: RouteDoc = {
   ...common,
   summary: 'Create a glossary',
   description: 'Creates a glossary for one pair of languages. The plan limits how many there may be.',
   body: {
-    description: 'As a form or as JSON.',
+    ...formOrJson,
     schema: Type.Object({ name, ...givenLanguages, ...givenEntries }),
-    example: { name: 'Product names', source_lang: 'en', target_lang: 'de', entries, entries_format: 'tsv' },
-    contentTypes: CONTENT_TYPES,
+    example: { name: 'Product names', source_lang: 'en', target_lang: 'de', entries: ENTRY_LINES, entries_format: 'tsv' },
   },
-  answer: { status: 201, description: 'It is created.', schema: Glossary, example },
-  problems: ['invalid_source_lang', 'invalid_target_lang', 'glossary_limit_reached'],
+  answer: answers.created,
+  problems: notCreated,
 };
 
 export const LIST: RouteDoc = {
   ...common,
   summary: 'List glossaries',
   description: 'Lists the glossaries of the team that hold one dictionary; the routes of version 3 list the others, too.',
-  answer: {
-    status: 200,
-    description: 'In order of creation, without their entries.',
-    schema: Type.Object({ glossaries: Type.Array(Glossary, { description: 'In order of creation.' }) }),
-    example: { glossaries: [example] },
-  },
+  answer: answers.list,
 };
 
 export const SHOW: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: 'Show a glossary',
   description: 'Shows a glossary that holds one dictionary.',
-  parameter: ID_PARAMETER,
-  answer: { status: 200, description: 'The glossary, without its entries.', schema: Glossary, example },
-  problems: ['validation_error', 'glossary_not_found'],
+  answer: answers.shown,
+  problems: notFound,
 };
 
 export const ENTRIES: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: "Show a glossary's entries",
   description: 'All entries of a glossary that holds one dictionary.',
-  parameter: ID_PARAMETER,
   answer: {
     status: 200,
     description: 'A line for each: term, tab, translation.',
     schema: Type.String({ description: 'Tab-separated values.' }),
-    example: entries,
+    example: ENTRY_LINES,
     contentType: 'text/tab-separated-values',
   },
-  problems: ['validation_error', 'glossary_not_found'],
+  problems: notFound,
 };
 
 export const DELETE: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: 'Delete a glossary',
   description: 'Deletes a glossary that holds one dictionary, from the next request on.',
-  parameter: ID_PARAMETER,
-  answer: { status: 204, description: 'It is gone.' },
-  problems: ['validation_error', 'glossary_not_found'],
+  answer: gone,
+  problems: notFound,
 };
 
 export const PAIRS: RouteDoc = {

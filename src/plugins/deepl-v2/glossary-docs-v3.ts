@@ -2,22 +2,27 @@
 import Type from 'typebox';
 import type { RouteDoc } from 'lingate';
 import {
-  CONTENT_TYPES,
+  common,
   CREATED,
   created,
+  ENTRY_LINES,
   entryCount,
+  formOrJson,
   givenEntries,
   givenLanguages,
+  glossaryAnswers,
   GLOSSARY_ID,
+  gone,
   id,
-  ID_PARAMETER,
+  languageQuery,
   name,
+  notCreated,
+  notFound,
+  ofOne,
+  sourceLang,
+  targetLang,
+  wrongLanguages,
 } from './glossary-schemas.ts';
-import { languageQuery, sourceLang, targetLang } from './glossary-schemas.ts';
-
-const common = { authenticated: true, tag: 'Glossaries' } as const;
-const found = ['validation_error', 'glossary_not_found'] as const;
-const languages = ['invalid_source_lang', 'invalid_target_lang'] as const;
 
 const Dictionary = Type.Object({ source_lang: sourceLang, target_lang: targetLang, entry_count: entryCount });
 const Glossary = Type.Object({
@@ -33,77 +38,67 @@ const dictionaries = Type.Array(GivenDictionary, {
     'At most 100, each for another pair of languages. In a form: `dictionaries[0].source_lang`, `dictionaries[0].entries` and so on.',
 });
 
-const entries = 'gateway\tTor\nengine\tMotor';
 const dictionary = { source_lang: 'en', target_lang: 'de', entry_count: 2 };
-const given = { source_lang: 'en', target_lang: 'de', entries, entries_format: 'tsv' };
+const given = { source_lang: 'en', target_lang: 'de', entries: ENTRY_LINES, entries_format: 'tsv' };
 const example = { glossary_id: GLOSSARY_ID, name: 'Product names', dictionaries: [dictionary], creation_time: CREATED };
+
+const answers = glossaryAnswers(Glossary, example);
 
 export const CREATE: RouteDoc = {
   ...common,
   summary: 'Create a glossary of several dictionaries',
   description: 'Creates a glossary, which counts as one whatever it holds. The plan limits how many there may be.',
   body: {
-    description: 'As a form or as JSON.',
+    ...formOrJson,
     schema: Type.Object({ name, dictionaries: Type.Optional(dictionaries) }),
     example: { name: 'Product names', dictionaries: [given] },
-    contentTypes: CONTENT_TYPES,
   },
-  answer: { status: 201, description: 'It is created.', schema: Glossary, example },
-  problems: [...languages, 'glossary_limit_reached'],
+  answer: answers.created,
+  problems: notCreated,
 };
 
 export const LIST: RouteDoc = {
   ...common,
   summary: 'List all glossaries',
   description: 'Lists the glossaries of the team.',
-  answer: {
-    status: 200,
-    description: 'In order of creation, without their entries.',
-    schema: Type.Object({ glossaries: Type.Array(Glossary, { description: 'In order of creation.' }) }),
-    example: { glossaries: [example] },
-  },
+  answer: answers.list,
 };
 
 export const SHOW: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: 'Show a glossary and its dictionaries',
   description: 'Shows what a glossary holds.',
-  parameter: ID_PARAMETER,
-  answer: { status: 200, description: 'The glossary, without its entries.', schema: Glossary, example },
-  problems: found,
+  answer: answers.shown,
+  problems: notFound,
 };
 
 export const CHANGE: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: 'Rename a glossary, add entries',
   description:
     'Gives a glossary another name, adds entries to its dictionaries, or both. A term that is there gets the new translation; a dictionary that is not there is made. ' +
     'Changes of several clients at once are all made; a translation under way keeps the entries that it began with.',
-  parameter: ID_PARAMETER,
   body: {
-    description: 'As a form or as JSON.',
+    ...formOrJson,
     schema: Type.Object({ name: Type.Optional(name), dictionaries: Type.Optional(dictionaries) }),
     example: { dictionaries: [given] },
-    contentTypes: CONTENT_TYPES,
   },
-  answer: { status: 200, description: 'The glossary as it is now.', schema: Glossary, example },
-  problems: [...found, ...languages],
+  answer: answers.changed,
+  problems: [...notFound, ...wrongLanguages],
 };
 
 export const DELETE: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: 'Delete a glossary and its dictionaries',
   description: 'Deletes a glossary with all that it holds, from the next request on.',
-  parameter: ID_PARAMETER,
-  answer: { status: 204, description: 'It is gone.' },
-  problems: found,
+  answer: gone,
+  problems: notFound,
 };
 
 export const ENTRIES: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: "Show a dictionary's entries",
   description: 'All entries of the dictionary of a pair of languages.',
-  parameter: ID_PARAMETER,
   query: languageQuery,
   answer: {
     status: 200,
@@ -121,25 +116,23 @@ export const ENTRIES: RouteDoc = {
     }),
     example: { dictionaries: [given] },
   },
-  problems: [...found, ...languages],
+  problems: [...notFound, ...wrongLanguages],
 };
 
 export const REPLACE: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: 'Replace a dictionary',
   description: 'Puts a dictionary in the place of the one of its pair of languages, or beside the others.',
-  parameter: ID_PARAMETER,
-  body: { description: 'As a form or as JSON.', schema: GivenDictionary, example: given, contentTypes: CONTENT_TYPES },
+  body: { ...formOrJson, schema: GivenDictionary, example: given },
   answer: { status: 200, description: 'The dictionary as it is now.', schema: Dictionary, example: dictionary },
-  problems: [...found, ...languages],
+  problems: [...notFound, ...wrongLanguages],
 };
 
 export const DROP: RouteDoc = {
-  ...common,
+  ...ofOne,
   summary: 'Delete a dictionary',
   description: 'Deletes the dictionary of a pair of languages. The glossary stays, also when it was the last.',
-  parameter: ID_PARAMETER,
   query: languageQuery,
-  answer: { status: 204, description: 'It is gone.' },
-  problems: [...found, ...languages],
+  answer: gone,
+  problems: [...notFound, ...wrongLanguages],
 };

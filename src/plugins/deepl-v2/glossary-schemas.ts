@@ -1,10 +1,12 @@
-// Parts of what the API reference says of glossaries, shared by the routes of both versions.
+// What the API reference says of glossaries in both versions alike.
 import Type from 'typebox';
+import type { TObject } from 'typebox';
+import type { ProblemCode, RouteDoc } from 'lingate';
 
 export const GLOSSARY_ID = '01a5e1b4-90d2-8e8a-b345-98c3a47e3ba7';
 export const CREATED = '2026-11-01T09:30:00.000Z';
-export const ID_PARAMETER = { description: 'The id of the glossary, a UUID.', example: GLOSSARY_ID };
-export const CONTENT_TYPES = ['application/json', 'application/x-www-form-urlencoded'];
+/** What lines of entries look like. */
+export const ENTRY_LINES = 'gateway\tTor\nengine\tMotor';
 
 export const id = Type.String({ format: 'uuid', description: 'What `glossary_id` of a translation refers to.' });
 export const created = Type.String({ format: 'date-time', description: 'When it was created.' });
@@ -31,3 +33,34 @@ export const languageQuery = [
   { name: 'source_lang', description: 'Source language of the dictionary.', schema: Type.String(), required: true, example: 'en' },
   { name: 'target_lang', description: 'Target language of the dictionary.', schema: Type.String(), required: true, example: 'de' },
 ];
+
+/** Of every route. */
+export const common = { authenticated: true, tag: 'Glossaries' } as const;
+/** Of the routes of one glossary. */
+export const ofOne = { ...common, parameter: { description: 'The id of the glossary, a UUID.', example: GLOSSARY_ID } } as const;
+export const formOrJson = {
+  description: 'As a form or as JSON.',
+  contentTypes: ['application/json', 'application/x-www-form-urlencoded'],
+} as const;
+
+export const wrongLanguages: readonly ProblemCode[] = ['invalid_source_lang', 'invalid_target_lang'];
+export const notCreated: readonly ProblemCode[] = [...wrongLanguages, 'glossary_limit_reached'];
+export const notFound: readonly ProblemCode[] = ['validation_error', 'glossary_not_found'];
+
+export const gone: RouteDoc['answer'] = { status: 204, description: 'It is gone.' };
+
+/** Answers that show a glossary, and all of them, in the form that a version gives it. */
+export function glossaryAnswers(schema: TObject, example: unknown) {
+  const glossary = (status: number, description: string): RouteDoc['answer'] => ({ status, description, schema, example });
+  return {
+    created: glossary(201, 'It is created.'),
+    shown: glossary(200, 'The glossary, without its entries.'),
+    changed: glossary(200, 'The glossary as it is now.'),
+    list: {
+      status: 200,
+      description: 'In order of creation, without their entries.',
+      schema: Type.Object({ glossaries: Type.Array(schema, { description: 'In order of creation.' }) }),
+      example: { glossaries: [example] },
+    } satisfies RouteDoc['answer'],
+  };
+}
