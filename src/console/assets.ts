@@ -8,9 +8,12 @@ import type { ConsoleRoute } from './console-route.ts';
 
 const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 
+/** In this order: what comes later may refine what came before. */
+const STYLES = ['frame', 'forms', 'tables', 'charts', 'overview'];
+
 /** By the names under which they import each other. */
 const ASSETS = {
-  'console.css': here('../docs/tokens.css') + here('console.css'),
+  'console.css': here('../docs/base.css') + STYLES.map((name) => here(`styles/${name}.css`)).join(''),
   'copy.js': here('browser/copy.js'),
   'overview.js': here('browser/overview.js'),
   'charts.js': here('browser/charts.js'),

@@ -25,7 +25,7 @@ export const links: Readonly<Record<PageName, Readonly<Record<PageName | 'openap
   errors: { reference: '../docs', errors: 'errors', openapi: '../openapi.json' },
 };
 
-const STYLE = fileBeside('tokens.css') + fileBeside('page.css');
+const STYLE = fileBeside('base.css') + fileBeside('page.css') + fileBeside('reference.css');
 const SCRIPT = fileBeside('copy-buttons.js');
 
 /** What a browser is to hold the pages to: their own style and script, and nothing else from anywhere. */
