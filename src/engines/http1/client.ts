@@ -3,9 +3,14 @@ import type { Socket } from 'node:net';
 import type { AttemptFailure, EngineResponse } from '../../ports/engine.ts';
 import type { Origin } from './origin.ts';
 import type { RequestText } from './request.ts';
-import { ResponseParser } from './response-parser.ts';
+import type { ResponseParser } from './response-parser.ts';
+import type { ResponseParsers } from './response-parsers.ts';
 
-const READ_BYTES = 65_536;
+/**
+ * What is read is parsed before anything else is read, so one piece of memory does for all connections: one that was written a
+ * moment ago is in the processor's cache, and an idle connection holds none.
+ */
+const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
 /** Who waits for the response to a request; told once, unless it has destroyed the connection itself. */
 export interface ResponseHandler {
@@ -29,23 +34,26 @@ export class Client {
   idle = false;
   /** Set by the owner: from this time on it is not used again. */
   idleUntilMs = 0;
+  /** For how long the server keeps it, by its latest answer; 0 when it must not be used again. */
+  keepsSeconds = 0;
   readonly #owner: ClientOwner;
   readonly #socket: Socket;
-  readonly #parser: ResponseParser;
+  readonly #parsers: ResponseParsers;
   readonly #secure: boolean;
-  readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  /** Set while an answer is arriving. */
+  #parser: ResponseParser | undefined = undefined;
   #handler: ResponseHandler | undefined = undefined;
   /** Waits for the connection. */
   #request: RequestText | undefined = undefined;
   #ready = false;
   #gone = false;
 
-  constructor(origin: Origin, reusable: boolean, responseBytesMax: number, owner: ClientOwner) {
+  constructor(origin: Origin, reusable: boolean, parsers: ResponseParsers, owner: ClientOwner) {
     this.reusable = reusable;
     this.#owner = owner;
-    this.#parser = new ResponseParser(responseBytesMax);
+    this.#parsers = parsers;
     this.#secure = origin.readyEvent === 'secureConnect';
-    this.#socket = origin.open({ buffer: this.#buffer, callback: (length) => this.#read(length) });
+    this.#socket = origin.open({ buffer: readBuffer, callback: (length) => this.#read(length) });
     this.#socket.once(origin.readyEvent, () => this.#connected());
     this.#socket.on('end', () => this.#ended());
     this.#socket.on('error', () => this.breakOff());
@@ -69,15 +77,9 @@ export class Client {
     return this.#socket.writableLength > 0;
   }
 
-  /** For how long the server keeps it, by its latest answer. */
-  get keepsSeconds(): number {
-    return this.#parser.keepsSeconds;
-  }
-
   start(handler: ResponseHandler, request: RequestText): void {
     this.#handler = handler;
     this.#request = request;
-    this.#parser.begin();
     if (this.#ready) this.#send();
   }
 
@@ -87,6 +89,7 @@ export class Client {
     this.#gone = true;
     this.#handler = undefined;
     this.#request = undefined;
+    this.#dropParser();
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
@@ -124,23 +127,33 @@ export class Client {
       this.breakOff();
       return false;
     }
-    const reading = this.#parser.read(this.#buffer, length);
-    if (reading === 'complete') this.#answered();
+    const parser = (this.#parser ??= this.#parsers.take());
+    const reading = parser.read(readBuffer, length);
+    if (reading === 'complete') this.#answered(parser);
     else if (reading !== 'open') this.#fail(reading === 'too_large' ? 'too_large' : 'reset');
     return !this.#gone;
   }
 
-  #answered(): void {
+  #answered(parser: ResponseParser): void {
     const handler = this.#handler!;
     this.#handler = undefined;
-    const response = this.#parser.take();
-    if (this.reusable && this.#parser.keepsSeconds > 0 && (this.#secure || !this.unsent)) this.#owner.onRest(this);
+    const response = parser.take();
+    this.keepsSeconds = parser.keepsSeconds;
+    this.#dropParser();
+    if (this.reusable && this.keepsSeconds > 0 && (this.#secure || !this.unsent)) this.#owner.onRest(this);
     else this.destroy();
     handler.onResponse(response);
   }
 
   #ended(): void {
-    if (this.#handler !== undefined && this.#ready && this.#parser.end() === 'complete') this.#answered();
+    const parser = this.#parser;
+    if (this.#handler !== undefined && this.#ready && parser?.end() === 'complete') this.#answered(parser);
     else this.breakOff();
+  }
+
+  #dropParser(): void {
+    if (this.#parser === undefined) return;
+    this.#parsers.giveBack(this.#parser);
+    this.#parser = undefined;
   }
 }

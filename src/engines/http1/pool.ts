@@ -7,6 +7,7 @@ import type { RequestText } from './request.ts';
 import { Client } from './client.ts';
 import type { ResponseHandler, ClientOwner } from './client.ts';
 import { IdleSockets } from './idle-sockets.ts';
+import { ResponseParsers } from './response-parsers.ts';
 
 export interface PoolLimits {
   /** Deadline of one attempt, for all its calls together. */
@@ -43,6 +44,7 @@ export class Pool implements ClientOwner {
   readonly #limits: PoolLimits;
   readonly #nowMs: () => number;
   readonly #idle: IdleSockets;
+  readonly #parsers: ResponseParsers;
   /** Every connection that is not closed: connecting, in use, resting or idle. */
   readonly #open = new Set<Client>();
   /** Oldest first. */
@@ -62,6 +64,7 @@ export class Pool implements ClientOwner {
     this.#taken = Object.keys(limits.headers ?? {}).map((name) => name.toLowerCase());
     this.#limits = limits;
     this.#nowMs = limits.nowMs ?? (() => performance.now());
+    this.#parsers = new ResponseParsers(limits.responseBytesMax);
     this.#idle = new IdleSockets(this.#nowMs, () => this.#free());
   }
 
@@ -124,10 +127,10 @@ export class Pool implements ClientOwner {
     const reusable = call.connection === 'reused';
     let client = reusable ? this.#idle.take() : undefined;
     if (client === undefined) {
-      const { connectionsMax, responseBytesMax } = this.#limits;
+      const { connectionsMax } = this.#limits;
       // Idle ones count: an engine may have a bound of its own.
       if (this.#underWay + this.#idle.idle > connectionsMax) this.#idle.dropOldest();
-      client = new Client(this.#origin, reusable, responseBytesMax, this);
+      client = new Client(this.#origin, reusable, this.#parsers, this);
       this.#open.add(client);
     }
     call.startOn(client);
