@@ -1,4 +1,4 @@
-// From what a page answers to what is sent: the frame, the fields that guard it, and problems as pages or as documents.
+// Turns a page's answer into a response: the frame, security fields, and problems as pages or as documents.
 import type { Refusal } from '../core/outcome.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
@@ -17,7 +17,7 @@ export interface Surroundings {
 }
 
 const HTML = 'text/html; charset=utf-8';
-/** In the query of a page that has a notice to show; it names the notice and holds nothing of it. */
+/** The query parameter that names a notice to show; its text stays in the session. */
 const NOTICE = 'notice';
 const GUARDS = {
   'X-Frame-Options': 'DENY',
@@ -54,7 +54,7 @@ function withQuery(to: string, query: string): string {
   return to.includes('?') ? `${to}${query.replace('?', '&')}` : `${to}${query}`;
 }
 
-/** A page for whoever looks; a problem document for what asks for something else. */
+/** A page where `Accept` names `text/html`, otherwise a problem document. */
 function problemOf(refusal: Refusal, around: Surroundings, guards: Readonly<Record<string, string>>): OpsAnswer {
   const { status, headers, body } = around.problems.render(refusal.problem, around.requestId);
   const fields = { ...guards, ...Object.fromEntries(headers) };

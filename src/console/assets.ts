@@ -30,7 +30,7 @@ export function assetPath(name: AssetName): string {
   return `${FOLDER}/${name}`;
 }
 
-/** There is nothing of anybody's in them: the sign-in page needs its style too. */
+/** Served without a session: they hold nothing secret, and the sign-in page needs its style. */
 export const ASSET_ROUTES: readonly ConsoleRoute[] = Object.entries(ASSETS).map(([name, body]) => {
   const contentType = `${name.endsWith('.css') ? 'text/css' : 'text/javascript'}; charset=utf-8`;
   return open('GET', assetPath(name as AssetName), () => ({ kind: 'file', contentType, body }));

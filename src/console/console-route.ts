@@ -19,13 +19,13 @@ export interface ConsoleParts {
   readonly attempts: SignInAttempts;
   readonly sessions: Sessions;
   readonly applications: PlanApplications;
-  /** How the gateway does at the moment. */
+  /** The figures of this moment. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;
   readonly log: Log;
 }
 
-/** One request for a page, by whomever. */
+/** One request for a page, signed in or not. */
 export interface Visit {
   readonly request: OpsRequest;
   readonly requestId: string;

@@ -88,7 +88,7 @@ export class Console {
     return this.#once(visit, session, () => this.#run(route, visit, session));
   }
 
-  /** What everybody may send was perhaps shown before somebody signed in, in another window. */
+  /** Forms open to everybody also take the sign-in token: the page may have been shown before the sign-in in another window. */
   #isOurs(token: string, { access }: ConsoleRoute, session: Session | undefined): boolean {
     if (session !== undefined && isSame(token, session.formToken)) return true;
     return access === 'everybody' && this.#signInTokens.isGood(token);

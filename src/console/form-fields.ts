@@ -1,4 +1,4 @@
-// What people write into the console's fields, judged: names, labels, modes, amounts of money. A fault says what would be right.
+// Checks what people write into the console's fields: names, labels, modes, amounts of money. A fault says what would be right.
 import type { KeyMode } from '../domain/api-key.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
@@ -6,7 +6,7 @@ import { minorDigits } from './shown.ts';
 
 export type JudgedField<T> = { readonly value: T } | { readonly fault: string };
 
-/** Field by name, with what was sent and what is wrong with it; without a fault for those that were right. */
+/** What is wrong with a form's fields, by their names. */
 export type FieldFaults = Readonly<Record<string, string>>;
 
 /** What a browser lets people type: it counts in UTF-16 units, of which a character has two at most. */

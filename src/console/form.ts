@@ -5,7 +5,7 @@ import type { Html } from '../docs/html.ts';
 import { CONSOLE_PREFIX } from './prefix.ts';
 
 export const TOKEN_FIELD = 'csrf_token';
-/** Names the form as it was shown: sent twice, it acts once. */
+/** A random name for this showing of the form: sent twice, it acts once. */
 export const ONCE_FIELD = 'once';
 
 export interface PostForm {

@@ -4,7 +4,7 @@ import type { Html } from '../docs/html.ts';
 
 export interface Column {
   readonly label: string;
-  /** They stand at the right. */
+  /** Aligned to the right. */
   readonly figures?: boolean;
   /** What people have written, of any length: may be broken anywhere. */
   readonly text?: boolean;

@@ -6,7 +6,7 @@ import { CONSOLE_PREFIX } from './prefix.ts';
 import { ago, count, day } from './shown.ts';
 import { htmlTable } from './html-table.ts';
 
-/** More would be no page any more. */
+/** Bounds the page. */
 const KEYS_MAX = 200;
 
 const COLUMNS = [

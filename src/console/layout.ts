@@ -18,7 +18,7 @@ export type Section = (typeof SECTIONS)[number]['id'];
 
 export interface Frame {
   readonly serviceName: string;
-  /** `undefined` while nobody is signed in: then there is nothing to go to. */
+  /** `undefined` while nobody is signed in: then there is no navigation. */
   readonly formToken: string | undefined;
   readonly notice: Html | undefined;
 }

@@ -1,4 +1,4 @@
-// The one sight of a new key.
+// The notice that shows a new key, once.
 import type { NewKeyReport } from '../admin/reports.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';

@@ -60,7 +60,7 @@ function outcomes(whole: StepFigures): Html {
   return htmlTable({ caption: 'Outcomes of the last 15 minutes', columns, rows });
 }
 
-/** Newest first: what the charts show, to be read. */
+/** The figures of the charts as a table, newest minute first. */
 function minutes(all: readonly StepFigures[]): Html {
   const columns = [
     { label: 'Minute from' },

@@ -26,14 +26,14 @@ export interface Series {
 }
 
 export interface ChartData {
-  /** Of the first values: seconds since 1970. */
+  /** The moment of the first values, in seconds since 1970. */
   readonly from: number;
   /** Seconds. */
   readonly step: number;
   readonly charts: readonly Chart[];
 }
 
-/** Without the step that is not over yet: it would look like a fall. */
+/** Without the step that is not over yet: it is incomplete, and would look like a drop. */
 export function chartDataOf({ steps, stepMs }: Overview): ChartData {
   const over = steps.slice(0, -1);
   const perSecond = (value: number): number => value / (stepMs / 1000);

@@ -1,4 +1,4 @@
-// How gateway, store and engine do: in words, with a colour beside them that says the same.
+// The state of gateway, store and engine: in words, with a colour that says the same.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
@@ -13,7 +13,7 @@ interface State {
   readonly words: string;
 }
 
-/** A failure is taken for over when so long an attempt before and after it was usable. */
+/** A replica is good again when its latest attempt was usable and its latest failure is older than this. */
 const RECENT_MS = 60_000;
 
 const FAILURES: Readonly<Record<AttemptFailure, string>> = {
@@ -83,7 +83,7 @@ function storeState({ answers, tookMs }: Overview['store']): State {
   return { mood: 'good', words: tookMs === undefined ? 'answers' : `answers in ${duration(tookMs)}` };
 }
 
-/** As good as the best replica: there are two attempts, the second elsewhere. */
+/** `bad` only when no replica works: a second attempt goes to another one. */
 function engineState(replicas: readonly ReplicaHealth[]): State {
   const moods = replicas.map((replica) => stateOf(replica).mood);
   if (moods.every((mood) => mood === 'idle')) return { mood: 'idle', words: 'not asked yet' };

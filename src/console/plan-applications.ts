@@ -1,4 +1,4 @@
-// Plans that are being applied: with many teams that takes longer than a browser waits, so it goes on behind the page, which tells how far it is.
+// Plans that are being applied: with many teams longer than a browser waits, so in the background, and the page shows how far it is.
 import type { AdminOperations, AdminRefusal, PlanApplied } from '../admin/admin-operations.ts';
 
 /** The latest application of a plan. */
@@ -18,7 +18,7 @@ export interface PlanApplicationsOptions {
   readonly nowMs: () => number;
 }
 
-/** What a form's answer waits for; most plans are applied by then. */
+/** How long the answer to the form waits; most plans are applied by then. */
 const WAIT_MS = 1000;
 
 export class PlanApplications {
@@ -35,8 +35,8 @@ export class PlanApplications {
   }
 
   /**
-   * Applies the plan, unless that goes on already; how it stands when it is done, or after a second. `onDone` is told when
-   * it is.
+   * Starts to apply the plan, unless that is under way. Resolves when it is done, or after a second with how far it is.
+   * `onDone` is called when it is done.
    */
   async start(plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
     const before = this.#latest.get(plan);
@@ -58,7 +58,7 @@ export class PlanApplications {
     stands({ kind: 'running', changed: 0, behind: 0 });
     const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
     const result = await operations.applyPlan(plan, onProgress).catch((bug: unknown) => {
-      // It is told once, to whoever has begun it; nothing goes on.
+      // Nothing is under way any more; the error is reported once, to the request that has started it.
       this.#latest.delete(plan);
       throw bug;
     });

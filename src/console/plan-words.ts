@@ -22,7 +22,7 @@ export function periodText(period: string): string {
   return PERIODS[period] ?? `per ${period}`;
 }
 
-/** One of the numbers, in the currency of those that it is one of. */
+/** One of a plan's numbers as text; amounts are in the plan's currency. */
 export function numberText(number: keyof TeamLimits, value: string | number, currency: string): string {
   if (typeof value === 'string') return value;
   return number === 'overageCapMinor' || number === 'minorPerMillion' ? money(value, currency) : count(value);

@@ -1,7 +1,7 @@
-// Where a form was sent from, as the browser tells it: only from a page of this very listener may it change anything.
+// Where a form was sent from, as the browser says: only pages of this listener may change anything.
 import type { OpsRequest } from '../ops/ops-request.ts';
 
-/** Whether nothing says that the request comes from elsewhere. What is no browser sends neither field. */
+/** False when `Sec-Fetch-Site` or `Origin` names another place. Programs that are no browsers send neither, and pass. */
 export function isFromHere({ headers }: OpsRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;

@@ -2,19 +2,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Html } from '../docs/html.ts';
 
-/** Also what the cookie says. */
+/** Also the cookie's `Max-Age`. */
 export const SESSION_SECONDS = 3600;
 /** Beyond it the oldest session ends. */
 const SESSIONS_MAX = 1000;
-/** Notices that nobody came to see; beyond it the oldest is forgotten. */
+/** Notices of a session that were not shown yet; beyond this many the oldest is forgotten. */
 const NOTICES_MAX = 16;
 
 export interface Session {
-  /** Names the session in our memory; not what the cookie holds, and of no use to a browser. */
+  /** The digest of the cookie's secret: of no use as a cookie. */
   readonly id: string;
   /** What every form of the session carries. */
   readonly formToken: string;
-  /** Keeps a notice to be shown once; its name, which a URL may hold. */
+  /** Keeps a notice to be shown once, and returns its name, which is fit for a URL. */
   leave(notice: Html): string;
   /** `undefined` when there is none of this name, or it was taken before. */
   take(name: string): Html | undefined;
@@ -28,14 +28,14 @@ interface KeptSession {
 /** `now` is a monotonic clock in milliseconds. */
 export class Sessions {
   readonly #now: () => number;
-  /** By the digest of what the cookie holds: whoever reads our memory for a name finds no cookie. Oldest first. */
+  /** By the digest of the cookie's secret: the secret itself is not kept. Oldest first. */
   readonly #kept = new Map<string, KeptSession>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** What the cookie is to hold. */
+  /** Starts a session and returns the secret for its cookie. */
   start(): string {
     const secret = randomToken();
     const id = digest(secret);
@@ -44,7 +44,7 @@ export class Sessions {
     return secret;
   }
 
-  /** `undefined` for a cookie that is none, or whose session has ended. */
+  /** `undefined` without a cookie, and for one that belongs to no session or to one that has ended. */
   find(cookie: string | undefined): Session | undefined {
     if (cookie === undefined) return undefined;
     const id = digest(cookie);

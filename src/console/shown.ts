@@ -85,7 +85,7 @@ export function day(atMs: number): Html {
 /** A bar with its figures beside it; `what` names it for those who do not see it. */
 export function usageBar(what: string, used: number, limit: number): Html {
   const share = limit === 0 ? (used === 0 ? 0 : 1) : used / limit;
-  // Nothing of a bar is seen otherwise: 0 of 0 is no measure.
+  // A meter whose maximum is 0 is not drawn.
   const max = Math.max(limit, 1);
   return html`<span class="bar">
     <meter min="0" max="${max}" low="${max * 0.8}" high="${max * 0.95}" optimum="0" value="${Math.min(used, max)}" aria-label="${what}">

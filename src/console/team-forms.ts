@@ -13,7 +13,7 @@ export const MODES = [
   { value: 'test', label: 'test' },
 ] as const;
 
-/** Fields that were wrong show what was sent; all others what is. */
+/** Fields with a fault show what was sent, all others the present value. */
 export function teamForms(team: Team, plans: readonly PlanReport[], visit: SignedInVisit, faults: FieldFaults): Html {
   return html`<div class="forms">
     ${keyForm(team, visit, faults)} ${team.limits.billing === 'credit' ? creditForm(team, visit, faults) : undefined}

@@ -1,4 +1,4 @@
-// Runs in the browser: gives every sample a button that copies it. Without it the pages are the same, less the buttons.
+// Runs in the browser: adds a copy button to every sample. Without scripts there are no buttons.
 for (const figure of document.querySelectorAll('figure')) {
   const button = document.createElement('button');
   button.type = 'button';
@@ -12,7 +12,7 @@ async function copy(code, button) {
   try {
     await navigator.clipboard.writeText(code.textContent);
   } catch {
-    // Over plain HTTP from another machine there is no clipboard: what is selected is one key away from it.
+    // Over plain HTTP from another machine browsers give no clipboard: the text is selected instead, for Ctrl+C.
     getSelection().selectAllChildren(code);
     return show(button, 'Selected');
   }

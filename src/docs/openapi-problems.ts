@@ -33,7 +33,7 @@ function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
   };
 }
 
-/** The responses of all operations that are problems; what more than one of them has is written once. */
+/** The problem responses of all operations; one that several operations have is written once, as a component. */
 export class ProblemResponses {
   /** Names of responses that are shared, by their codes. */
   readonly #shared = new Map<string, readonly ProblemCode[]>();

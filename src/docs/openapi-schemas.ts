@@ -41,7 +41,7 @@ const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
 export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions): OpenApiNode {
   const schemas: OpenApiNode = {};
   for (const [schema, name] of NAMES) schemas[name] = definition(schema);
-  // Which codes there are is the operator's choice: what validates looks them up in either case instead.
+  // The schemas that validate take any string, and look it up in either case; the document lists this operator's codes.
   for (const body of [schemas['TranslateRequest'], schemas['GlossaryRequest']] as { properties: Record<string, OpenApiNode> }[]) {
     const { source_lang: source, target_lang: target } = body.properties;
     body.properties['source_lang'] = { description: source?.['description'], ...refTo('schemas', 'SourceLanguage') };

@@ -19,7 +19,7 @@ export interface SectionGroup {
   readonly sections: readonly { readonly anchor: string; readonly label: string; readonly tag?: Html }[];
 }
 
-/** From each page to the others, relative: the pages may lie below a path of a proxy's. */
+/** From each page to the others; relative, because a proxy may serve the pages below a path of its own. */
 export const links: Readonly<Record<PageName, Readonly<Record<PageName | 'openapi', string>>>> = {
   reference: { reference: 'docs', errors: 'docs/errors', openapi: 'openapi.json' },
   errors: { reference: '../docs', errors: 'errors', openapi: '../openapi.json' },

@@ -116,7 +116,7 @@ class Writer {
     return Object.fromEntries(Object.entries(all).filter(([name]) => this.#used.has(name)));
   }
 
-  /** Keeps what they are; their names. */
+  /** Records the fields, and returns their names. */
   #declared(fields: DocHeaders = {}): readonly string[] {
     for (const [name, { description, example }] of Object.entries(fields)) {
       this.#own[name] = { description, required: true, schema: { type: 'string' }, example };

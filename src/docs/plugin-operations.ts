@@ -4,7 +4,7 @@ import { routeName } from '../core/route.ts';
 import type { LoadedRoute, RouteDoc } from '../ports/plugin.ts';
 import type { OpenApiNode } from './openapi-document.ts';
 
-/** What those say of themselves that declare nothing. */
+/** For routes without a description. */
 const UNDECLARED: RouteDoc = {
   summary: '',
   description: 'The plugin says nothing more of it.',
@@ -12,7 +12,7 @@ const UNDECLARED: RouteDoc = {
   answer: { status: 200, description: 'Whatever the plugin answers.' },
 };
 
-/** Its own words, or those for a route that has none. */
+/** The route's own description, or the one for routes without. */
 export function docOf(route: LoadedRoute): RouteDoc {
   return route.doc ?? { ...UNDECLARED, summary: routeName(route), authenticated: route.steps.includes('authenticate') };
 }

@@ -66,7 +66,7 @@ function failures(operation: Operation): Html {
     </dl>`;
 }
 
-/** One request per example of its body, or the one that there is. */
+/** A sample request for each example of the body; one for a route that takes none. */
 function requests(method: string, path: string, { authenticated, query, body }: Operation, serverUrl: string): Html[] {
   const search = (query ?? []).map(({ name, example }) => `${name}=${example}`).join('&');
   const address = `${serverUrl}${path.replace('{id}', GLOSSARY_ID)}`;
@@ -79,7 +79,7 @@ function requests(method: string, path: string, { authenticated, query, body }: 
   );
 }
 
-/** In one line where that can be read at a glance. */
+/** JSON: in one line if it is short, otherwise indented. */
 function bodyText(value: unknown): string {
   const line = JSON.stringify(value);
   return line.length > BODY_LINE_MAX ? JSON.stringify(value, null, 2).replaceAll('\n', '\n  ') : line;

@@ -21,7 +21,7 @@ export function rowOf(name: string, schema: object, description: string): Row {
   return { name, type: typeOf(schema), required: false, description };
 }
 
-/** How a table calls what must be there, and what may be missing. */
+/** The words for members that must be there and for those that may be missing. */
 const PRESENCE = { request: ['required', 'optional'], answer: ['always', 'not always'] } as const;
 
 export function schemaTable(label: string, kind: keyof typeof PRESENCE, rows: readonly Row[]): Html {

@@ -1,6 +1,6 @@
 // Counting characters: Unicode code points, by one function for limit, charge and error alike.
 
-/** The search is much faster than a loop, and takes no time at all in a string that V8 keeps in bytes: most texts are such. */
+/** Searching is much faster than looping, and free where V8 keeps a string as one byte per character, as it does most texts. */
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 
 /** Code points of a well-formed string. */

@@ -20,8 +20,8 @@ export interface Charge {
   /** Only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
   /**
-   * What is wrong with the request, told behind the admission: a revoked key gets 401 and a throttled team 429 whatever
-   * the body says (decisions, order of checks).
+   * What is wrong with the request. It is answered after the admission, so that a revoked key gets 401 and a throttled team
+   * 429 whatever the body says (decisions, order of checks).
    */
   readonly refusal: Refusal | undefined;
 }

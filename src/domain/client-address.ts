@@ -1,4 +1,4 @@
-// Which address a request comes from, where trusted proxies stand in front: what each of them says is believed, and nobody else.
+// The client address of a request behind trusted proxies: only what they say is believed.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 
@@ -17,7 +17,7 @@ export function clientAddressReader(trusted: readonly string[]): (headers: Heade
     // The last one was written by the proxy that is nearest to us.
     for (const text of forwardedFor(headers).toReversed()) {
       const address = normalised(text);
-      // Obfuscated or made up: whoever stands before it cannot be known.
+      // Not an address: nothing that is said of what lies before it can be trusted.
       if (address === undefined) return client;
       client = address;
       if (!isTrusted(client)) return client;

@@ -29,7 +29,7 @@ export function readFormBody(headers: Readonly<Record<string, string>>, body: Bo
   try {
     return { kind: 'fields', fields: text.split('&').filter(Boolean).map(fieldOf) };
   } catch {
-    // Checked and not repaired: a charge and a text would differ.
+    // Refused, not repaired: another text than was sent would be translated and charged.
     return no('body: an escape is not two hexadecimal digits behind a %, or what is escaped is not UTF-8.');
   }
 }

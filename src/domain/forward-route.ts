@@ -10,7 +10,7 @@ export interface ForwardRoute {
   /** Charged when the whole answer was delivered; 0 for none. */
   readonly chargeCharacters: number;
   readonly bodyBytesMax: number;
-  /** Of the upstream's silence. */
+  /** How long the upstream may be silent. */
   readonly timeoutMs: number;
   /** Lower-case names of the caller's fields that go on. */
   readonly requestFields: readonly string[];

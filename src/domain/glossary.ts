@@ -44,7 +44,7 @@ export type JudgedGlossary =
 type JudgedValue<T> = { readonly sound: T } | { readonly fault: string };
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties));
-/** Engines take terms line by line, and people read names in lists: nothing that breaks a line, nothing that is no character. */
+/** Not allowed in terms and names: engines take terms line by line, and people read names in lists. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedGlossary {
@@ -82,7 +82,7 @@ function judgeEntries(value: unknown): JudgedValue<Readonly<Record<string, strin
     if ('fault' in phrase) return { fault: `entries["${shownWord(key)}"]: a term ${phrase.fault}.` };
     const translation = judgePhrase(text, GLOSSARY_TERM_CHARACTERS_MAX);
     if ('fault' in translation) return { fault: `entries["${shownWord(key)}"]: its translation ${translation.fault}.` };
-    // Which of the two were meant cannot be told.
+    // It cannot be known which of the two is meant.
     if (sound.has(phrase.sound)) return { fault: `entries["${shownWord(key)}"]: the same term stands there twice, but for white space.` };
     sound.set(phrase.sound, translation.sound);
   }

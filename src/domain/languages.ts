@@ -18,7 +18,7 @@ export interface LanguageTable {
   readonly targets: readonly TargetLanguage[];
 }
 
-/** The table as it holds in front of an engine that knows formality, or does not. */
+/** The table; without `supported`, no target has formality. */
 export function withFormality(table: LanguageTable, supported: boolean): LanguageTable {
   return supported ? table : { ...table, targets: table.targets.map((target) => ({ ...target, formality: false })) };
 }

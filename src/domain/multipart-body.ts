@@ -67,7 +67,7 @@ function fieldOf(part: Buffer): [name: string, value: string] | string {
   if (headEnd > HEAD_BYTES_MAX) return `body: the head of a part may be at most ${HEAD_BYTES_MAX} bytes long.`;
   const head = part.subarray(0, headEnd);
   const value = part.subarray(headEnd + 4);
-  // Checked and not repaired: a charge and a text would differ.
+  // Refused, not repaired: another text than was sent would be translated and charged.
   if (!isUtf8(head) || !isUtf8(value)) return 'body: must be valid UTF-8.';
   const name = nameOf(head.toString('utf8').split('\r\n'));
   return typeof name === 'string' ? name : [name.name, value.toString('utf8')];
@@ -76,7 +76,7 @@ function fieldOf(part: Buffer): [name: string, value: string] | string {
 function nameOf(lines: readonly string[]): { readonly name: string } | string {
   const dispositions = lines.flatMap((line) => DISPOSITION.exec(line) ?? []);
   const others = lines.filter((line) => !DISPOSITION.test(line));
-  // A line and its groups: name, and what says that it is a file.
+  // One match: the whole line, the name, and the file name if there is one.
   if (dispositions.length !== 3) return 'body: each part must have one Content-Disposition with a name in quotes.';
   if (dispositions[2] !== undefined) return 'body: files are not taken; send the text itself.';
   const odd = others.find((line) => !UTF8_TEXT.test(line) && !UNCODED.test(line));

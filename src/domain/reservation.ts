@@ -10,7 +10,7 @@ export const RATE_WINDOW_MS = 1000;
 export const REMEMBER_MS = 10_000;
 
 /**
- * How long a resolution may wait for an admission to share its way to the store, in milliseconds. Nobody waits for it, and
- * whatever comes for the same team comes behind it.
+ * How long a resolution may wait, in milliseconds, for an admission with which it can share a store call. No caller waits
+ * for it, and later operations of the same team stay behind it.
  */
 export const SETTLE_LINGER_MS = 2;

@@ -50,7 +50,7 @@ export const TranslateBody = Type.Object(
 export interface TranslateRequest {
   readonly text: readonly string[];
   readonly characters: number;
-  /** As the engine is to see them, but for the glossary: only its id is known yet. */
+  /** As the engine gets them, except the glossary: only its id is known so far. */
   readonly options: TranslationOptions;
   readonly glossaryId: string | undefined;
 }

@@ -1,4 +1,4 @@
-// What can be chosen about a translation, listed once: the engine's work, its wire and the key of batches are drawn from here.
+// The options of a translation, listed once: the engine's work, the body sent to it and the key of batches are made from this list.
 
 /** `text` is plain text; in the others markup stays where it is. */
 export type TextFormat = 'text' | 'html' | 'xml';
@@ -13,7 +13,7 @@ export interface EngineGlossary {
 export interface TranslationOptions {
   readonly sourceLang: string | undefined;
   readonly targetLang: string;
-  /** `default` and what fell back are gone. */
+  /** `undefined` also for `default`, and for a `prefer_` form that the target does not support. */
   readonly formality: string | undefined;
   /** A hint: an engine may leave it out. */
   readonly context: string | undefined;
@@ -39,7 +39,7 @@ export type NamedOptions = {
   readonly [Option in keyof TranslationOptions as (typeof OPTION_NAMES)[Option]]: TranslationOptions[Option] | undefined;
 };
 
-/** Whatever is not chosen; a target always is. */
+/** The values where nothing is chosen; a target always is. */
 export const NOTHING_CHOSEN: Omit<TranslationOptions, 'targetLang'> = {
   sourceLang: undefined,
   formality: undefined,

@@ -36,7 +36,7 @@ export function ulidSource(nowMs: () => number): () => string {
     ofMs = ms;
     front = timeDigits(ms);
     for (let i = 0; i < DRAWN_DIGITS; i++) front += ALPHABET.charAt(pool[used++]! & 31);
-    // In the lower half: there is always room for half a million.
+    // Begins in the lower half of the 20 bits: at least half a million more fit into this millisecond.
     count = ((pool[used]! & 7) << 16) | (pool[used + 1]! << 8) | pool[used + 2]!;
     used += COUNT_BYTES;
   };
@@ -46,7 +46,7 @@ export function ulidSource(nowMs: () => number): () => string {
     // More than half a million in a millisecond, or a clock that stands still: the next millisecond's are greater, too.
     else if (count === COUNT_MAX) begin(ofMs + 1);
     else count++;
-    // Four digits first: they are too few for V8 to put off writing them out.
+    // The four digits are joined first: V8 copies so short a string, where it would otherwise build one that it has to flatten later.
     return front + (PAIRS[count >> 10]! + PAIRS[count & 1023]!);
   };
 }

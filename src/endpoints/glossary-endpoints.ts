@@ -21,12 +21,12 @@ import type { DictionaryRecord, GlossaryRecord, GlossaryStore } from '../ports/g
 const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary of this id.');
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
 
-/** A glossary that is changed again each time between two looks at it is not waited for any longer. */
+/** After so many reads, between each of which the glossary was changed, the answer is `service_unavailable`. */
 const LOOKS_MAX = 10;
 
 const draftSlot = reserveSlot<GlossaryDraft>('glossary draft');
 
-/** Judges the body ahead of the admission, which tells what is wrong with it. */
+/** Judges the body before the admission; what is wrong with it is answered after. */
 export function readGlossary(languages: () => Languages, bodyBytesMax: number): BodyStep {
   return {
     kind: 'body',
@@ -100,7 +100,7 @@ async function shownEntries(glossaries: GlossaryStore, teamId: string, glossaryI
     if (dictionary === undefined) return NOT_FOUND;
     const found = await glossaries.entries(teamId, dictionary.dictionaryId);
     if (isUnavailable(found)) return STORE_UNAVAILABLE;
-    // Otherwise another has taken its place since it was found.
+    // If not, the dictionary has been replaced since the glossary was read.
     if (found !== undefined) return json(JSON.stringify({ entries: found.entries }));
   }
   return STORE_UNAVAILABLE;
@@ -121,7 +121,7 @@ function endpoint(name: string, answer: (x: Exchange, teamId: string) => Promise
   return { kind: 'body', name, run: (x) => answer(x, x.need(keyOwnerSlot).teamId) };
 }
 
-/** None for a glossary that cannot be shown as one list of terms. */
+/** Empty for a glossary that cannot be shown as one list of terms. */
 function shown(glossary: GlossaryRecord): readonly Readonly<Record<string, string | number>>[] {
   const dictionary = onlyDictionary(glossary);
   if (dictionary === undefined) return [];

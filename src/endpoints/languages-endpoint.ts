@@ -33,7 +33,7 @@ export function languagesEndpoint(languages: () => Languages): BodyStep {
 /** The value of `type` (`source` without one); `undefined` when there is any other parameter. */
 function typeOf(query: string): string | undefined {
   if (query === '') return 'source';
-  // With its mark: a query that begins with another one would lose that.
+  // With a `?` in front: URLSearchParams drops the first one, which would otherwise be one of the query's own.
   const parameters = [...new URLSearchParams(`?${query}`)];
   if (parameters.length !== 1 || parameters[0]![0] !== 'type') return undefined;
   return parameters[0]![1];

@@ -1,4 +1,4 @@
-// The upstream's answer as it comes, watched: what is cut short, silent or too slow in all fails.
+// Passes on the upstream's answer as it comes; fails when it is cut short, silent for too long or too slow in all.
 import type { IncomingMessage } from 'node:http';
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 import { Silence } from './silence.ts';
@@ -26,7 +26,7 @@ export class AnswerBody implements ByteSource {
     this.#onOver = onOver;
     this.#silence = new Silence(silenceMs, () => this.#fail());
     message.on('end', () => this.#end());
-    // One that was cut short is told by an error; without a listener the process would end by it.
+    // An answer that is cut short emits `error`, which would end the process without a listener.
     message.on('error', () => this.#fail());
     message.on('close', () => this.#fail());
   }
@@ -40,7 +40,7 @@ export class AnswerBody implements ByteSource {
   }
 
   pause(): void {
-    // While a slow caller has it paused, the time of the upstream's silence does not run.
+    // The deadline for silence does not run while a slow caller has paused the answer.
     this.#silence.rest();
     this.#message.pause();
   }
@@ -53,12 +53,12 @@ export class AnswerBody implements ByteSource {
 
   cancel(): void {
     if (!this.#finish()) return;
-    // Read to its end, its connection serves the next request.
+    // An empty body is read to its end, so that its connection can serve the next request.
     if (this.bytes === 0) this.#message.resume();
     else this.#message.destroy();
   }
 
-  /** It has taken too long, all in all. */
+  /** The deadline for the whole answer has passed. */
   expire(): void {
     this.#fail();
   }

@@ -1,4 +1,4 @@
-// What a forwarded request would cost, and whether it may go on at all: judged by its head, told behind the admission.
+// The charge of a forwarded request, and what its head is refused for; a refusal is answered after the admission.
 import type { Exchange } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -8,7 +8,7 @@ import type { Charge } from '../domain/charge.ts';
 import { takesBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 
-/** What a request target may be written with; both listeners let more through. */
+/** The characters allowed in a query; both listeners let more through. */
 const QUERY = /^[!"$-~]*$/;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 

@@ -8,7 +8,7 @@ export const ENGINE_UNAVAILABLE = refuse(
   'The service behind this route gave no usable answer; nothing was charged. Try again in a few seconds.',
 );
 
-/** An upstream status that the operator has told apart. Nothing of what the upstream said goes on. */
+/** For an upstream status that the operator has mapped to a code. Nothing that the upstream said is passed on. */
 export function mappedRefusal(code: ProblemCode): Refusal {
   if (code === 'engine_unavailable') return ENGINE_UNAVAILABLE;
   return refuse(

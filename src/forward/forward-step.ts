@@ -17,14 +17,14 @@ export interface ForwardOptions {
   /** By the names of the gateway's routes. */
   readonly routes: ReadonlyMap<string, ForwardRoute>;
   readonly upstream: Upstream;
-  /** A charged answer is delivered by then, or not at all: later nothing could be charged. */
+  /** A charged answer has to be delivered within it: after it nothing can be charged. */
   readonly leaseMs: number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly onFailures: (x: Exchange, failures: readonly ForwardFailure[], answered: boolean) => void;
 }
 
-/** Of the lease, so that the charge is in time. */
+/** Kept of the lease for the commit. */
 const COMMIT_MS = 1000;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
@@ -37,7 +37,7 @@ export function forwardStep(options: ForwardOptions): BodyStep {
     run(x) {
       const route = options.routes.get(x.route.name);
       if (route === undefined) throw new Error('there is no such forward route');
-      // A long answer to a slow reader is no fault: silence is what is watched.
+      // No deadline for the request: a long answer to a slow reader is fine. Silence is bounded instead.
       x.ownDeadline = true;
       return forward(x, route, options);
     },
@@ -93,7 +93,7 @@ function requestHeaders(x: Exchange, { requestFields, headers }: ForwardRoute): 
   return fields;
 }
 
-/** What the caller is told of an answer; why it cannot be passed on where nothing is. */
+/** The outcome for the caller, or why the answer cannot be passed on. */
 function answerOf(answer: UpstreamAnswer, route: ForwardRoute): Outcome | ForwardFailure {
   const { status, headers, body } = answer;
   const mapped = route.statuses.get(status);

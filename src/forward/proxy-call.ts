@@ -1,4 +1,4 @@
-// One try at an upstream: stands for the request and the response that http-proxy-3 takes, and watches what becomes of them.
+// One try at an upstream: gives http-proxy-3 the request and response objects that it expects, and reports what became of them.
 import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Cancellation } from '../core/exchange.ts';
@@ -29,7 +29,7 @@ export class ProxyCall {
   #over = false;
   #sent = false;
   #sentBytes = 0;
-  /** Has come before the request was sent. */
+  /** The answer, where it came before the whole request was sent. */
   #early: UpstreamAnswer | undefined = undefined;
   #body: AnswerBody | undefined = undefined;
 
@@ -70,10 +70,10 @@ export class ProxyCall {
     const { silenceMs } = this.#wanted;
     this.#body = new AnswerBody({ message, silenceMs, onOver: () => clearTimeout(this.#total) });
     if (this.#over) return this.#body.cancel();
-    // It would end with its connection, whole or not.
+    // Without a length or chunks, a body that was cut short looks like a whole one.
     if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
     const answer: UpstreamAnswer = { kind: 'answer', status, headers: joined(headers), body: this.#body };
-    // One that says no says it at once; any other waits until the request has been sent.
+    // A failure is passed on at once, a success only when the whole request has been sent.
     if (this.#sent || status >= 300) this.#succeed(answer);
     else this.#early = answer;
   }
@@ -85,7 +85,7 @@ export class ProxyCall {
       piece: (bytes) => {
         this.#sentBytes += bytes.byteLength;
         if (this.#sentBytes > bodyBytesMax) return this.#finish({ kind: 'too_large' });
-        // While we wait for more of the caller's body, the time of the upstream's silence does not run.
+        // The deadline for silence does not run while we wait for more of the caller's body.
         if (upstream.write(bytes)) return this.#silence.rest();
         body.pause();
         this.#silence.watch();

@@ -15,7 +15,7 @@ export interface ProxyUpstream extends Upstream {
 }
 
 export function openProxyUpstream(): ProxyUpstream {
-  // It would take the library another way, which passes on no aborts and decodes what it goes on calling encoded.
+  // With this variable the library uses fetch, which passes on no aborts, and decodes bodies that it goes on calling encoded.
   delete process.env['FORCE_FETCH_PATH'];
   // `toProxy` leaves the target as it is; the library would resolve and escape it anew.
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });

@@ -10,13 +10,13 @@ export class Silence {
     this.#onSilence = onSilence;
   }
 
-  /** From here on something has to happen. */
+  /** Starts the time anew. */
   watch(): void {
     if (this.#timer === undefined) this.#timer = setTimeout(this.#onSilence, this.#ms);
     else this.#timer.refresh();
   }
 
-  /** Nothing is waited for. */
+  /** Stops the time: nobody is waited for. */
   rest(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -14,9 +14,9 @@ export interface JsonLog {
 /** Where lines go: file descriptor 1 unless a test says otherwise. */
 export type LogDestination = DestinationStream & { flushSync?(): void };
 
-/** So much a pipe takes in one piece: lines of several processes never run into each other. */
+/** A pipe takes this much in one piece: lines of several processes do not mix. */
 const PIPE_BYTES = 4096;
-/** A request's line waits for so many others, or so long: handing a piece to the thread that writes costs far more than a line. */
+/** Request lines are gathered up to this size, or this long: handing a piece to the writing thread costs far more than a line. */
 const PIECE_BYTES = 65_536;
 const GATHER_MS = 100;
 
@@ -52,7 +52,7 @@ export function openJsonLog(
 class GatheredLines {
   readonly #destination: LogDestination;
   readonly #onTime = (): void => this.write();
-  /** Bytes, not a string: one that grew out of hundreds of lines is a tree of parts that the collector has to walk. */
+  /** Bytes, not a string: V8 keeps a string that grew by hundreds of lines as a tree, which the garbage collector has to walk. */
   readonly #gathered: Buffer;
   #length = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -97,7 +97,7 @@ function isoNow(): string {
 /** Two digits each. */
 const HUNDREDTHS = Array.from({ length: 100 }, (_, part) => `.${part < 10 ? '0' : ''}${part}`);
 
-/** To a hundredth, without a decimal fraction's way into text: `toFixed` takes ten times as long, a fraction by itself three times. */
+/** To a hundredth, from whole numbers: `toFixed` takes ten times as long, the conversion of a fraction three times. */
 function hundredths(ms: number): string {
   const all = Math.round(ms * 100);
   const whole = Math.floor(all / 100);

@@ -82,7 +82,7 @@ async function answerOf(app: OpsApp, path: string, query: string, incoming: Inco
   return body === undefined ? app.tooLarge(request) : app.handle(request);
 }
 
-/** `undefined` when there is more of it than may be; the rest is read past. */
+/** `undefined` for a body over the limit, the rest of which is read and dropped. */
 async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -93,7 +93,7 @@ async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Buf
   return bytes > bytesMax ? undefined : Buffer.concat(chunks);
 }
 
-/** One that is called by two names may be meant for either. */
+/** False also for a request with two `Host` fields. */
 function isCalledByOwnName({ headersDistinct }: IncomingMessage, names: readonly string[]): boolean {
   const hosts = headersDistinct['host'] ?? [];
   return hosts.length === 1 && isOwnName(hosts[0]!, names);

@@ -1,4 +1,4 @@
-// The plugin `lingate/plugins/deepl-v2`: DeepL's API over the same keys, limits and books, for the clients that people already have.
+// The plugin `lingate/plugins/deepl-v2`: DeepL's API with the same keys, limits and charges, for existing clients.
 import { definePlugin } from 'lingate';
 import { DOCUMENT } from './deepl-v2/deepl-document.ts';
 import { DeepLOptions } from './deepl-v2/deepl-options.ts';

@@ -1,4 +1,4 @@
-// The plugin `lingate/plugins/libretranslate`: LibreTranslate's API over the same keys, limits and books, for the clients that people already have.
+// The plugin `lingate/plugins/libretranslate`: LibreTranslate's API with the same keys, limits and charges, for existing clients.
 import { definePlugin } from 'lingate';
 import { BrowserAccess } from './libretranslate/browser-access.ts';
 import { detection } from './libretranslate/detection.ts';

@@ -13,7 +13,7 @@ export interface AccessEntry {
   /** Characters charged: 0 for whatever is not a delivered translation. */
   readonly characters: number;
   readonly attempts: number;
-  /** Where it came from, an IP address; `undefined` where the operator has not said who stands in front. */
+  /** The client's IP address; `undefined` without trusted proxies in the configuration. */
   readonly client: string | undefined;
   readonly durationMs: number;
   readonly storeMs: number;

@@ -1,4 +1,4 @@
-// The translation engine: takes clean work, answers with usable translations or says that none were to be had.
+// The translation engine: takes work whose parameters are checked, gives usable translations or `unavailable`.
 import type { Cancellation } from '../core/exchange.ts';
 import type { Static, TSchema } from 'typebox';
 import type { TextFormat, TranslationOptions } from '../domain/translation-options.ts';
@@ -37,7 +37,7 @@ export type AttemptFailure =
   | 'wrong_shape'
   | 'unsupported_pair'
   | 'busy'
-  /** What the operator may use of the engine is used up: someone has to see to it. */
+  /** The operator's own quota at the engine is used up: to be alerted on. */
   | 'engine_quota'
   | 'cancelled'
   | 'internal';
@@ -71,7 +71,7 @@ export interface ReplicaHealth {
   readonly lastFailure: { readonly failure: AttemptFailure; readonly agoMs: number } | undefined;
 }
 
-/** Work that is told its result itself: once, later than it was asked for. What it does with it does not throw. */
+/** Work with a callback for its result: called once, never before the call that asked has returned. It must not throw. */
 export interface AskedWork extends EngineWork {
   answered(result: EngineResult): void;
 }
@@ -79,7 +79,7 @@ export interface AskedWork extends EngineWork {
 export interface Engine {
   /** At most two attempts, the second on another replica where there is one. Never rejects. */
   translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult>;
-  /** The same without promises, which cost the hot path more than the asking. Optional. */
+  /** The same with a callback in place of a promise, which costs the hot path less. Optional. */
   translateFor?(asked: AskedWork, cancellation: Cancellation): void;
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export interface EngineCall {
 export interface EngineWire {
   /** Which of a request's two attempts this is. */
   readonly attempt: 1 | 2;
-  /** A failure is a value; nothing of the engine's is in it. */
+  /** A failure is one of our fixed words; nothing that the engine said is in it. */
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure>;
 }
 
@@ -115,13 +115,13 @@ export interface EngineCapabilities {
   /** A hint, which may be left out. */
   readonly context: boolean;
   readonly glossaries: boolean;
-  /** Finds out the language of a text that names none, and says so. */
+  /** Detects the language of a text that comes without one, and reports it. */
   readonly detection: boolean;
   /** Texts of several callers may share a call: none of them can change what becomes of another. */
   readonly sharedCalls: boolean;
 }
 
-/** An attempt in two halves, for a protocol that makes one call in each. */
+/** An attempt in two halves, the call and the judgement of its response, for protocols with one call per attempt. */
 export interface OneCall<Options> {
   call(work: EngineWork, options: Options): EngineCall;
   judge(response: EngineResponse, work: EngineWork, options: Options): Attempt;
@@ -131,10 +131,10 @@ export interface OneCall<Options> {
 export interface EngineProtocol<Options extends TSchema = TSchema> {
   /** `options` are those of the configuration, valid, with defaults and secrets filled in. */
   attempt(work: EngineWork, wire: EngineWire, options: Static<Options>): Promise<Attempt>;
-  /** The same attempt without the promises between its halves. Optional: a call that fails is an attempt of that failure. */
+  /** The same attempt without promises. Optional. A call that fails makes an attempt with that failure. */
   readonly oneCall?: OneCall<Static<Options>>;
   /** Schema of `engine.options`, an object; secrets in it are made by `secret`. `headers` is everyone's and not in it. */
   readonly options?: Options;
-  /** By default plain text and all of the rest. */
+  /** By default plain text, and every other capability. */
   readonly can?: Partial<EngineCapabilities>;
 }

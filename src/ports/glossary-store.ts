@@ -36,7 +36,7 @@ export interface GlossaryRecord extends Pick<NewGlossary, 'glossaryId' | 'name'>
   readonly createdAtMs: number;
 }
 
-/** Entries have their place here because they may hold any word, `kind` among them. */
+/** Entries are wrapped: a term may be `kind`, which marks `unavailable`. */
 export interface FoundEntries {
   readonly entries: GlossaryEntries;
 }
@@ -47,7 +47,7 @@ export type GlossaryCreation =
   | { readonly kind: 'limit_reached'; readonly maxGlossaries: number }
   | { readonly kind: 'team_unknown' };
 
-/** What a glossary is to be, made from what it was: whoever read it, changed that and writes it back loses nobody's change. */
+/** A glossary's next content, made from the record that was read. Refused if the glossary was changed since. */
 export interface GlossaryChange extends Pick<NewGlossary, 'glossaryId' | 'teamId' | 'name'> {
   /** Of the record that was read. */
   readonly revision: number;

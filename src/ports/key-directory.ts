@@ -9,21 +9,21 @@ export interface KeyDirectory {
   find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable | Promise<KeyOwner | undefined | StoreUnavailable>;
 }
 
-/** Who answered a look-up: the cache, with an owner or that nobody has the key; the store; nobody, with too many at once. */
+/** `hit`: the cache had an owner. `unknown_hit`: it knew that nobody has the key. `miss`: the store was asked. `refused`: too many. */
 export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
 
-/** A directory with a memory in front. It remembers owners, which never change; revocation is judged elsewhere. */
+/** A key directory with a cache in front. It keeps owners, which never change; revocation is judged by the admission. */
 export interface KeyCache extends KeyDirectory {
   /** What is remembered, without asking anyone: an owner, `unknown` (for a moment), or nothing. */
   peek(digest: KeyDigest): KeyOwner | 'unknown' | undefined;
-  /** For an owner that turned out to be gone. */
+  /** Drops an owner: the store has no such key any more. */
   forget(digest: KeyDigest): void;
 }
 
-/** What keeps one address from having ever more unknown keys looked up. Addresses are IP addresses in their shortest form. */
+/** Limits the unknown keys that are looked up for one address. Addresses are IP addresses in their shortest form. */
 export interface UnknownKeyLimit {
-  /** Whether a key that the cache does not know is not to be looked up for it. */
+  /** Whether no more keys that the cache does not know may be looked up for it. */
   reached(address: string): boolean;
-  /** It sent a key that is nobody's. */
+  /** Counts a key of this address that nobody has. */
   add(address: string): void;
 }

@@ -137,16 +137,16 @@ export type Verdict = 'commit' | 'release';
 export type Resolution = { readonly kind: 'committed' | 'released' | 'expired' | 'absent' } | StoreUnavailable;
 
 /**
- * An admission that is told its answer itself: one of the two is called, once, later than it was asked for. What it does
- * with it does not throw.
+ * An admission with callbacks for its answer: one of the two is called, once, never before `admit` has returned. They must
+ * not throw.
  */
 export interface AskedAdmission extends AdmissionRequest {
   answered(admission: Admission): void;
-  /** Nothing was done for it: it ran into a bug, or was one itself. What would be a rejection of the promise. */
+  /** Called where a promise would be rejected: for a bug. Nothing was done for the admission. */
   failed(error: unknown): void;
 }
 
-/** A resolution that is told its answer itself, likewise. */
+/** A resolution with such callbacks. */
 export interface AskedResolution {
   readonly teamId: string;
   readonly requestId: string;
@@ -155,7 +155,7 @@ export interface AskedResolution {
   failed(error: unknown): void;
 }
 
-/** The ledger's operations for whoever makes one object of each anyway. */
+/** The ledger's operations with callbacks. */
 export interface DirectLedger {
   admit(asked: AskedAdmission): void;
   resolve(asked: AskedResolution): void;
@@ -165,11 +165,11 @@ export interface Ledger {
   admit(request: AdmissionRequest): Admission | Promise<Admission>;
   /** Tries once. `unavailable` leaves it unknown whether it was run; repeat it by id. */
   resolve(teamId: string, requestId: string, verdict: Verdict): Resolution | Promise<Resolution>;
-  /** The same without a promise for each, which costs the hot path more than the asking. Optional: for stores that answer later. */
+  /** The same with callbacks in place of promises, which costs the hot path less. Optional: for stores that answer later. */
   readonly direct?: DirectLedger;
 }
 
-/** Settles reservations for the chain: takes each verdict at once and sees it through in the background. */
+/** Settles reservations for the chain: takes each verdict at once, and repeats it in the background until the ledger has it. */
 export interface Settlements {
   commit(reservation: Reservation): void;
   release(reservation: Reservation): void;

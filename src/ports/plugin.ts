@@ -69,7 +69,7 @@ export interface PluginRoute {
   readonly problemForm?: ProblemForm;
   /** What the API reference says of it. */
   readonly doc?: RouteDoc;
-  /** Left out of the reference: for what is only ever refused. */
+  /** Leaves the route out of the reference: for routes that only refuse. */
   readonly undocumented?: true;
 }
 

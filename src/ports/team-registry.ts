@@ -90,7 +90,7 @@ export interface TeamSummary {
     | undefined;
 }
 
-/** Where a team's books stand now: what invariants are checked against. Ended leases are not in it. */
+/** A team's counts at this moment, for checking invariants. Reservations whose lease has ended are not in them. */
 export interface Standing {
   readonly usedCharacters: number;
   readonly heldCharacters: number;
@@ -101,13 +101,13 @@ export interface Standing {
 
 /** Where there is no such team or key, `undefined` is answered. `unavailable` to a change leaves open whether it was made. */
 export interface TeamRegistry {
-  /** A team of this id that is there already is answered as it is: who does not know what became of it may ask again. */
+  /** If a team has this id already, it is answered as it is: a creation whose outcome is unknown may be repeated. */
   createTeam(team: NewTeam): Promise<Team | StoreUnavailable>;
   /** In order of creation. */
   listTeams(): Promise<readonly Team[] | StoreUnavailable>;
   /** A page of them, in the same order. */
   pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable>;
-  /** The same page with what its teams have used: however many they are, asked for at once. */
+  /** The same page with what its teams have used, in one question to the store. */
   pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable>;
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable>;
   /** Holds from the next admission on. A changed period length starts a new period. */

@@ -1,4 +1,4 @@
-// What the watch over all teams tells the metrics: how many come near an end, and which of them the most.
+// What the passes over all teams report to the metrics: how many teams are near a limit, and which are nearest.
 
 export interface TeamsNearLimits {
   /** When the last whole pass over the teams ended, on the monotonic clock in ms; `undefined` before the first. */

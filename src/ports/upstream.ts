@@ -2,7 +2,7 @@
 import type { ByteSource } from '../core/byte-stream.ts';
 import type { Cancellation } from '../core/exchange.ts';
 
-/** What goes up: nothing of the caller's but what stands here. */
+/** All that goes to the upstream. */
 export interface UpstreamRequest {
   readonly method: string;
   /** Scheme, host and port. */

@@ -33,7 +33,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]));
 }
 
-/** What `actual` has of the members of `wanted`, all the way down. */
+/** Those members of `actual` that `wanted` has, at every depth. */
 function asFarAs(wanted: unknown, actual: unknown): unknown {
   if (typeof wanted !== 'object' || wanted === null || typeof actual !== 'object' || actual === null) return actual;
   if (Array.isArray(wanted)) return Array.isArray(actual) ? actual.map((entry, index) => asFarAs(wanted[index], entry)) : actual;

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { act } from './scripted-behaviours.ts';
 import type { Behaviour, RightAnswer, ScriptedRequest } from './scripted-behaviours.ts';
 
-// What a test needs of the behaviours comes with the engine.
+// Exported here, so that a test needs one import.
 export { answer, CANARY, scriptedTranslation, slow, status } from './scripted-behaviours.ts';
 export type { Behaviour, NamedBehaviour, RightAnswer, ScriptedRequest } from './scripted-behaviours.ts';
 

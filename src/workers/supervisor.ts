@@ -14,7 +14,7 @@ import { WorkerProcess } from './worker-process.ts';
 /** Between a worker's death and its replacement, doubled with every death that follows soon. */
 const RESTART_MS = 100;
 const RESTART_MS_MAX = 10_000;
-/** A worker that has lived so long did not die of its start. */
+/** A worker that dies after this long counts as one that had started well. */
 const SETTLED_MS = 60_000;
 /** A worker that closes its port so much later than the drain delay allows is not waited for. */
 const DRAIN_MARGIN_MS = 1000;
@@ -98,8 +98,8 @@ class Workers implements WorkerSource {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // First all ports, then the last answers: whoever is told by one worker to go must not come back to the port of another
-    // that is just about to be closed, and be reset there.
+    // All ports are closed before any connection is: a client whose connection one worker ends would otherwise connect to
+    // another worker whose port is about to close, and be reset there.
     await Promise.all(this.#each((worker) => worker.drain(this.#drainMs)));
     await Promise.all(this.#each((worker) => this.#end(worker)));
   }
@@ -137,7 +137,7 @@ class Workers implements WorkerSource {
     const timer = setTimeout(() => worker.kill('SIGKILL'), this.#stopMs);
     const ended = await worker.ended;
     clearTimeout(timer);
-    // By the signal itself ends only one that does not serve yet.
+    // A worker ends by SIGTERM itself only while it does not serve yet, which is no failure.
     if (ended !== 'status 0' && ended !== 'SIGTERM') process.exitCode = 1;
   }
 

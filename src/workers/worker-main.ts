@@ -34,7 +34,7 @@ export async function runAsWorker(): Promise<void> {
     tell({ kind: 'failed', error: failureOf(error) });
     process.exitCode = 1;
   }
-  // The channel would keep the process alive. It is ours to close: the primary is not gone.
+  // An open channel keeps the process alive. `disconnect` is not listened to any more: it would mean that the primary is gone.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
 }

@@ -30,7 +30,7 @@ export class WorkerProcess {
 
   constructor(config: Config, place: WorkerPlace) {
     const env = { ...process.env, [WORKER_VARIABLE]: String(process.pid) };
-    // Advanced: a configuration holds maps.
+    // `advanced` serialization carries the maps of a configuration.
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
     const child = (this.#child = fork(MAIN, ['serve'], { env, serialization: 'advanced', stdio: [...stdio] }));
     const listening = Promise.withResolvers<Listening>();
@@ -49,7 +49,7 @@ export class WorkerProcess {
         resolve(how);
       };
       child.once('exit', (status, signal) => end(signal ?? `status ${status}`));
-      // Only a process that could not be made has no `exit`.
+      // `exit` is emitted for every process but one that could not be started.
       child.on('error', (error) => child.pid === undefined && end(error.message));
     });
     this.tell({ kind: 'start', config, place });

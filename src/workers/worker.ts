@@ -25,7 +25,7 @@ export type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
 export interface WorkerPlace {
   /** 0 takes a free one, for the first worker. */
   readonly port: number;
-  /** The first worker sees to it that the port is nobody else's. */
+  /** The first worker makes sure that no other program has the port. */
   readonly first: boolean;
 }
 
@@ -132,7 +132,7 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
       log.info(`lingate is ready on ${operator.serverUrl}, ops on ${operator.url}`, { listener: listen.library });
     },
     reload(next) {
-      // Workers are told and not asked: what one of them would throw is thrown here.
+      // Workers do not answer a reload: what one of them would throw is thrown here.
       for (const url of next.engine.urls) readEngineUrl(url);
       const reload = reloadOf(running, next);
       running = reload.config;

@@ -40,7 +40,7 @@ class Chart {
   #plot;
   #form;
   #durations;
-  /** As they are, not on top of each other. */
+  /** The values themselves, for the legend: those of stacked areas are sums where they are drawn. */
   #values = [];
 
   constructor(figure, { form, shown, series }) {

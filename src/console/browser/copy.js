@@ -1,4 +1,4 @@
-// Runs in the browser: gives what is to be copied a button that does it. Without it people select and copy.
+// Runs in the browser: adds a copy button to each element with `data-copy`.
 for (const code of document.querySelectorAll('[data-copy]')) {
   const button = document.createElement('button');
   button.type = 'button';
@@ -12,7 +12,7 @@ async function copy(code, button) {
     await navigator.clipboard.writeText(code.textContent);
     button.textContent = 'Copied';
   } catch {
-    // Over plain HTTP from another machine there is no clipboard: what is selected is one key away from it.
+    // Over plain HTTP from another machine browsers give no clipboard: the text is selected instead, for Ctrl+C.
     getSelection().selectAllChildren(code);
     button.textContent = 'Selected';
   }

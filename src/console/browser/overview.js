@@ -1,23 +1,23 @@
-// Runs in the browser: keeps the overview up to date, and says so when it cannot. Without it the page is as it was when it was asked for.
+// Runs in the browser: keeps the overview up to date, and says when it cannot. Without scripts the page shows the figures of its request.
 import { Charts } from './charts.js';
 
 const live = document.querySelector('#live');
 const trouble = document.querySelector('#trouble');
 const charts = new Charts(document.querySelector('#charts'));
 
-/** After the gateway's step is over, so that what it sends has the step in it. */
+/** How long after the end of a step it asks, so that the answer has the step in it. */
 const LATER_MS = 300;
 const ANSWER_MS_MAX = 8000;
 const AGAIN_MS = 5000;
-/** Each failure is a line in the browser's own console: they become rarer. */
+/** The longest pause between failed tries, each of which the browser logs in its own console. */
 const AGAIN_MS_MAX = 60_000;
 
 let timer;
 let failures = 0;
-/** When there is to be news, by the browser's clock; never after the session has ended. */
+/** When to ask next, by the browser's clock; `Infinity` after the session has ended. */
 let dueMs = 0;
 
-// The charts say it now; the table remains one key away.
+// The charts show the same; the table can be opened again.
 document.querySelector('#minutes').open = false;
 document.addEventListener('visibilitychange', plan);
 void refresh();
@@ -40,10 +40,10 @@ async function refresh() {
   plan();
 }
 
-/** News, `signed out`, or nothing when there was no answer to be had. */
+/** The news, `signed out`, or `undefined` without a usable answer. */
 async function ask() {
   try {
-    // Whoever is not signed in is led to the sign-in page; that we do not follow is no error to the browser.
+    // Without a session the answer is a redirect to the sign-in page. It is not followed; the browser logs no error, as for a 401.
     const response = await fetch(live.dataset.news, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     if (response.type === 'opaqueredirect') return 'signed out';
     return response.ok ? await response.json() : undefined;
@@ -52,7 +52,7 @@ async function ask() {
   }
 }
 
-/** A page that nobody sees asks nothing. */
+/** A hidden page does not ask. */
 function plan() {
   clearTimeout(timer);
   if (document.visibilityState === 'hidden' || dueMs === Infinity) return;
@@ -63,7 +63,7 @@ function show({ parts, columns }) {
   for (const [name, text] of Object.entries(parts)) {
     const place = document.querySelector(`[data-part="${name}"]`);
     const part = new DOMParser().parseFromString(text, 'text/html').body;
-    // What has not changed stays: somebody may be reading or marking it.
+    // What has not changed is not replaced: somebody may be reading or selecting it.
     if (place.textContent !== part.textContent) place.replaceChildren(...part.childNodes);
   }
   charts.show(columns);

@@ -26,7 +26,7 @@ function signIn({ request, form, formToken, requestId }: Visit, { attempts, sess
     log.info('an operator has signed in to the console', { address, request_id: requestId });
     return { kind: 'see', to: '', headers: [['Set-Cookie', sessionCookie(sessions.start(), isOverTls(request))]] };
   }
-  // Beyond the limit each try would be a line: those are told apart from the first ones by their number alone.
+  // Tries beyond the limit are not logged: someone who keeps trying would fill the log.
   if (judgement === 'wrong') log.warn('a wrong token at the console', { address, request_id: requestId });
   const [status, fault, field] =
     judgement === 'wrong'
@@ -50,7 +50,7 @@ function signInForm(formToken: string, fault: string | undefined) {
     hint: 'The admin.token of the configuration. The session lasts an hour.',
     more: { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined ? { autofocus: '' } : {}) },
   });
-  // Those who keep passwords for people keep them by a name, and browsers complain where there is none.
+  // Password managers store a password under a user name, and browsers warn where there is none.
   const name = html`<input name="username" autocomplete="username" value="operator" hidden />`;
   return html`<h1>Sign in</h1>
     ${postForm({ action: '/sign-in', formToken, fields: html`${name}${token}`, submit: 'Sign in' })}`;

@@ -63,7 +63,7 @@ async function rename(visit: SignedInVisit, parts: ConsoleParts): Promise<Consol
   return change(visit, parts, { name: name.value }, 'name', (team) => html`The team is called ${team.name} now.`);
 }
 
-/** `field` is where it is told what cannot be done. */
+/** `field` is the form field beside which a refusal is shown. */
 async function change(
   visit: SignedInVisit,
   parts: ConsoleParts,

@@ -14,7 +14,7 @@ import { keysTable } from '../keys-table.ts';
 
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, parts) => teamPage(visit, parts, {}))];
 
-/** With what is wrong with a form that was sent: then it is filled in as it was. */
+/** `faults` are those of a form that was sent; such a form is filled in as it was sent. */
 export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
   const found = teamId === undefined ? undefined : await parts.operations.usage(teamId);

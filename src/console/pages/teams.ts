@@ -17,7 +17,7 @@ export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 const PAGE_TEAMS = 50;
 const SEARCH_MAX = 100;
 
-/** Within the page: all teams stand in order of creation, a page at a time. */
+/** Sorts within one page; the pages themselves are in order of creation. */
 const SORTS = {
   created: { label: 'Created', compare: undefined },
   name: { label: 'Name', compare: (a: TeamSummary, b: TeamSummary) => a.team.name.localeCompare(b.team.name, 'en') },
@@ -51,7 +51,7 @@ async function teamsPage({ request, nowMs }: SignedInVisit, { operations }: Cons
   return pageAnswer({ title: 'Teams', section: 'teams', main });
 }
 
-/** Whatever does not fit is left out: a link that somebody has cut still leads to teams. */
+/** Parameters that are wrong are ignored: a truncated link still leads to teams. */
 function askedOf(query: URLSearchParams): Asked {
   const sort = query.get('sort') ?? '';
   return {

@@ -1,4 +1,4 @@
-// How late the event loop runs, since someone last looked: what stands behind every time-out that nothing else explains.
+// How late the event loop has run since the last scrape: the cause of time-outs that nothing else explains.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';

@@ -1,4 +1,4 @@
-// Prometheus metrics: what there is to know of a running gateway, with labels from fixed sets, and of few teams.
+// Prometheus metrics of a running gateway: labels come from fixed sets, and only a few teams are labels.
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { AccessEntry } from '../../ports/access-entry.ts';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
@@ -22,7 +22,7 @@ import { registerTeamGauges } from './team-gauges.ts';
 import type { TeamGaugesOptions } from './team-gauges.ts';
 import { RequestSeries } from './request-series.ts';
 
-/** What is read when someone scrapes, rather than counted as it happens; how the values of several processes become one. */
+/** Gauges, read at each scrape; `aggregator` says how the values of several processes become one. */
 const GAUGES = {
   in_flight: { name: 'lingate_requests_in_flight', help: 'Requests that have begun and not ended.', aggregator: 'sum' },
   open_settlements: {
@@ -78,7 +78,7 @@ export function openMetrics(): Metrics {
     request: (entry) => requests.record(entry),
     admission(admission) {
       admissions[admission.kind].pending++;
-      // One of unknown outcome may have reserved something: it is released, and counts until it is.
+      // An admission of unknown outcome may have made a reservation: it counts as open until its release is settled.
       const holds = admission.kind === 'unavailable' || (admission.kind === 'admitted' && admission.reservation !== undefined);
       if (holds) openReservations++;
     },
@@ -125,7 +125,7 @@ function registerGauge(registry: Registry, text: GaugeText, read: () => number):
 /** CPU, memory, collections of garbage, file descriptors: the names that dashboards for Node know, behind our prefix. */
 function registerProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
-  // These include the time that the monitor meant to wait, and read as a lag of 10 ms where there is none.
+  // Replaced by a gauge of our own: they include the monitor's own interval, and show a lag of 10 ms where there is none.
   const lag = registry.getMetricsAsArray().filter(({ name }) => name.includes('_eventloop_lag_'));
   for (const { name } of lag) registry.removeSingleMetric(name);
   registerEventLoopGauge(registry);

@@ -52,7 +52,7 @@ export class RequestSeries {
     const end = entry.code === 'ok' ? (entry.status ?? 0) : entry.code;
     (ofRoute.ends.get(end) ?? this.#newEnd(ofRoute, end, entry)).pending++;
     ofRoute.duration.observe(entry.durationMs * SECONDS_PER_MS);
-    // A request that had nothing to do with one says nothing of its speed.
+    // A request that did not use the store, or the engine, is not counted among its durations.
     if (entry.storeMs > 0) this.#store.observe(entry.storeMs * SECONDS_PER_MS);
     if (entry.engineMs > 0) this.#engine.observe(entry.engineMs * SECONDS_PER_MS);
     this.#characters.pending += entry.characters;

@@ -1,4 +1,4 @@
-// Metrics of teams, of few enough to be labels: those that the watch found nearest to an end, and how many there are in all.
+// Metrics of teams: those that the last pass found nearest to a limit, each a label, and how many are near one in all.
 import { Gauge, Registry } from 'prom-client';
 import type { TeamCondition, TeamsNearLimits } from '../../ports/teams-near-limits.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
@@ -22,7 +22,7 @@ export function registerTeamGauges(registry: Registry, { read, now }: TeamGauges
       labelNames: [...labelNames],
       registers: [registry],
       aggregator: 'max',
-      // A team that is not near an end any more is no series any more.
+      // Begun anew: a team that is no longer near a limit must lose its series.
       collect: () => {
         made.reset();
         fill(made);

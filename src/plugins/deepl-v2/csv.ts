@@ -42,7 +42,7 @@ export function* csvRows(text: string): Generator<CsvRow | CsvFault, void> {
   }
 }
 
-/** Or what is wrong with it. */
+/** A field, or what is wrong with it. */
 function quotedField(text: string, at: number): Field | string {
   let close = text.indexOf('"', at + 1);
   while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);

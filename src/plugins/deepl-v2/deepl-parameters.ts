@@ -1,4 +1,4 @@
-// Single parameters: forms send strings, JSON sends what it likes; an empty one and null are as good as none.
+// Reads single parameters: forms send strings, JSON any type; an empty string and null count as absent.
 import { countCharacters, refuse } from 'lingate';
 import type { Judged } from '../facades/judged.ts';
 import type { Members } from '../facades/members.ts';
@@ -14,7 +14,7 @@ const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [0, false],
 ]);
 
-/** A parameter's value; `undefined` where it was not given, or without saying anything. */
+/** A parameter's value; `undefined` where it is absent, empty or null. */
 export function chosen(members: Members, name: string): unknown {
   const value = members.get(name);
   return value === '' || value === null ? undefined : value;

@@ -5,7 +5,7 @@ import type { Problem, ProblemForm, Refusal } from 'lingate';
 const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 456 };
 
-/** Those of `validation_error` that the vendor has a status of its own for. */
+/** Cases of `validation_error` for which the vendor has another status. */
 const BY_PROBLEM = new WeakMap<Problem, number>([[NO_SUCH_GLOSSARY.problem, 404]]);
 
 /** Words that clients look for, where ours are others. */

@@ -12,7 +12,7 @@ import { judgeTranslation } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
 import { TRANSLATE_DOC } from './translate-doc.ts';
 
-/** Clients take the language of every text for granted: the word of ISO 639 for one that nobody has found out. */
+/** Clients expect a language with every text: this is ISO 639's code for an undetermined one. */
 const UNDETERMINED = 'UND';
 
 export function translate({ options, host }: PartSetup<DeepLOptions>): ApiPart {

@@ -89,7 +89,7 @@ function onlyDictionary({ dictionaries }: GlossaryRecord): DictionaryRecord | Re
   return dictionary === undefined || other !== undefined ? NOT_FOUND : dictionary;
 }
 
-/** None in front of an engine that takes no glossaries. */
+/** No pairs where the engine takes no glossaries. */
 function supported(services: GatewayServices): ReturnType<typeof languagePairs> {
   return services.engineCan.glossaries ? languagePairs(services.languages()) : [];
 }

@@ -1,4 +1,4 @@
-// What is told of glossaries, and what every route of theirs can be answered.
+// How glossaries are shown, and the refusals that all their routes share.
 import { json, NO_HEADERS, refuse } from 'lingate';
 import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, LanguagePair, Outcome, Refusal } from 'lingate';
 import { entriesTsv } from './glossary-entries.ts';
@@ -8,7 +8,7 @@ import { shownCode } from './glossary-languages.ts';
 export const INVALID_ID = refuse('validation_error', 'Invalid or missing glossary id.');
 export const NOT_FOUND = refuse('glossary_not_found', 'Not found: the team has no glossary of this id.');
 export const NO_DICTIONARY = refuse('glossary_not_found', 'No dictionary found for language pair.');
-/** Others have changed it each time between two looks at it. */
+/** For a glossary that was changed between two reads, again and again. */
 export const CHANGING = refuse('service_unavailable', 'The glossary is being changed by others; try again in a few seconds.');
 export const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: NO_HEADERS };
 

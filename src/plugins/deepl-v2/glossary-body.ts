@@ -8,7 +8,7 @@ import { sourceBase, targetBase } from './glossary-languages.ts';
 import { chosen, oneOf, textOf } from './deepl-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
 
-/** Codes are bases. */
+/** Codes without regions. */
 export interface DictionaryDraft extends LanguagePair {
   readonly entries: GlossaryEntries;
 }
@@ -53,7 +53,7 @@ export function judgeDictionary(members: Members, languages: Languages): Judged<
   return 'problem' in entries ? entries : { sound: { sourceLang, targetLang, entries: entries.sound } };
 }
 
-/** None if there is no member of that name. Each pair of languages stands there once. */
+/** Empty if there is no member of that name. A pair of languages may occur once. */
 export function judgeDictionaries(members: Members, languages: Languages): Judged<readonly DictionaryDraft[]> {
   const given = members.get('dictionaries') ?? fromForm(members);
   if (!Array.isArray(given)) return refuse('validation_error', "'dictionaries' must be an array.");

@@ -1,4 +1,4 @@
-// Changes of glossaries that lose nobody else's: read, change, write back, and from the start where somebody came between.
+// Changes glossaries without losing anyone's change: read, change, write back, and from the start if it was changed meanwhile.
 import { dictionaryFor, isUnavailable, refuse, STORE_UNAVAILABLE } from 'lingate';
 import type { DictionaryRecord, GlossaryChange, GlossaryRecord, GlossaryStore, LanguagePair, Refusal } from 'lingate';
 import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
@@ -8,16 +8,16 @@ import { ENTRIES_MAX } from './glossary-entries.ts';
 import { findGlossary } from './glossary-look.ts';
 
 type Dictionaries = GlossaryChange['dictionaries'];
-/** What the glossary is to be, or why not; nothing when it has just been changed by another. */
+/** The glossary's next content, or a refusal; `undefined` when another has just changed it. */
 type Next = Pick<GlossaryChange, 'name' | 'dictionaries'> | Refusal | undefined;
 
-/** Entries to add, and a name if it is to be another. */
+/** Entries to add, and a new name if there is one. */
 export interface Additions {
   readonly name: string | undefined;
   readonly dictionaries: readonly DictionaryDraft[];
 }
 
-/** Of other processes: within one, changes of a glossary wait for each other. */
+/** Tries against changes by other processes; within one process the changes of a glossary wait for each other. */
 const TRIES_MAX = 20;
 
 /** The dictionary of a pair, whatever the regions of its codes. */
@@ -73,7 +73,7 @@ export class GlossaryChanges {
     });
   }
 
-  /** What is there keeps its codes: a region that `/v1` has given it still means something there. */
+  /** A dictionary that is replaced keeps its codes: in `/v1` their regions mean something. */
   #with(dictionaries: Dictionaries, { sourceLang, targetLang, entries }: DictionaryDraft): Dictionaries {
     const held = heldFor(dictionaries, { sourceLang, targetLang });
     const dictionary = { dictionaryId: this.#newId(), sourceLang, targetLang, entries };

@@ -17,7 +17,7 @@ export function targetBase(value: unknown, languages: Languages): string | undef
   return languages.targets.map(({ code }) => baseCode(code)).find((base) => base === bare);
 }
 
-/** As clients are told them. */
+/** As answers show codes. */
 export function shownCode(code: string): string {
   return baseCode(code).toLowerCase();
 }

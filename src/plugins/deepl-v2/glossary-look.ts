@@ -1,9 +1,9 @@
-// What a glossary is and holds at this moment, or what is to be said instead.
+// Reads a glossary, or the entries of one of its dictionaries; answers a refusal where there is none.
 import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
 import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, GlossaryStore, Refusal } from 'lingate';
 import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
 
-/** A dictionary that is replaced each time between two looks at it is not waited for any longer. */
+/** After so many reads, between each of which the dictionary was replaced, it is given up. */
 const LOOKS_MAX = 10;
 
 export interface FoundDictionary {
@@ -17,7 +17,7 @@ export async function findGlossary(glossaries: GlossaryStore, teamId: string, gl
   return found ?? NOT_FOUND;
 }
 
-/** `choose` says which dictionary, or why none. */
+/** `choose` gives the dictionary, or a refusal. */
 export async function findEntries(
   glossaries: GlossaryStore,
   teamId: string,

@@ -1,10 +1,10 @@
-// What DeepL's API has besides: a wrong key is told that it is wrong, as there, and a right one that there is no such thing here.
+// Routes of DeepL's API that are not offered: a wrong key is refused as there, a right one gets `not_found`.
 import { refuse } from 'lingate';
 import { AUTHENTICATED } from './authenticated-steps.ts';
 import type { ApiPart } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './deepl-problem-form.ts';
 
-/** Where each of them begins; what lies below needs an id that nobody has. */
+/** Where each of them begins; the paths below need an id, which nobody can have got. */
 const PATHS: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/v2/document'],
   ['POST', '/v2/write/rephrase'],

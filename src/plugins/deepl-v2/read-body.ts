@@ -1,4 +1,4 @@
-// The step in front of an admission that reads a request's parameters, and what it finds wrong goes with the charge.
+// The step before the admission that reads a request's parameters; a refusal is left with the charge.
 import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, Refusal } from 'lingate';
 import { readMembers } from '../facades/members.ts';
@@ -19,7 +19,7 @@ export function readBody(name: string, services: GatewayServices, take: Take): B
       // The bytes are not needed again; a slow engine must not keep them alive.
       x.body = 'none';
       const refusal = read.kind === 'members' ? take(x, read.members) : read;
-      // Told behind the admission: a revoked key and a throttled team are told so first.
+      // Answered after the admission, so that a revoked key and the rate limit come first.
       if (refusal !== undefined) x.set(chargeSlot, x.get(chargeSlot) ?? refusedCharge(refusal));
       return undefined;
     },

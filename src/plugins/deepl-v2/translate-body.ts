@@ -14,14 +14,14 @@ const CONTEXT_CHARACTERS_MAX = 2000;
 const GLOSSARIES_MAX = 5;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 const MODELS = ['quality_optimized', 'latency_optimized', 'prefer_quality_optimized'];
-/** What one engine does in one way: checked, so that a slip is found, and without effect. */
+/** Values of `split_sentences`: checked, so that a mistake is found, but without effect. */
 const SPLITTINGS = ['0', '1', 'nonewlines'];
 
 /** What a request asks for. Codes are canonical. */
 export interface TranslateOrder {
   readonly text: readonly string[];
   readonly characters: number;
-  /** But for the glossaries, the first of which the admission looks for. */
+  /** Without the glossaries, the first of which the admission looks for. */
   readonly options: TranslationOptions;
   readonly glossaryIds: readonly string[];
   readonly showsBilled: boolean;
@@ -117,7 +117,7 @@ function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: En
     : refuse('validation_error', `Value for '${name}' not supported: ids of glossaries are UUIDs.`);
 }
 
-/** What changes nothing but the answer, and what is checked only. */
+/** Parameters that change only the answer, and those that are only checked. */
 function answerOf(members: Members): Judged<Pick<TranslateOrder, 'showsBilled' | 'modelType'>> {
   const splitting = oneOf(members, 'split_sentences', SPLITTINGS);
   if ('problem' in splitting) return splitting;

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { RouteDoc } from 'lingate';
 
-/** What is left out here is ignored, whatever it says. */
+/** Parameters that are not listed here are ignored. */
 const Body = Type.Object({
   text: Type.Array(Type.String(), { minItems: 1, maxItems: 50, description: 'What to translate. In a form the field is repeated.' }),
   target_lang: Type.String({ description: 'A target code in any case; `EN` and `PT` mean the variant that the operator has chosen.' }),

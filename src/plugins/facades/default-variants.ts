@@ -20,7 +20,7 @@ export type DefaultVariants = Static<typeof DefaultVariants>;
 
 /** ASCII only: Unicode's case mapping would turn a dotless i into an I. */
 const ASCII_CODE = /^[A-Za-z-]{2,12}$/;
-/** An engine that knows one way of writing Chinese gets what it knows, where the list has no more. */
+/** Where the list has only one code for Chinese, both scripts mean that. */
 const SCRIPTS: Readonly<Record<string, string>> = { 'ZH-HANS': 'ZH', 'ZH-HANT': 'ZH' };
 
 /** The canonical target that a code of any case means; `undefined` for what is none. */

@@ -2,7 +2,7 @@
 import { isFormType, isMultipartType, readFormBody, readJsonBody, readMultipartBody, refuse } from 'lingate';
 import type { Body, FormBody, Refusal } from 'lingate';
 
-/** Names and values as they came; nothing is known of them. It has no members but the caller's. */
+/** Names and values as they came, unchecked. A Map: it has no inherited members. */
 export type Members = ReadonlyMap<string, unknown>;
 
 export type ReadMembers = { readonly kind: 'members'; readonly members: Members } | Refusal;

@@ -1,7 +1,7 @@
 // What browsers ask before a page or an extension of another origin may read an answer (CORS): anyone may, as at LibreTranslate.
 import type { DocHeaders, GatewayServices, HeaderList, PluginRoute, Reply, Step } from 'lingate';
 
-/** A key is never sent by a browser on its own accord, as a cookie is: whoever has one may use it from anywhere. */
+/** Any origin may read: a browser sends a key only if the page has it, unlike a cookie. */
 const ON_EVERY_ANSWER: HeaderList = [
   ['Access-Control-Allow-Origin', '*'],
   ['Access-Control-Expose-Headers', 'Retry-After, X-RateLimit-Limit, X-Request-Id'],
@@ -16,7 +16,7 @@ export class BrowserAccess {
     'Access-Control-Expose-Headers': { description: 'The fields of it that they may read.', example: ON_EVERY_ANSWER[1]![1] },
   };
 
-  /** The routes, and for each path one on which a browser asks first. */
+  /** The routes, and for each path one that answers a browser's preflight request. */
   admittedTo(routes: readonly PluginRoute[]): readonly PluginRoute[] {
     const admitted = routes.map((route) => ({ ...route, steps: behindTheLog(route.steps) }));
     return [...admitted, ...routes.map(preflight)];

@@ -3,7 +3,7 @@ import type { Languages } from 'lingate';
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 
-/** Codes of its versions and of its clients that are not ours in lower case. */
+/** Codes of its versions and its clients that differ from ours in more than case. */
 const ALIASES: ReadonlyMap<unknown, string> = new Map([
   ['pb', 'PT-BR'],
   ['zt', 'ZH-HANT'],

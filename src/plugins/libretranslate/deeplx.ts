@@ -53,7 +53,7 @@ export function deepLXAnswer(x: Exchange, { options }: Order, [translation]: rea
   );
 }
 
-/** Clients expect a number: what is drawn at random of the request's id, as far as JavaScript counts exactly. */
+/** Clients expect a number: made of the random part of the request's id, and small enough to be exact in JavaScript. */
 function numberOf(requestId: string): number {
   const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
   return Array.from(requestId.slice(-10)).reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0);

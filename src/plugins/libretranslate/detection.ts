@@ -70,7 +70,7 @@ function take(x: Exchange, members: Members, { engineCan }: GatewayServices, slo
   if (isMissing(q)) return missingParameter('q');
   const texts = textsOf(q);
   if ('problem' in texts) return texts;
-  // Some clients send the texts of one document.
+  // A list is taken for one text: clients that send one have split a document.
   x.set(slot, texts.sound.text.join('\n'));
   x.set(chargeSlot, { characters: texts.sound.characters, reserve: false, glossary: undefined, refusal: undefined });
   return undefined;

@@ -27,20 +27,20 @@ export function readKeyAndMembers({ name, services, keyInBody, take }: KeyAndMem
       // The bytes are not needed again; a slow engine must not keep them alive.
       x.body = 'none';
       const sent = services.credentials.read(x.head.headers);
-      // What cannot be read may have had a key in it: that there is none would lead people astray.
+      // A body that cannot be read may hold a key: "no key" would be misleading.
       if (sent.kind === 'missing' && keyInBody && read.kind === 'problem') return read;
       const credential = sent.kind === 'missing' && keyInBody && read.kind === 'members' ? keyAmong(read.members, services) : sent;
       const refused = credential.kind === 'missing' ? noKey : services.identify(x, credential);
       if (refused !== undefined) return refused;
       const refusal = read.kind === 'members' ? take(x, read.members) : read;
-      // Told behind the admission: a revoked key and a throttled team are told so first.
+      // Answered after the admission, so that a revoked key and the rate limit come first.
       if (refusal !== undefined) x.set(chargeSlot, x.get(chargeSlot) ?? refusedCharge(refusal));
       return undefined;
     },
   };
 }
 
-/** An empty one is what clients send that have none. */
+/** An empty key counts as none: clients without one send it so. */
 function keyAmong(members: Members, { credentials }: GatewayServices): Credential {
   const key = members.get('api_key');
   if (key === undefined || key === null || key === '') return { kind: 'missing' };

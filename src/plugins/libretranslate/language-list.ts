@@ -36,7 +36,7 @@ const DOC: RouteDoc = {
 };
 
 export function languageList({ options }: PartSetup<LibreTranslateOptions>): ApiPart {
-  // Nobody is asked for a key here: a flood of requests is answered without making the list anew.
+  // No key is needed here, so a flood of requests must be cheap: the list is made once.
   const made = new WeakMap<Languages, Outcome>();
   const answer = (languages: Languages): Outcome => {
     let outcome = made.get(languages);

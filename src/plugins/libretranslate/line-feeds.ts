@@ -1,4 +1,4 @@
-// Line breaks of forms: browsers send both characters of each, whatever stands in the text.
+// Line breaks of forms: browsers send each as CR LF, whatever the text has.
 import { isFormType, isMultipartType } from 'lingate';
 import type { Members } from '../facades/members.ts';
 

@@ -4,7 +4,7 @@ import type { TranslationOptions } from 'lingate';
 export interface Order {
   /** As they were sent. */
   readonly entries: readonly string[];
-  /** Those that are not empty: no engine is bothered with the others. */
+  /** The entries that are not empty: only these go to the engine. */
   readonly text: readonly string[];
   readonly characters: number;
   readonly options: TranslationOptions;
@@ -13,5 +13,5 @@ export interface Order {
 
 export type AnswerShape =
   | { readonly kind: 'libretranslate'; readonly isList: boolean; /** Were asked for. */ readonly alternatives: boolean }
-  /** The small one of DeepLX. */
+  /** DeepLX's. */
   | { readonly kind: 'deeplx' };

@@ -69,7 +69,7 @@ export function settings({ options }: PartSetup<LibreTranslateOptions>): ApiPart
 function settingsOf(services: GatewayServices, { default_variants }: LibreTranslateOptions): string {
   const list = listed(services.languages(), default_variants).map(({ code, name }) => ({ code, name }));
   const english = list.find(({ code }) => code === 'en') ?? list[0];
-  // Whoever has to name the source is most likely to begin with English, and then wants another target.
+  // Without detection the source is preset to English, so the target is another language.
   if (!services.engineCan.detection) return settingsWith(english, list.find((one) => one !== english) ?? english);
   return settingsWith(example.language.source, english);
 }

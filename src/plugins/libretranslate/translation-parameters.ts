@@ -67,7 +67,7 @@ export function textsOf(value: unknown): Judged<Pick<Order, 'entries' | 'text' |
   return text.length === 0 ? missingParameter('q') : { sound: { entries: texts, text, characters } };
 }
 
-/** Numbers, and what forms make of them. */
+/** A number, or a form's digits. */
 function alternativesOf(value: unknown): Judged<number> {
   if (isMissing(value)) return { sound: 0 };
   const isNumber = typeof value === 'number' || (typeof value === 'string' && WHOLE_NUMBER.test(value));

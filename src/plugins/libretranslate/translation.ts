@@ -13,7 +13,7 @@ import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
 import { TRANSLATION_DOC } from './translation-doc.ts';
 
-/** Engines tell a language and not how sure they are: it is what they went by. */
+/** Engines report a language without a confidence; it is the one that they translated from. */
 export const CONFIDENCE = 100;
 
 export function translation({ options, host }: PartSetup<LibreTranslateOptions>): ApiPart {
@@ -88,7 +88,7 @@ function answerOf(x: Exchange, order: Order, translations: readonly Translation[
   );
 }
 
-/** One for each text; texts that say nothing of their language go with the others. `undefined` where none does. */
+/** One for each text; a text without a detected language gets the first one's that has. `undefined` where none has. */
 function detectedOf(all: readonly (Translation | undefined)[]): readonly object[] | undefined {
   const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
   if (first === undefined) return undefined;

@@ -1,4 +1,4 @@
-// How a protocol goes about its attempts: one each, on another replica, and none for a caller that has left.
+// Cases of how a protocol makes its attempts: one call each, on another replica, and none for a caller that has left.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { scriptedTranslation, status } from '../scripted-engine.ts';

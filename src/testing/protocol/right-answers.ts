@@ -1,4 +1,4 @@
-// Of a sound engine: every text has its translation, in order, and nothing is asked but what was.
+// Cases with a sound engine: every text gets its translation, in order, and only what was asked for is sent.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { scriptedTranslation } from '../scripted-engine.ts';

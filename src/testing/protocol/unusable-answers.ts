@@ -1,4 +1,4 @@
-// Of an answer that is wrong: it is an unusable attempt, the second makes good, and nothing of the engine's goes on.
+// Cases with a wrong answer: it is an unusable attempt, the second one makes up for it, and nothing that the engine said is passed on.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answer, CANARY, scriptedTranslation, status } from '../scripted-engine.ts';
@@ -65,7 +65,7 @@ export function unusableAnswers(it: AddCase, bench: Bench): void {
   });
 }
 
-/** Met by the first attempt only, it is made good by the second; met by both there is no translation. */
+/** If only the first attempt meets it, the second makes up for it; if both do, there is no translation. */
 async function costsAnAttempt(bench: Bench, behaviour: Behaviour, timeoutMs?: number): Promise<void> {
   const replicas = await bench.replicas();
   // The first attempt is made at the first replica.

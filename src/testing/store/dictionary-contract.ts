@@ -47,7 +47,7 @@ async function merge({ glossaries }: Store, teamId: string, glossaryId: string, 
     const [first, ...others] = record?.dictionaries ?? [];
     if (record === undefined || first === undefined) throw new Error('the glossary is gone');
     const before = answered(await glossaries.entries(teamId, first.dictionaryId));
-    // Nothing is found where another has taken its place meanwhile.
+    // Replaced meanwhile: read again.
     if (before === undefined) continue;
     const merged = dictionary([first.sourceLang, first.targetLang], { ...before.entries, ...entries });
     changed = answered(await glossaries.change(changeOf(teamId, record, [merged, ...others])));
@@ -211,7 +211,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     const read = async (from: Store): Promise<void> => {
       while (reading.on) {
         const found = answered(await from.glossaries.entries(teamId, (await served(team, reference, from))!));
-        // Gone already: the next admission names the one in its place.
+        // Replaced already: the next admission names the new one.
         if (found === undefined) continue;
         const { entries } = found;
         const texts = new Set(Object.values(entries));
