@@ -96,14 +96,15 @@ export class Books {
 
   /** Before a COMMIT, and before anything else reads or writes these tables. */
   flush(): void {
+    // `get` because `run` makes an object to tell what has changed, a quarter of a microsecond each.
     for (const team of this.#changed) {
       const { counts, window, no } = team;
-      this.#write.run(...valuesOf(WRITTEN, counts), window.newestMs, window.packed(), no);
+      this.#write.get(...valuesOf(WRITTEN, counts), window.newestMs, window.packed(), no);
       team.changed = false;
     }
     this.#changed.length = 0;
     for (const key of this.#changedKeys) {
-      this.#writeKey.run(...valuesOf(KEY_BOOKS, key.counts), key.team.no, key.no);
+      this.#writeKey.get(...valuesOf(KEY_BOOKS, key.counts), key.team.no, key.no);
       key.changed = false;
     }
     this.#changedKeys.length = 0;

@@ -1,6 +1,7 @@
 // Ids of requests: open, resolved, and cleared away in small batches when they are no longer remembered.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
+import { constraintViolationOf } from './database-fault.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
 import type { Held, TeamBooks } from './team-books.ts';
 
@@ -53,8 +54,8 @@ export class RequestIds {
       return statement;
     };
     this.#find = arrays('SELECT state, until_ms, characters FROM operations WHERE request_id = ? AND team = ?');
-    this.#open = database.prepare(`INSERT ${OPENED} ON CONFLICT DO NOTHING`);
-    this.#close = database.prepare(`INSERT ${CLOSED} ON CONFLICT DO NOTHING`);
+    this.#open = database.prepare(`INSERT ${OPENED}`);
+    this.#close = database.prepare(`INSERT ${CLOSED}`);
     // An id that is past its time, but not cleared away yet, makes room for the new one.
     this.#openOver = database.prepare(`INSERT OR REPLACE ${OPENED}`);
     this.#closeOver = database.prepare(`INSERT OR REPLACE ${CLOSED}`);
@@ -80,7 +81,7 @@ export class RequestIds {
     const { requestId, untilMs, characters, priceMicro } = reservation;
     const statement = over ? this.#openOver : this.#open;
     const { periodNo } = team.counts;
-    if (statement.run(requestId, team.no, untilMs, key, characters, priceMicro, periodNo).changes === 0) return false;
+    if (!isAdded(statement, requestId, team.no, untilMs, key, characters, priceMicro, periodNo)) return false;
     team.held.set(requestId, { key, characters, priceMicro, periodNo });
     this.#tick(nowMs);
     return true;
@@ -89,7 +90,7 @@ export class RequestIds {
   /** An id that holds nothing: it stands as released from now on. */
   addReleased(team: number, requestId: string, nowMs: number, over: boolean): boolean {
     const statement = over ? this.#closeOver : this.#close;
-    if (statement.run(requestId, team, nowMs + REMEMBER_MS).changes === 0) return false;
+    if (!isAdded(statement, requestId, team, nowMs + REMEMBER_MS)) return false;
     this.#tick(nowMs);
     return true;
   }
@@ -130,5 +131,16 @@ export class RequestIds {
     if (++this.#sinceCleared < CLEAR_EVERY) return;
     this.#sinceCleared = 0;
     this.clear(nowMs, CLEAR_MAX);
+  }
+}
+
+/** False when there is such a row. Ids come twice so seldom that an error for it costs less than counting changes each time. */
+function isAdded(statement: StatementSync, ...values: SQLInputValue[]): boolean {
+  try {
+    statement.get(...values);
+    return true;
+  } catch (error) {
+    if (constraintViolationOf(error) === 'exists') return false;
+    throw error;
   }
 }

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { DICTIONARIES } from './schema-dictionaries.ts';
+import { OPERATIONS } from './schema-operations.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
@@ -145,6 +146,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
     database.exec(LEDGER_SHAPE.after);
   },
   DICTIONARIES,
+  OPERATIONS,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

@@ -1,5 +1,6 @@
 // Group commit: one turn is one transaction, a bug hurts only its own operation, a fault hurts all of the group and keeps nothing.
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -103,6 +104,32 @@ describe('the store', () => {
   });
 });
 
+describe('gathering', () => {
+  test('a single caller waits for no turn but its own, whatever settlement rides along', async () => {
+    const store = await file.open();
+    const team = await teamUnderTest(store);
+    const { requestId } = await team.reserve(10);
+    const told: string[] = [];
+    void team.commit(requestId).then(({ kind }) => told.push(kind));
+    void team.admit().then(({ kind }) => told.push(kind));
+    await turn();
+    expect(told).toEqual(['committed', 'admitted']);
+  });
+
+  test('ends however many keep coming', async () => {
+    const store = await file.open();
+    const team = await teamUnderTest(store);
+    const told: unknown[] = [];
+    const admissions: Promise<unknown>[] = [];
+    while (told.length === 0) {
+      admissions.push(team.admit({ characters: 1 }).then(({ kind }) => told.push(kind)));
+      await turn();
+    }
+    await Promise.all(admissions);
+    expect(told).toEqual(admissions.map(() => 'admitted'));
+  });
+});
+
 describe('a group', () => {
   let database: DatabaseSync;
   let group: GroupCommit;
@@ -137,6 +164,19 @@ describe('a group', () => {
       .all()
       .map((row) => row['text']);
   }
+
+  test('is what turns that follow each other bring while several wait', async () => {
+    const patient = new GroupCommit({ database, path: file.path, log: SILENT, busyTimeoutMs: 60_000, gatherMsMax: 60_000 });
+    const add = (text: string) => patient.run(() => database.prepare('INSERT INTO notes VALUES (?)').run(text).changes);
+    const before = commitsInWal(file.path);
+    const added = [add('a'), add('b')];
+    for (const text of ['c', 'd', 'e']) {
+      await turn();
+      added.push(add(text));
+    }
+    expect(await Promise.all(added)).toEqual([1, 1, 1, 1, 1]);
+    expect(commitsInWal(file.path)).toBe(before + 1);
+  });
 
   test('with a bug in the middle loses only what the bug had written', async () => {
     const bug = run(() => {
