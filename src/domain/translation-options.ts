@@ -51,15 +51,33 @@ export const NOTHING_CHOSEN: Omit<TranslationOptions, 'targetLang'> = {
 
 export const TRANSLATION_OPTIONS = Object.keys(OPTION_NAMES) as readonly (keyof TranslationOptions)[];
 
+/** Reading by a name that is not written out takes ten times as long. */
+const VALUES: { readonly [Option in keyof TranslationOptions]: (options: TranslationOptions) => TranslationOptions[Option] } = {
+  sourceLang: ({ sourceLang }) => sourceLang,
+  targetLang: ({ targetLang }) => targetLang,
+  formality: ({ formality }) => formality,
+  context: ({ context }) => context,
+  glossary: ({ glossary }) => glossary,
+  format: ({ format }) => format,
+  ignoreTags: ({ ignoreTags }) => ignoreTags,
+};
+const READERS = TRANSLATION_OPTIONS.map((name) => VALUES[name]);
+
 /** Equal for equal options, different for different ones; of a glossary it holds the id alone. */
 export function keyOfOptions(options: TranslationOptions): string {
   let key = '';
-  for (const name of TRANSLATION_OPTIONS) {
-    const value = options[name];
+  for (const read of READERS) {
+    const value = read(options);
     // With its length before it no value can look like the end of another.
     if (typeof value === 'string') key += `${value.length}:${value}`;
     else if (value !== undefined) key += JSON.stringify('id' in value ? value.id : value);
     key += '|';
   }
   return key;
+}
+
+/** Whether each is the same value, a glossary and a list the same object. Much cheaper than two keys; `false` tells nothing. */
+export function sameOptions(one: TranslationOptions, other: TranslationOptions): boolean {
+  for (const read of READERS) if (read(one) !== read(other)) return false;
+  return true;
 }

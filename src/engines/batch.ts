@@ -1,5 +1,6 @@
 // Requests that share their first attempt at the engine, each of them free to leave; a failed one each makes good by itself.
 import type { Cancellation } from '../core/exchange.ts';
+import { sameOptions } from '../domain/translation-options.ts';
 import type { AskedWork, Attempt, EngineResult, EngineWork } from '../ports/engine.ts';
 import { NO_FAILURES } from './balancer.ts';
 import type { AttemptwiseEngine } from './balancer.ts';
@@ -28,6 +29,8 @@ const CALLED_OFF: EngineResult = { kind: 'unavailable', failures: ['cancelled'] 
 /** To the shared attempt it is the caller: one that leaves when all its members have left. */
 export class Batch implements Cancellation {
   readonly key: string;
+  /** What all of it has in common with the work that it was begun for. */
+  readonly #kind: Pick<EngineWork, 'options' | 'attemptMs'>;
   cancelled = false;
   /** Waits for more requests to join. */
   timer: NodeJS.Timeout | undefined = undefined;
@@ -38,8 +41,14 @@ export class Batch implements Cancellation {
   #staying = 0;
   #listener: (() => void) | undefined = undefined;
 
-  constructor(key: string) {
+  constructor(key: string, { options, attemptMs }: EngineWork) {
     this.key = key;
+    this.#kind = { options, attemptMs };
+  }
+
+  /** Whether its key is this work's key, told without making one; `false` tells nothing. */
+  isSurelyFor({ options, attemptMs }: EngineWork): boolean {
+    return attemptMs === this.#kind.attemptMs && sameOptions(options, this.#kind.options);
   }
 
   /** Whether this work, whose key is the batch's, may go with the others. */

@@ -7,6 +7,8 @@ import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
 import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
 
+const LOOKED_AT_MAX = 8;
+
 export class BatchingEngine implements ReplicatedEngine {
   readonly #balancer: AttemptwiseEngine;
   readonly #limits: BatchLimits;
@@ -33,14 +35,14 @@ export class BatchingEngine implements ReplicatedEngine {
       this.#balancer.translateFor(asked, cancellation);
       return;
     }
-    // Who may wait less than others shares a call with those alone that may wait as long.
-    const key = keyOfOptions(asked.options) + (asked.attemptMs ?? '');
-    let batch = this.#open.get(key);
+    let batch = this.#find(asked);
+    const key = batch?.key ?? keyOf(asked);
+    batch ??= this.#open.get(key);
     if (batch !== undefined && !batch.takes(asked, characters, this.#limits)) {
       this.#send(batch);
       batch = undefined;
     }
-    batch ??= this.#begin(key);
+    batch ??= this.#begin(key, asked);
     batch.join(asked, characters, cancellation);
     if (batch.texts === textsMax) this.#send(batch);
   }
@@ -62,8 +64,15 @@ export class BatchingEngine implements ReplicatedEngine {
     await this.#balancer.close();
   }
 
-  #begin(key: string): Batch {
-    const batch = new Batch(key);
+  /** Most requests at a moment are of few kinds: then a look at each is ten times cheaper than a key. */
+  #find(asked: AskedWork): Batch | undefined {
+    if (this.#open.size > LOOKED_AT_MAX) return undefined;
+    for (const batch of this.#open.values()) if (batch.isSurelyFor(asked)) return batch;
+    return undefined;
+  }
+
+  #begin(key: string, first: AskedWork): Batch {
+    const batch = new Batch(key, first);
     this.#open.set(key, batch);
     if (this.#limits.waitMs > 0) batch.timer = setTimeout(this.#sendOpen, this.#limits.waitMs, batch);
     else setImmediate(this.#sendOpen, batch);
@@ -80,6 +89,11 @@ export class BatchingEngine implements ReplicatedEngine {
     clearTimeout(batch.timer);
     batch.start(this.#balancer, this.#onBatch);
   }
+}
+
+/** Who may wait less than others shares a call with those alone that may wait as long. */
+function keyOf({ options, attemptMs }: EngineWork): string {
+  return keyOfOptions(options) + (attemptMs ?? '');
 }
 
 function charactersOf(text: readonly string[]): number {
