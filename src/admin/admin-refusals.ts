@@ -2,7 +2,7 @@
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { AdminRefusal } from './admin-operations.ts';
+import type { AdminRefusal } from './admin-result.ts';
 
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');

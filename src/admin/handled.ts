@@ -2,7 +2,7 @@
 import type { Refusal } from '../core/outcome.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { refusalOf } from './admin-refusals.ts';
-import type { AdminResult } from './admin-operations.ts';
+import type { AdminResult } from './admin-result.ts';
 
 /** A value to answer, with the members that its audit line adds; or a refusal. */
 export type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Refusal;

@@ -1,6 +1,6 @@
 // Gives a command the operations on teams, keys and plans over the configured store, and puts their refusals into words.
 import { AdminOperations } from '../admin/admin-operations.ts';
-import type { AdminRefusal, AdminResult } from '../admin/admin-operations.ts';
+import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import { nearest } from '../config/nearest.ts';
 import { storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';

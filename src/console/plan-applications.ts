@@ -1,5 +1,6 @@
 // Plans that are being applied: with many teams longer than a browser waits, so in the background, and the page shows how far it is.
-import type { AdminOperations, AdminRefusal, PlanApplied } from '../admin/admin-operations.ts';
+import type { AdminOperations, PlanApplied } from '../admin/admin-operations.ts';
+import type { AdminRefusal } from '../admin/admin-result.ts';
 
 /** The latest application of a plan. */
 export type Application =

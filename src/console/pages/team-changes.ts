@@ -1,6 +1,7 @@
 // What the forms of a team's page do: a new key, credit, another plan, another name.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
-import type { AdminResult, TeamEdit } from '../../admin/admin-operations.ts';
+import type { TeamEdit } from '../../admin/admin-operations.ts';
+import type { AdminResult } from '../../admin/admin-result.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { minorRoundedDown } from '../../domain/money.ts';

@@ -1,7 +1,8 @@
 // A plan's application goes on behind the page: one at a time, told as it stands, and what stopped it is told too.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { AdminResult, PlanApplied } from '../../../src/admin/admin-operations.ts';
+import type { PlanApplied } from '../../../src/admin/admin-operations.ts';
+import type { AdminResult } from '../../../src/admin/admin-result.ts';
 import { PlanApplications } from '../../../src/console/plan-applications.ts';
 
 type Progress = (changed: number, behind: number) => void;

@@ -1,0 +1,45 @@
+// What an operation comes to: what was asked for, a reason why it cannot be done, or a store that is away.
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { TeamPage } from '../ports/team-registry.ts';
+
+/** Why an operation cannot be done. Command line, admin API and console each word it themselves. */
+export type AdminRefusal =
+  | { readonly kind: 'no_such_team'; readonly teamId: string }
+  | { readonly kind: 'no_such_key'; readonly keyId: string }
+  | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
+  /** Credit for a team whose plan has billing quota. */
+  | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }
+  /** The balance would pass what a team can have. */
+  | { readonly kind: 'balance_too_large'; readonly maxMinor: number };
+
+export type AdminResult<T> = { readonly kind: 'done'; readonly value: T } | AdminRefusal | StoreUnavailable;
+
+export interface TeamList<Listed> {
+  readonly teams: readonly Listed[];
+  /** Where the next page begins, if there is one. */
+  readonly next: string | undefined;
+}
+
+export function done<T>(value: T): { readonly kind: 'done'; readonly value: T } {
+  return { kind: 'done', value };
+}
+
+/** Asks for one team more than is shown, which tells whether there is a next page. */
+export function oneMore(page: TeamPage): TeamPage {
+  return { ...page, limit: page.limit + 1 };
+}
+
+/** A page of what was asked for by `oneMore`. */
+export function cut<T>(found: readonly T[] | StoreUnavailable, { limit }: TeamPage, idOf: (listed: T) => string): AdminResult<TeamList<T>> {
+  if (isUnavailable(found)) return found;
+  const teams = found.slice(0, limit);
+  const last = teams.at(-1);
+  return done({ teams, next: last !== undefined && found.length > limit ? idOf(last) : undefined });
+}
+
+/** What the registry has answered for a team. */
+export function ofTeam<T extends object>(teamId: string, found: T | undefined | StoreUnavailable): AdminResult<T> {
+  if (found === undefined) return { kind: 'no_such_team', teamId };
+  return isUnavailable(found) ? found : done(found);
+}
