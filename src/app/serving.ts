@@ -1,36 +1,23 @@
-// What serves callers in one process: store, engine, steps and public listener; all of the wiring but the operator's side.
-import { performance } from 'node:perf_hooks';
+// What serves callers in one process: chains over what is open, the public listener, and how it ends.
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import type { Config } from '../config/config.ts';
-import type { EngineSettings } from '../config/engine-options.ts';
-import type { ForwardRoute } from '../domain/forward-route.ts';
-import { loadPlugins } from '../config/plugins.ts';
-import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { Languages, withFormality } from '../domain/languages.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import { openEngine } from '../engines/open-engine.ts';
-import type { ReplicatedEngine } from '../engines/balancer.ts';
-import { setUpEngine } from './engine-setup.ts';
-import { openUpstream, setUpForward } from './forward-setup.ts';
-import { pluginRows } from './plugin-routes.ts';
 import type { ProcessState } from './process-state.ts';
+import { clock, monotonicMs, openParts } from './opened.ts';
+import type { Opened } from './opened.ts';
 import { openGateway } from './open-gateway.ts';
 import type { Sources } from './open-gateway.ts';
-import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { LoopPressure } from '../runtime/loop-pressure.ts';
-import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
-import { StoreProbe } from '../runtime/store-probe.ts';
 import { startListener } from './public-listener.ts';
 import type { Listening, ListenOptions } from './public-listener.ts';
 import { openSettlements, settle } from './settling.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { PluginApis } from '../ports/plugin.ts';
@@ -41,7 +28,6 @@ import { drain } from '../server/lifecycle.ts';
 import type { Listener } from '../server/listener.ts';
 import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
-import { openStore } from '../stores/open.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 export interface Serving {
@@ -64,44 +50,12 @@ export interface Serving {
   replace(config: Config): void;
 }
 
-const clock: Clock = { nowMs: () => Date.now() };
-const monotonicMs = (): number => performance.now();
 /** Entries of some hundred large glossaries, or very many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Everything that is opened before the port. */
-interface Opened {
-  readonly config: Config;
-  readonly output: JsonLog;
-  readonly down: Teardown;
-  readonly metrics: Metrics;
-  readonly plugins: LoadedPlugins;
-  readonly store: Store;
-  readonly engine: ReplicatedEngine;
-  readonly can: EngineCapabilities;
-  readonly forward: readonly ForwardRoute[];
-  readonly upstream: ProxyUpstream | undefined;
-  readonly probe: StoreProbe;
-}
-
 /** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
 export async function openServing(config: Config, output: JsonLog, down: Teardown): Promise<Serving> {
-  const { log } = output;
-  const metrics = openMetrics();
-  const plugins = await loadPlugins(config.plugins, log);
-  down.add('plugins', () => plugins.close());
-  const settings = setUpEngine(config, plugins.engines);
-  const forward = setUpForward(config, pluginRows(plugins));
-  const engine = openEngineOf(config, settings, metrics);
-  down.add('engine', () => engine.close());
-  const upstream = await openUpstream(config);
-  down.add('upstream', () => upstream?.close());
-  const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
-  down.add('store', () => store.close());
-  const probe = new StoreProbe(store, monotonicMs);
-  down.add('store probe', () => probe.close());
-  metrics.gauge('store_up', () => Number(probe.answers));
-  return new OpenServing({ config, output, down, metrics, plugins, store, engine, can: settings.can, forward, upstream, probe });
+  return new OpenServing(await openParts(config, output, down));
 }
 
 class OpenServing implements Serving {
@@ -214,15 +168,4 @@ function cachesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCa
     onLookup: (result) => metrics.keyLookup(result),
   });
   return { keys, glossaries: new LruGlossaryCache({ store: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
-}
-
-function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics): ReplicatedEngine {
-  return openEngine({
-    ...engine,
-    protocol,
-    options,
-    headers,
-    onBatch: (requests) => metrics.engineBatch(requests),
-    onTokens: (tokens) => metrics.engineTokens(tokens),
-  });
 }

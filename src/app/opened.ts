@@ -1,0 +1,70 @@
+// What a process that serves opens before its port: plugins, engine, upstream and store; they are closed in reverse order.
+import { performance } from 'node:perf_hooks';
+import type { Config } from '../config/config.ts';
+import type { EngineSettings } from '../config/engine-options.ts';
+import { loadPlugins } from '../config/plugins.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import type { Teardown } from '../core/teardown.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
+import type { ReplicatedEngine } from '../engines/balancer.ts';
+import { openEngine } from '../engines/open-engine.ts';
+import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
+import type { JsonLog } from '../ops/json-log.ts';
+import { openMetrics } from '../ops/metrics/metrics.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EngineCapabilities } from '../ports/engine.ts';
+import type { Store } from '../ports/store.ts';
+import { StoreProbe } from '../runtime/store-probe.ts';
+import { openStore } from '../stores/open.ts';
+import { setUpEngine } from './engine-setup.ts';
+import { openUpstream, setUpForward } from './forward-setup.ts';
+import { pluginRows } from './plugin-routes.ts';
+
+export const clock: Clock = { nowMs: () => Date.now() };
+export const monotonicMs = (): number => performance.now();
+
+export interface Opened {
+  readonly config: Config;
+  readonly output: JsonLog;
+  readonly down: Teardown;
+  readonly metrics: Metrics;
+  readonly plugins: LoadedPlugins;
+  readonly store: Store;
+  readonly engine: ReplicatedEngine;
+  readonly can: EngineCapabilities;
+  readonly forward: readonly ForwardRoute[];
+  readonly upstream: ProxyUpstream | undefined;
+  readonly probe: StoreProbe;
+}
+
+/** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
+export async function openParts(config: Config, output: JsonLog, down: Teardown): Promise<Opened> {
+  const { log } = output;
+  const metrics = openMetrics();
+  const plugins = await loadPlugins(config.plugins, log);
+  down.add('plugins', () => plugins.close());
+  const settings = setUpEngine(config, plugins.engines);
+  const forward = setUpForward(config, pluginRows(plugins));
+  const engine = openEngineOf(config, settings, metrics);
+  down.add('engine', () => engine.close());
+  const upstream = await openUpstream(config);
+  down.add('upstream', () => upstream?.close());
+  const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
+  down.add('store', () => store.close());
+  const probe = new StoreProbe(store, monotonicMs);
+  down.add('store probe', () => probe.close());
+  metrics.gauge('store_up', () => Number(probe.answers));
+  return { config, output, down, metrics, plugins, store, engine, can: settings.can, forward, upstream, probe };
+}
+
+function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics): ReplicatedEngine {
+  return openEngine({
+    ...engine,
+    protocol,
+    options,
+    headers,
+    onBatch: (requests) => metrics.engineBatch(requests),
+    onTokens: (tokens) => metrics.engineTokens(tokens),
+  });
+}
