@@ -1,9 +1,10 @@
 // The Lua operations: read from their files at boot, each put together with the parts that it stands on.
 import { readFileSync } from 'node:fs';
+import { joinLua } from './lua-text.ts';
 import { CONSTANTS } from './team-layout.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-const SHARED = ['shared', 'layout'] as const;
+const SHARED = ['shared', 'arguments', 'layout'] as const;
 const TEAM = ['plan', 'team'] as const;
 const BOOKS = [...TEAM, 'places', 'records', 'reservations', 'expiry', 'ids', 'account'] as const;
 
@@ -17,7 +18,7 @@ interface ScriptFiles {
 /** Each operation's files in order; its function has its name. */
 const SCRIPTS = {
   ledger: {
-    files: [...SHARED, 'window', 'plan', 'call', 'fast', 'ledger'],
+    files: ['shared', 'layout', 'window', 'plan', 'call', 'fast', 'ledger'],
     onDemand: [...SHARED, 'window', ...BOOKS, 'admit', 'resolve', 'general'],
   },
   standing: { files: [...SHARED, 'window', ...BOOKS, 'standing'] },
@@ -29,8 +30,8 @@ const SCRIPTS = {
   create_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   change_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   remove_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
-  index_team: { files: ['shared', 'search-lines', 'index-team'] },
-  find_teams: { files: ['shared', 'search-lines', 'find-teams'] },
+  index_team: { files: ['shared', 'arguments', 'search-lines', 'index-team'] },
+  find_teams: { files: ['shared', 'arguments', 'search-lines', 'find-teams'] },
 } as const satisfies Record<string, ScriptFiles>;
 
 export type ScriptName = keyof typeof SCRIPTS;
@@ -63,7 +64,7 @@ export function scriptText(name: ScriptName, way: LedgerWay = 'fast'): string {
   const parts = files.map(textOf);
   // Redis makes every function of a script anew each time it runs: what is seldom needed shall not cost it.
   if (onDemand !== undefined) parts.splice(-1, 0, `local function make_general()\n${onDemand.map(textOf).join('\n')}\nreturn general\nend`);
-  return [CONSTANTS, WAYS[way], ...parts, `return ${name}()`].join('\n');
+  return joinLua([CONSTANTS, WAYS[way], ...parts, `return ${name}()`]);
 }
 
 function textOf(file: string): string {

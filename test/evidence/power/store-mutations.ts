@@ -63,6 +63,7 @@ const DRIVER: readonly Mutation[] = [
 const KEYSPACE = 'test/unit/stores/redis/keyspace.test.ts';
 const REPEATED = 'if record and record.until_ms > account.now then\n    return PLACELESS.repeated\n  end';
 const FORGETTABLE = 'if record and (byte(record) == IS_OPEN or select(2, parse(DONE, record)) > now) then';
+const LIMIT = 'plan[CHARACTER_LIMIT] + plan[OVERAGE_CHARACTERS]';
 const PUSHED = "if call('RPUSH', places_key";
 
 /** In the way that the common case takes. */
@@ -107,16 +108,22 @@ const FAST: readonly Mutation[] = (
       contract('Redis', 'request rate'),
     ],
     ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', { file: 'test/unit/stores/redis/admission.test.ts' }],
-    ['the quota is off by one', 'judge_books(plan, characters,', 'judge_books(plan, characters - 1,', contract('Redis', 'quota')],
-    ['open reservations are not counted', 'characters, used, held, balance', 'characters, used, 0, balance', contract('Redis', 'quota')],
-    ['held credit is spent again', 'balance, held_micro, ends', 'balance, 0, ends', contract('Redis', 'credit')],
+    ['the quota is off by one', 'EXCEEDS_QUOTA then', `used + held + characters > ${LIMIT} + 1 then`, contract('Redis', 'quota')],
+    ['open reservations are not counted', 'EXCEEDS_QUOTA then', `used + characters > ${LIMIT} then`, contract('Redis', 'quota')],
+    ['held credit is spent again', 'EXCEEDS_CREDIT', 'IS_CREDIT and micro > balance', contract('Redis', 'credit')],
     ['credit is not drawn down', 'max(0, balance - micro)', 'balance', contract('Redis', 'credit')],
     ['a request is counted twice for its key', 'key_requests + 1, true', 'key_requests + 2, true', contract('Redis', 'keys')],
-    ['an id that comes twice in a call counts twice', 'seen[id] == first or ', '', { file: 'test/unit/stores/redis/turns.test.ts' }],
+    [
+      'an id that comes twice in a call counts twice',
+      'if seen[id] == first then',
+      'if false then',
+      { file: 'test/unit/stores/redis/turns.test.ts' },
+    ],
     ['an id is forgotten while it is open', FORGETTABLE, 'if false then', { file: KEYSPACE, names: 'keep what is open' }],
     ['places that may count again are dropped', 'min(passed, length - rate)', 'passed', { file: KEYSPACE, names: 'keep the places' }],
     ['the time to live is never renewed', 'written > 2 and (fresh or expires < until_ms)', 'fresh', { file: KEYSPACE, names: 'renew' }],
     ['a full server is made to admit', PUSHED, `call('HDEL', ids_key, '')\n    ${PUSHED}`, failures('admits nothing')],
+    ['an admission leaves no trace in the head', 'taken == 0 and not renewed', 'not renewed', contract('Redis', 'request rate')],
     ['a short lease is not listed', 'lease <= LOOK_MS or ', '', contract('Redis', 'resolution')],
   ] as readonly (readonly [name: string, find: string, replace: string, caughtBy: TestRun])[]
 ).map(([name, find, replace, caughtBy]) => inRedis(`${name}, the fast way`, 'lua/fast.lua', find, replace, caughtBy));
@@ -168,15 +175,15 @@ const LUA: readonly Mutation[] = [
     'if true then',
     contract('Redis', 'a clock that steps back'),
   ),
-  inRedis(
-    'the quota is off by one',
-    'lua/plan.lua',
-    'plan[CHARACTER_LIMIT] + plan[OVERAGE_CHARACTERS]',
-    'plan[CHARACTER_LIMIT] + plan[OVERAGE_CHARACTERS] + 1',
-    contract('Redis', 'quota'),
-  ),
+  inRedis('the quota is off by one', 'lua/plan.lua', LIMIT, `${LIMIT} + 1`, contract('Redis', 'quota')),
   inRedis('open reservations are not counted', 'lua/admit.lua', 'team.used, head.held, ', 'team.used, 0, ', contract('Redis', 'quota')),
-  inRedis('held credit is spent again', 'lua/admit.lua', 'team.balance, head.held_micro,', 'team.balance, 0,', contract('Redis', 'credit')),
+  inRedis(
+    'held credit is spent again',
+    'lua/admit.lua',
+    'team.balance, head.held_micro\n',
+    'team.balance, 0\n',
+    contract('Redis', 'credit'),
+  ),
   inRedis(
     'what was reserved in a period is charged to the next',
     'lua/resolve.lua',

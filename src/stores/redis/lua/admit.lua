@@ -57,9 +57,9 @@ end
 -- The answer, and the reservation if it has one.
 local function judge(account, i)
   local team, head, what, characters = account.team, account.ids.head, op_what[i], op_characters[i]
-  local too_long = has(what, HAS_CHARACTERS) and judge_text(team.plan, characters)
-  if too_long then
-    return too_long
+  local plan, used, held, balance, held_micro = team.plan, team.used, head.held, team.balance, head.held_micro
+  if has(what, HAS_CHARACTERS) and IS_TOO_LONG then
+    return 'x' .. pack('>d', plan[MAX_CHARACTERS_PER_REQUEST])
   end
   if not has(what, RESERVES) or not has(what, HAS_CHARACTERS) then
     return ADMITTED
@@ -72,10 +72,12 @@ local function judge(account, i)
       return refusal
     end
   end
-  local refusal, micro =
-    judge_books(team.plan, characters, team.used, head.held, team.balance, head.held_micro, team.ends, team.currency)
-  if refusal then
-    return refusal
+  local micro = MICRO
+  if EXCEEDS_CREDIT then
+    return 'c' .. pack('>ddBc0', balance - held_micro, micro, #team.currency, team.currency)
+  end
+  if EXCEEDS_QUOTA then
+    return 'q' .. pack('>ddd', plan[CHARACTER_LIMIT], plan[OVERAGE_CAP_MINOR], team.ends)
   end
   local lease = account.now + op_lease[i]
   return reserved, { kind = IS_OPEN, characters = characters, micro = micro, number = team.number, lease = lease, key = op_key[i] }

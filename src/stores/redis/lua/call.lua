@@ -19,43 +19,38 @@ local function has(what, flag)
   return what % (2 * flag) >= flag
 end
 
-local function read_operation(data, at, i)
-  local what
-  op_id[i], what, at = parse('>Bc0B', data, at)
-  op_what[i] = what
-  if what >= ADMISSION then
-    op_key[i], op_characters[i], op_lease[i], at = parse('>Bc0dd', data, at)
-    if has(what, HAS_GLOSSARY) then
-      op_glossary[i], op_pair[i], at = parse('>Bc0Bc0', data, at)
-    end
-  end
-  return at
-end
-
--- All of it before anything is done, so that a call that is cut short does nothing. Groups are `first` and `last` of each
--- team, and what was offered to it.
+-- All of it before anything is done, so that a call that is cut short does nothing. Groups are from one of `firsts` to the
+-- next; `offers` holds what was offered to some.
 local function read_call(data)
   local clock, deadline, at = parse('>dd', data)
-  local firsts, offers, count, operations = {}, {}, 0, 0
+  local firsts, offers, i = {}, {}, 0
   for k = 1, #KEYS do
-    local offered
-    offered, at = parse('>B', data, at)
-    offers[k] = {}
+    local offered, count
+    offered, at = byte(data, at), at + 1
     if offered == 1 then
-      local offer = offers[k]
+      local offer = {}
       offer.starts, offer.ends, offer.created, offer.length, at = parse('>dddBc0', data, at)
+      offers[k] = offer
     end
     count, at = parse('>I2', data, at)
-    firsts[k] = operations + 1
-    for i = operations + 1, operations + count do
-      at = read_operation(data, at, i)
+    firsts[k] = i + 1
+    for _ = 1, count do
+      local what
+      i = i + 1
+      op_id[i], what, at = parse('>Bc0B', data, at)
+      op_what[i] = what
+      if what >= ADMISSION then
+        op_key[i], op_characters[i], op_lease[i], at = parse('>Bc0dd', data, at)
+        if what ~= PLAIN and has(what, HAS_GLOSSARY) then
+          op_glossary[i], op_pair[i], at = parse('>Bc0Bc0', data, at)
+        end
+      end
     end
-    operations = operations + count
   end
   if at ~= #data + 1 then
     error('a key is missing: the call says more than its keys account for')
   end
-  firsts[#KEYS + 1] = operations + 1
+  firsts[#KEYS + 1] = i + 1
   return clock, deadline, firsts, offers
 end
 

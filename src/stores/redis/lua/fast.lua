@@ -2,8 +2,8 @@
 -- reservations of this period that are settled in time. Whatever else it meets it gives up before anything is written.
 -- Keep it a plain run through local variables: that, not what it does, is what makes it cheap.
 
-local seen = {}
-local fields, taken_places, key_names = {}, {}, {}
+local seen, plans = {}, {}
+local fields, taken_places = {}, {}
 
 -- The records of ids that can be forgotten, read; nil when one of them cannot. Second: the time of the first id not looked at.
 local function read_forgettable(ids_key, places_key, passed, length, now)
@@ -42,7 +42,7 @@ end
 
 -- Answers whether it was done.
 local function fast(team_key, first, last, now)
-  local ids_key, places_key = beside(team_key, 'ids'), beside(team_key, 'places')
+  local ids_key, places_key = beside(team_key, 'ids')
   local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
   if not got[1] then
     return false
@@ -60,10 +60,16 @@ local function fast(team_key, first, last, now)
     else
       of = key_of_open(record, number)
     end
-    if not of or seen[id] == first or (key and of ~= key) then
+    if not of or (key and of ~= key) then
       return false
     end
-    key, seen[id] = of, first
+    key = of
+    if last > first then
+      if seen[id] == first then
+        return false
+      end
+      seen[id] = first
+    end
   end
   local stored = asked and call('HMGET', team_key, 'b', 'k' .. key, 'p') or call('HMGET', team_key, 'b', 'k' .. key)
   if not (stored[1] and stored[2]) or (asked and not stored[3]) then
@@ -82,7 +88,10 @@ local function fast(team_key, first, last, now)
     if active ~= 1 then
       return false
     end
-    plan = read_plan(stored[3])
+    -- Many teams have the same.
+    plan = plans[stored[3]] or read_plan(stored[3])
+    plans[stored[3]] = plan
+    places_key = beside(team_key, 'places')
     rate = plan[REQUESTS_PER_SECOND]
   end
   -- As counted from now; what is stored is counted from the newest place, and stays so unless one is taken.
@@ -121,11 +130,8 @@ local function fast(team_key, first, last, now)
         local characters, lease = op_characters[i], op_lease[i]
         fields[written + 1] = id
         if what == PLAIN or (has(what, RESERVES) and has(what, HAS_CHARACTERS)) then
-          if lease <= LOOK_MS or has(what, HAS_GLOSSARY) or judge_text(plan, characters) then
-            return false
-          end
-          local refusal, micro = judge_books(plan, characters, used, held, balance, held_micro, ends, '')
-          if refusal then
+          local micro = MICRO
+          if lease <= LOOK_MS or what ~= PLAIN and has(what, HAS_GLOSSARY) or IS_TOO_LONG or EXCEEDS_CREDIT or EXCEEDS_QUOTA then
             return false
           end
           held, held_micro = held + characters, held_micro + micro
@@ -133,7 +139,7 @@ local function fast(team_key, first, last, now)
           fields[written + 2] = pack(OPEN, IS_OPEN, characters, micro, number, now + lease) .. key
           answers[i] = standing .. RESERVED
         else
-          if has(what, HAS_CHARACTERS) and judge_text(plan, characters) then
+          if has(what, HAS_CHARACTERS) and IS_TOO_LONG then
             return false
           end
           fields[written + 2] = pack(DONE, IS_RELEASED, until_bytes)
@@ -198,7 +204,11 @@ local function fast(team_key, first, last, now)
   end
   if written > 2 then
     fields[1] = 'h'
-    fields[2] = pack(HEAD, held, held_micro, number, newest, late, expires, current, previous, length, passed, oldest, shortest)
+    if taken == 0 and not renewed then
+      fields[2] = pack(HEAD_HELD, held, held_micro) .. sub(got[1], BEHIND_HELD)
+    else
+      fields[2] = pack(HEAD, held, held_micro, number, newest, late, expires, current, previous, length, passed, oldest, shortest)
+    end
     call('HSET', ids_key, unpack(fields, 1, written))
   end
   if asked then
@@ -214,7 +224,7 @@ local function fast(team_key, first, last, now)
   end
   if renewed then
     call('PEXPIRE', ids_key, expires - now)
-    call('PEXPIRE', places_key, expires - now)
+    call('PEXPIRE', beside(team_key, 'places'), expires - now)
   end
   return true
 end

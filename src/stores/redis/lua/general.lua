@@ -8,7 +8,7 @@ local function general(team_key, first, last, now, offer, settles)
     end
     return true
   end
-  local account = open_account(team, offer, now, { unpack(op_id, first, last) })
+  local account = open_account(team, offer or {}, now, { unpack(op_id, first, last) })
   if not account then
     answer_all(first, last, 'P' .. pack('>dBc0', team.created, #team.length, team.length))
     return true

@@ -22,6 +22,9 @@ local PLACE_ID = 7
 -- places in the list, and how many of them, from the oldest, have been looked at; time of the first that has not; the
 -- shortest lease among those.
 local HEAD = '>I7I7I4I6I6I6I4I4I4I4I6I4'
+-- What is held, alone.
+local HEAD_HELD = '>I7I7'
+local BEHIND_HELD = 15
 local NEVER = 281474976710655
 local LONGEST = 4294967295
 

@@ -37,7 +37,7 @@ local function settle_alone(team_key, first, last, now, offer)
 end
 
 local function ledger()
-  local clock, deadline, firsts, offers = read_call(text_at(1))
+  local clock, deadline, firsts, offers = read_call(ARGV[1] or error('argument 1 is missing'))
   local now = clock < 0 and server_ms() or clock
   local refused = {}
   if now > deadline then
