@@ -4,7 +4,7 @@ const DECLARATION = /^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (.+)$/gm;
 const TOKEN = /--[^\n]*|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b[A-Z][A-Z0-9_]*\b/g;
 const VALUES = /(?:'(?:[^'\\]|\\.)*'|[^,'])+/g;
 /** What would be made anew at each place. */
-const IS_MADE = /[({]/;
+const IS_MADE = /\w\(|\{/;
 
 /**
  * `local NAME = text` at the beginning of a line says what NAME stands for all over the script, an expression of whatever is

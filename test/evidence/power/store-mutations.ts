@@ -69,13 +69,8 @@ const PUSHED = "if call('RPUSH', places_key";
 /** In the way that the common case takes. */
 const FAST: readonly Mutation[] = (
   [
-    [
-      'an id that is known is admitted anew',
-      'return not record or (byte(record)',
-      'return true or (byte(record)',
-      contract('Redis', 'resolved ids'),
-    ],
-    ['an id of a period that was left is settled in this one', 'return of == number and sub(', 'return sub(', contract('Redis', 'periods')],
+    ['an id that is known is admitted anew', 'not record or is_forgotten(record, now)', 'true', contract('Redis', 'resolved ids')],
+    ['an id of a period that was left is settled in this one', 'reserved_in == number and sub(', 'sub(', contract('Redis', 'periods')],
     ['what is released stays held', 'held, held_micro = held - characters, held_micro - micro', '', contract('Redis', 'resolution')],
     [
       'an ended lease is committed',
@@ -104,7 +99,7 @@ const FAST: readonly Mutation[] = (
     [
       'a 429 takes a place',
       'answers[i] = rate_limited(rate, wait)',
-      'answers[i], taken, taken_places[taken + 1] = rate_limited(rate, wait), taken + 1, now_bytes .. id',
+      'answers[i], taken, taken_places[taken + 1] = rate_limited(rate, wait), taken + 1, place_now .. id',
       contract('Redis', 'request rate'),
     ],
     ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', { file: 'test/unit/stores/redis/admission.test.ts' }],

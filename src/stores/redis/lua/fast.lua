@@ -2,8 +2,11 @@
 -- reservations of this period that are settled in time. Whatever else it meets it gives up before anything is written.
 -- Keep it a plain run through local variables: that, not what it does, is what makes it cheap.
 
-local seen, plans = {}, {}
+local seen, plans, op_micro = {}, {}, {}
 local fields, taken_places = {}, {}
+-- The same for all teams of a call: the time of a place that is taken, and records of ids by how they stand.
+local place_now
+local done_now = {}
 
 -- The records of ids that can be forgotten, read; nil when one of them cannot. Second: the time of the first id not looked at.
 local function read_forgettable(ids_key, places_key, passed, length, now)
@@ -27,17 +30,14 @@ local function read_forgettable(ids_key, places_key, passed, length, now)
   return ids, oldest
 end
 
--- The key of what is to be settled; nil when it is not open in this period.
-local function key_of_open(record, number)
-  if not record or byte(record) ~= IS_OPEN then
-    return nil
-  end
-  local _, _, _, of, _, at = parse(OPEN, record)
-  return of == number and sub(record, at) or nil
+local function is_forgotten(record, now)
+  return byte(record) ~= IS_OPEN and select(2, parse(DONE, record)) <= now
 end
 
-local function is_news(record, now)
-  return not record or (byte(record) ~= IS_OPEN and select(2, parse(DONE, record)) <= now)
+local function done_as(kind, now)
+  local record = done_now[kind] or pack(DONE, kind, now + REMEMBER_MS)
+  done_now[kind] = record
+  return record
 end
 
 -- Answers whether it was done.
@@ -56,9 +56,12 @@ local function fast(team_key, first, last, now)
     local id, record = op_id[i], got[i - first + 2]
     local of
     if op_what[i] >= ADMISSION then
-      asked, of = true, is_news(record, now) and op_key[i]
-    else
-      of = key_of_open(record, number)
+      asked, of = true, (not record or is_forgotten(record, now)) and op_key[i]
+    elseif record and byte(record) == IS_OPEN then
+      -- What it holds, kept for below.
+      local _, characters, micro, reserved_in, _, at = parse(OPEN, record)
+      op_characters[i], op_micro[i] = characters, micro
+      of = reserved_in == number and sub(record, at)
     end
     if not of or (key and of ~= key) then
       return false
@@ -71,7 +74,8 @@ local function fast(team_key, first, last, now)
       seen[id] = first
     end
   end
-  local stored = asked and call('HMGET', team_key, 'b', 'k' .. key, 'p') or call('HMGET', team_key, 'b', 'k' .. key)
+  local key_field = 'k' .. key
+  local stored = asked and call('HMGET', team_key, 'b', key_field, 'p') or call('HMGET', team_key, 'b', key_field)
   if not (stored[1] and stored[2]) or (asked and not stored[3]) then
     return false
   end
@@ -93,15 +97,15 @@ local function fast(team_key, first, last, now)
     plans[stored[3]] = plan
     places_key = beside(team_key, 'places')
     rate = plan[REQUESTS_PER_SECOND]
+    place_now = place_now or pack(PLACE, now)
   end
   -- As counted from now; what is stored is counted from the newest place, and stays so unless one is taken.
   local in_second, in_second_before = current, previous
-  local second, newest_second = floor(now / RATE_WINDOW_MS), floor(newest / RATE_WINDOW_MS)
+  local second, newest_second = now - now % RATE_WINDOW_MS, newest - newest % RATE_WINDOW_MS
   if second ~= newest_second then
-    in_second_before, in_second = second == newest_second + 1 and current or 0, 0
+    in_second_before, in_second = second == newest_second + RATE_WINDOW_MS and current or 0, 0
   end
 
-  local now_bytes, until_bytes = pack(PLACE, now), now + REMEMBER_MS
   local taken, written, charged, shortest_now, needed = 0, 2, false, LONGEST, 0
   local looked, decisive, live
   for i = first, last do
@@ -121,7 +125,7 @@ local function fast(team_key, first, last, now)
         answers[i] = rate_limited(rate, wait)
       else
         taken = taken + 1
-        taken_places[taken] = now_bytes .. id
+        taken_places[taken] = place_now .. id
         local standing = ''
         if what ~= PLAIN and has(what, TELLS_RATE) then
           live = live or length - ended_places(places_key, length, now)
@@ -135,27 +139,32 @@ local function fast(team_key, first, last, now)
             return false
           end
           held, held_micro = held + characters, held_micro + micro
-          shortest_now, needed = min(shortest_now, lease), max(needed, lease)
+          if lease < shortest_now then
+            shortest_now = lease
+          end
+          if lease > needed then
+            needed = lease
+          end
           fields[written + 2] = pack(OPEN, IS_OPEN, characters, micro, number, now + lease) .. key
           answers[i] = standing .. RESERVED
         else
           if has(what, HAS_CHARACTERS) and IS_TOO_LONG then
             return false
           end
-          fields[written + 2] = pack(DONE, IS_RELEASED, until_bytes)
+          fields[written + 2] = done_as(IS_RELEASED, now)
           answers[i] = standing .. ADMITTED
         end
         written = written + 2
       end
     else
-      local _, characters, micro = parse(OPEN, got[i - first + 2])
+      local characters, micro = op_characters[i], op_micro[i]
       held, held_micro = held - characters, held_micro - micro
       if what == 1 then
         used, balance = used + characters, max(0, balance - micro)
         key_characters, key_requests, charged = key_characters + characters, key_requests + 1, true
       end
       local kind = what == 1 and IS_COMMITTED or IS_RELEASED
-      fields[written + 1], fields[written + 2] = id, pack(DONE, kind, until_bytes)
+      fields[written + 1], fields[written + 2] = id, done_as(kind, now)
       answers[i] = RESOLVED[kind]
       written = written + 2
     end
@@ -163,7 +172,8 @@ local function fast(team_key, first, last, now)
 
   local forgotten, fresh
   if taken > 0 then
-    if worth_looking(now, oldest, length - passed, newest) or (TOSS and TOSS()) then
+    local unlooked = length - passed
+    if IS_WORTH_LOOKING or (TOSS and TOSS()) then
       local next_oldest
       forgotten, next_oldest = read_forgettable(ids_key, places_key, passed, length, now)
       if not forgotten then
@@ -182,8 +192,13 @@ local function fast(team_key, first, last, now)
       -- Somebody else has changed the list: the general way counts anew.
       late = 0
     end
-    newest, current, previous, oldest = now, in_second + taken, in_second_before, min(oldest, now)
-    shortest = min(shortest, shortest_now)
+    newest, current, previous = now, in_second + taken, in_second_before
+    if now < oldest then
+      oldest = now
+    end
+    if shortest_now < shortest then
+      shortest = shortest_now
+    end
     if length > WIDE_FROM and length - taken <= WIDE_FROM then
       fields[written + 1], fields[written + 2] = 'w', WIDE
       written = written + 2
@@ -211,16 +226,16 @@ local function fast(team_key, first, last, now)
     end
     call('HSET', ids_key, unpack(fields, 1, written))
   end
-  if asked then
-    last_use = max(last_use, now)
+  if asked and last_use < now then
+    last_use = now
   end
   if charged then
     call(
-      'HSET', team_key, 'k' .. key, pack(KEY, active, last_use, number, key_characters, key_requests),
+      'HSET', team_key, key_field, pack(KEY, active, last_use, number, key_characters, key_requests),
       'b', pack(BOOKS, number, starts, ends, used, balance)
     )
   elseif asked then
-    call('HSET', team_key, 'k' .. key, pack(KEY, active, last_use, number, key_characters, key_requests))
+    call('HSET', team_key, key_field, pack(KEY, active, last_use, number, key_characters, key_requests))
   end
   if renewed then
     call('PEXPIRE', ids_key, expires - now)

@@ -20,8 +20,9 @@ local function open_ids(places, team_key, now, number, wanted)
     count_places(ids, places)
   end
   look_at_late(ids)
-  local all = now >= head.oldest + head.shortest
-  if all or worth_looking(now, head.oldest, head.length - head.passed, head.newest) or (TOSS and TOSS()) then
+  local oldest, unlooked, newest = head.oldest, head.length - head.passed, head.newest
+  local all = now >= oldest + head.shortest
+  if all or IS_WORTH_LOOKING or (TOSS and TOSS()) then
     look_at_places(ids, places, all and math.huge or LOOK_MAX)
   end
   return ids

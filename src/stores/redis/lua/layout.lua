@@ -47,6 +47,6 @@ local function beside(team_key, name)
   return sub(team_key, 1, -5) .. name
 end
 
-local function worth_looking(now, oldest, unlooked, newest)
-  return now - LOOK_MS > oldest and (now - LOOK_MS - oldest) * unlooked >= LOOK_MIN * (newest - oldest + 1)
-end
+-- Whether places are to be looked at, by variables of these names: `oldest` that has not been, how many are `unlooked`, and the
+-- `newest`.
+local IS_WORTH_LOOKING = now - LOOK_MS > oldest and (now - LOOK_MS - oldest) * unlooked >= LOOK_MIN * (newest - oldest + 1)

@@ -8,6 +8,7 @@ test.each([
   ['a string, whatever is in it', ["local A = '(x, {y'", 'return A'], "\nreturn ('(x, {y')"],
   ['several on one line', ["local A, B_2, C = 'x', 2, 1 + 2", 'return A, B_2, C'], "\nreturn ('x'), (2), (1 + 2)"],
   ['one of another, whichever comes first', ['local A = B * 2', 'local B = 3', 'return A'], '\n\nreturn ((3) * 2)'],
+  ['what stands in brackets', ['local A = 1', 'local B = (A + 2) * (A + 3)', 'return B'], '\n\nreturn (((1) + 2) * ((1) + 3))'],
   ['a rule, by the variables of its place', ['local TOO_LONG = n > most', 'return TOO_LONG'], '\nreturn (n > most)'],
   ['not what is part of another word', ['local A = 1', 'return A_B, x.AB, a'], '\nreturn A_B, x.AB, a'],
   ['not in strings and comments', ['local A = 1', "f('A', \"A\", '\\'A') -- A"], "\nf('A', \"A\", '\\'A') -- A"],
