@@ -9,7 +9,7 @@ const SOURCES = fileURLToPath(new URL('.', import.meta.url));
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 const COMPILER = fileURLToPath(import.meta.resolve('typescript/package.json')).replace('package.json', 'bin/tsc');
 
-/** What the compiler has read, what configures it, the launcher, and texts for people. */
+/** Sources, the compiler's configuration, and READMEs. */
 const NOT_COPIED = new Set(['.ts', '.json', '.md']);
 
 rmSync(DIST, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import process from 'node:process';
 
 silenceExpectedWarnings();
 surviveClosedPipes();
-// Only now: what it brings along may warn while it is loaded.
+// Imported after warnings are filtered, because loading it may warn.
 const { run } = await import('./cli/run.ts');
 const status = await run(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
@@ -12,10 +12,10 @@ const status = await run(process.argv.slice(2), {
   watched: process.stderr.isTTY,
   nowMs: () => Date.now(),
 });
-// A command that ran well may still have met a bug on the way, and have said so.
+// A status that was set before, for a bug met on the way, is not overwritten by 0.
 if (status !== 0) process.exitCode = status;
 
-/** Of `node:sqlite`, and of plugins in TypeScript inside packages: our tests stand in for both. Every other warning is shown. */
+/** Hides the experimental warnings of `node:sqlite` and of stripped types, which tests of ours cover; shows all others. */
 function silenceExpectedWarnings(): void {
   const emit = process.emitWarning.bind(process) as (...args: unknown[]) => void;
   process.emitWarning = (...args: unknown[]): void => {

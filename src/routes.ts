@@ -1,7 +1,7 @@
-// THE table: method and path, and the names of the steps that answer them, in order. Reads like the interface's Endpoints table.
+// The table of routes: method and path, and the names of the steps that answer them, in order.
 import type { RouteRow } from './core/route.ts';
 
-/** Every request under /v1: logged, turned away under load, told by its key whose it is. */
+/** The first steps of every route under /v1: log, load shedding, whose key it is, the team's load shedding. */
 const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
 
 export const ROUTES = [
@@ -16,14 +16,14 @@ export const ROUTES = [
   get('/v1/glossaries/{id}/entries', [...AUTHENTICATED, 'admit', 'show-glossary-entries']),
 ] as const;
 
-/** What a forward route runs through: each has a charge and a target of its own, by the operator's configuration. */
+/** The steps of a forward route; its charge and its upstream come from the configuration. */
 const FORWARD = [...AUTHENTICATED, 'admit', 'forward'] as const;
 
 export function forwardRow(method: string, path: string): RouteRow {
   return { method, path, takesBody: false, streams: true, steps: FORWARD };
 }
 
-/** The steps that are ours, by the names that stand in the table; what a plugin names in `after`. */
+/** The names of the gateway's steps: what a plugin may name in `after`. */
 export type StepName = (typeof ROUTES)[number]['steps'][number];
 
 function get<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {

@@ -1,6 +1,6 @@
-// Bytes that come piece by piece, at the pace of whoever takes them: a request's body on its way in, an answer on its way out.
+// Bytes that come piece by piece, at their receiver's pace: a streamed request body, or a streamed answer.
 
-/** Where bytes come from. Nothing is read ahead of its receiver, but for what the library had in hand already. */
+/** Where bytes come from. Nothing is read ahead of its receiver, except what the HTTP library has read already. */
 export interface ByteSource {
   /** The length in bytes; `undefined` when it is not known before the end. */
   readonly bytes: number | undefined;
@@ -9,13 +9,13 @@ export interface ByteSource {
   /** No more pieces until `resume`. */
   pause(): void;
   resume(): void;
-  /** Nobody takes the rest; nothing is told any more. Does nothing behind the end. May come before `open`. */
+  /** Drops the rest; the receiver is not called any more. Does nothing after the end. May come before `open`. */
   cancel(): void;
 }
 
-/** Who takes them. One of `end` and `fail` comes last, once. */
+/** Receives the bytes. One of `end` and `fail` is called last, once. */
 export interface ByteReceiver {
-  /** Never empty; the receiver's to keep. */
+  /** Never empty. The receiver may keep the bytes. */
   piece(bytes: Uint8Array): void;
   /** All have come. */
   end(): void;

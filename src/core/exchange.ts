@@ -29,9 +29,9 @@ export type Body = Uint8Array | 'none' | 'too_large';
 export interface Sink {
   /** This or `stream` is called at most once per exchange, never after the caller has gone. */
   send(x: Exchange, outcome: Reply | Refusal): void;
-  /** Begins an answer that takes its time, when the whole request has come; its end is told to `Gateway.streamed`. */
+  /** Begins a streamed answer, when the whole request has come; `Gateway.streamed` is called at its end. */
   stream(x: Exchange, outcome: StreamReply): void;
-  /** The body of a request on a route that streams; `undefined` when the request has none. The same one each time. */
+  /** The body of a request on a streaming route; `undefined` when the request has none. The same object each time. */
   incoming(): ByteSource | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface Driver {
 }
 
 const slotNames: string[] = [];
-/** What an exchange starts with: copying it is much cheaper than filling an array of that length. */
+/** The slots of a new exchange: copying this array is much cheaper than filling one of that length. */
 const emptySlots: undefined[] = [];
 
 /** Reserves a slot. To be called at boot (module level or a plugin's `setup`), never per request. */
@@ -73,14 +73,14 @@ export class Exchange implements Cancellation {
   readonly sink: Sink;
   /** Milliseconds of a monotonic clock. */
   readonly startedAtMs: number;
-  /** Neighbours among those in flight; `InFlight`'s. */
+  /** Links of the list that `InFlight` keeps. */
   earlier: Exchange | undefined = undefined;
   later: Exchange | undefined = undefined;
   route: Route;
   /** The one variable path segment of the route, if it has one. */
   pathParameter = '';
   body: Body = 'none';
-  /** Steps `0 .. reached-1` have been started and are owed their `settle`. */
+  /** Steps `0 .. reached-1` have been started; their `settle` has to be called. */
   reached = 0;
   /** A step has answered with a promise or `LATER` and is being waited for. */
   waiting = false;
@@ -92,7 +92,7 @@ export class Exchange implements Cancellation {
   answered = false;
   /** Sent with every answer from now on, a refusal too. The rule for an outcome's own headers holds for them. */
   responseHeaders: HeaderList = NO_HEADERS;
-  /** A step keeps deadlines of its own from here on: the overall one no longer counts. */
+  /** A step keeps its own deadlines from now on, and the gateway's does not apply. */
   ownDeadline = false;
   /** The connection must not be used again after this answer. */
   closeAfter = false;
@@ -129,8 +129,8 @@ export class Exchange implements Cancellation {
   }
 
   /**
-   * Goes on with a chain whose step has returned `LATER`, by what `conclude` makes of the value: as if `run` had returned it. A
-   * throw of it is a bug of the step's. Never throws itself.
+   * Goes on with a chain whose step has returned `LATER`: what `conclude` makes of the value counts as what `run` has returned.
+   * If `conclude` throws, that is a bug of the step. Never throws itself.
    */
   resume<T>(conclude: (x: Exchange, value: T) => Outcome | undefined, value: T): void {
     this.driver!.resume(this, conclude, value);

@@ -1,4 +1,4 @@
-// What listeners talk to: opens an exchange per request, keeps the deadline, and knows what is in flight.
+// The core's interface for listeners: opens an exchange per request, keeps the deadline, and knows what is in flight.
 import { Exchange } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
@@ -20,7 +20,7 @@ export interface GatewayOptions {
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** From the request's first byte to its answer; whatever hangs longer is answered and called off. */
+  /** From the request's first byte to its answer; after that the request is answered with a failure and cancelled. */
   readonly requestMs: number;
   readonly reportBug: BugReport;
 }
@@ -77,7 +77,7 @@ export class Gateway {
     this.#pipeline.runBody(x);
   }
 
-  /** The caller has gone. What is under way is called off; the chain is settled when it returns. */
+  /** The caller has gone. What is under way is cancelled; the chain is settled when the waiting step returns. */
   abort(x: Exchange): void {
     if (x.outcome !== undefined) return;
     x.answered = true;
@@ -157,7 +157,7 @@ export class Gateway {
   #openRefused(head: RequestHead, sink: Sink): Exchange {
     const x = new Exchange(this.#newId(), head, sink, this.#refused, this.#now());
     x.closeAfter = true;
-    // The steps around are owed their settle as if they had run.
+    // `settle` of these steps has to be called as if they had run.
     x.reached = this.#refused.steps.length;
     this.#open.add(x);
     return x;

@@ -24,7 +24,7 @@ export interface StreamReply {
   readonly contentType: string | undefined;
   readonly headers: HeaderList;
   readonly body: ByteSource;
-  /** What it counts as when the source fails midway. Nobody can be told any more: the connection ends. */
+  /** The outcome for `settle` when the source fails midway. The caller sees only that the connection ends. */
   readonly broken: Refusal;
 }
 

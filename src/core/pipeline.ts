@@ -82,7 +82,7 @@ export class Pipeline implements Driver {
 
   #resume(x: Exchange, outcome: Outcome | undefined): void {
     x.waiting = false;
-    // Whoever was called off while waiting is settled only now: a reservation may have come back with the answer.
+    // A request that was cancelled while a step waited is settled only now: the step may have come back with a reservation.
     if (x.cancelled) {
       if (outcome?.kind === 'stream') outcome.body.cancel();
       this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
@@ -93,12 +93,12 @@ export class Pipeline implements Driver {
   #finish(x: Exchange, outcome: Outcome): void {
     x.outcome = outcome;
     x.onCancel(undefined);
-    // The answer is written first: when that fails, another one is written in its place, and the steps settle by that one.
+    // The answer is written first. If that fails, another one is written in its place, and `settle` gets that one.
     const told = this.#tell(x, outcome);
     if (told !== undefined) this.settle(x, told);
   }
 
-  /** What the caller was told; `undefined` while an answer is on its way: its end is told to `settle`. */
+  /** What the caller was answered; `undefined` for a streamed answer: `settle` is called at its end. */
   #tell(x: Exchange, outcome: Outcome): Outcome | undefined {
     switch (outcome.kind) {
       case 'reply':
@@ -138,8 +138,8 @@ export class Pipeline implements Driver {
   }
 
   /**
-   * Hands an answer to the sink, once. A sink that cannot write it is a bug, and the caller gets `internal_error` instead:
-   * the answer that is given back is the one that counts.
+   * Hands an answer to the sink, once, and returns the answer that was written: `internal_error` where the sink could not
+   * write this one, which is a bug.
    */
   send(x: Exchange, outcome: Reply | Refusal): Reply | Refusal {
     if (x.answered) return outcome;
@@ -154,7 +154,7 @@ export class Pipeline implements Driver {
 
   #sendBug(x: Exchange, error: unknown): Refusal {
     const refusal = this.bug(x, 'send', error);
-    // They may be what could not be written.
+    // These headers may be what could not be written.
     x.responseHeaders = NO_HEADERS;
     try {
       x.sink.send(x, refusal);

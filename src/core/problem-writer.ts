@@ -36,7 +36,7 @@ export class ProblemWriter {
     this.#prepared = prepared as Record<ProblemCode, Prepared>;
   }
 
-  /** In a route's own form; with the fields that go with the code whatever its form. */
+  /** In a route's own form, with the header fields that belong to the code in any form. */
   renderAs(form: ProblemForm, problem: Problem, requestId: string): RenderedProblem {
     const { headers, body } = this.render(problem, requestId);
     return { status: form.status(problem), headers, body: form.body(problem, JSON.parse(body) as ProblemDocument) };

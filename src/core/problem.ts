@@ -2,7 +2,7 @@
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Refusal } from './outcome.ts';
 
-/** What the registry knows of a code; the reference page and the OpenAPI document are drawn from it. */
+/** What the registry knows of a code; the reference page and the OpenAPI document are made from it. */
 export interface ProblemKind {
   readonly status: number;
   readonly title: string;
@@ -97,10 +97,10 @@ export type ProblemDocument = Readonly<Record<'type' | 'title' | 'code' | 'detai
   readonly [field: string]: string | number;
 };
 
-/** How a route tells its problems, where that is not as problem documents under the codes' own statuses. */
+/** How a route answers problems, if not as problem documents with the codes' own statuses. */
 export interface ProblemForm {
   readonly contentType: string;
-  /** The HTTP status of an answer; what the log and the metrics say too. */
+  /** The HTTP status of the answer, in the log and the metrics too. */
   status(problem: Problem): number;
   /** The body. `document` is what would be sent without this form. */
   body(problem: Problem, document: ProblemDocument): string;

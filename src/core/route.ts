@@ -8,9 +8,9 @@ interface RouteBase {
   readonly path: string;
   /** Whether the steps look at the whole body; a route that does not starts its whole chain at once. */
   readonly takesBody: boolean;
-  /** The body is held back until a step takes it by `Sink.incoming`, piece by piece. Not with `takesBody`. */
+  /** The body is not read until a step takes it by `Sink.incoming`, piece by piece. Not with `takesBody`. */
   readonly streams?: boolean;
-  /** Without it problems are told as problem documents. */
+  /** Without it problems are answered as problem documents. */
   readonly problemForm?: ProblemForm | undefined;
 }
 

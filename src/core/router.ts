@@ -35,7 +35,7 @@ export class Router {
   /** Longest first: the nearest one answers. */
   #wildcards: readonly Wildcard[] = [];
   readonly #notFound: Route;
-  /** One object for every answer of `match`, read at once by its only caller: a request costs no allocation here. */
+  /** Returned by every call of `match`, and read at once by its only caller: this saves an allocation per request. */
   readonly #match: Match;
 
   /** `around` are steps that also see requests that match no route (the access log). */
@@ -69,7 +69,7 @@ export class Router {
     return undefined;
   }
 
-  /** Another server reads the path below the prefix: only a path that it cannot resolve to another one matches. */
+  /** The upstream resolves the path itself: only a path that it cannot resolve to another one matches. */
   #matchWildcard(path: string): PathEntry | undefined {
     const found = this.#wildcards.find(({ base }) => path === base || (path.startsWith(base) && path.charAt(base.length) === '/'));
     return found !== undefined && isPlainPath(path) ? found.entry : undefined;
@@ -123,7 +123,7 @@ function methodNotAllowed(path: string, entry: PathEntry, around: readonly Step[
   const allow = [...entry.methods.keys()].join(', ');
   const outcome = refuse('method_not_allowed', `This path accepts ${allow}.`, undefined, [['Allow', allow]]);
   const answer: HeadStep = { kind: 'head', name: 'method-not-allowed', run: () => outcome };
-  // In the words of the API that the path belongs to.
+  // In the form of the API that the path belongs to.
   const [{ problemForm } = { problemForm: undefined }] = entry.methods.values();
   return compileRoute({ method: '*', path, takesBody: false, problemForm, steps: [...around, answer] }, 'method_not_allowed');
 }

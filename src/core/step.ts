@@ -22,8 +22,7 @@ export interface HeadStep extends StepBase {
 }
 
 /**
- * Returned by a step that waits without a promise. It has to see to it that `Exchange.resume` is called once, when `run` has
- * returned.
+ * Returned by a step that waits without a promise. The step has to call `Exchange.resume` once, after `run` has returned.
  */
 export const LATER = Symbol('later');
 

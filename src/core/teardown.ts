@@ -1,4 +1,4 @@
-// Closing: what was opened is closed in reverse order, and a part that fails to close does not keep the others from it.
+// Closes what was opened, in reverse order. If one part fails to close, the others are closed all the same.
 
 export type Close = () => void | Promise<void>;
 

@@ -17,10 +17,10 @@ import type { ConnectionUse, Pool, PoolRequest } from './http1/pool.ts';
 
 export interface AttemptTerms {
   readonly protocol: EngineProtocol;
-  /** The protocol's, valid. */
+  /** The protocol's options, validated. */
   readonly options: unknown;
   readonly deadlines: Deadlines;
-  /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
+  /** Called with what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
   readonly onAdapterError?: ((error: unknown) => void) | undefined;
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
@@ -84,7 +84,7 @@ class RunningAttempt implements EngineWire, Deadlined {
       const call = oneCall.call(this.#work, this.#terms.options);
       let started = false;
       const request = this.#replica.call(call, this.#connection, (result) => {
-        // Later, as everywhere else, also where it was refused at once.
+        // In a later turn, even if it was refused at once: `done` is never called before this returns.
         if (started) this.#called(oneCall, result);
         else queueMicrotask(() => this.#called(oneCall, result));
       });
@@ -116,7 +116,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     try {
       running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
     } catch (error) {
-      // As a rejection, so that `done` is called after this has returned, as everywhere else.
+      // As a rejection, so that `done` is not called before this returns.
       running = Promise.reject(error);
     }
     running.then(
@@ -129,7 +129,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     let fits: boolean;
     try {
       if (attempt.tokens !== undefined) this.#terms.onTokens?.(attempt.tokens);
-      // Callers are charged for texts, so what no adapter may get wrong is not left to adapters alone.
+      // Callers are charged for every text, so this is checked for all adapters and not left to each.
       fits = attempt.kind === 'unusable' || this.#allTranslated(attempt.translations);
     } catch (error) {
       this.#broke(error);
@@ -179,7 +179,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     this.#ended = failure;
     this.#terms.deadlines.remove(this);
     this.#cancellation.onCancel(undefined);
-    // Also what a hasty adapter left open behind it: nothing may hold a connection once the attempt is over.
+    // Also calls that an adapter has not waited for: no connection may be held once the attempt is over.
     for (const call of this.#calls) call.stop(failure);
     this.#done(attempt);
   }

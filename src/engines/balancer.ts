@@ -22,19 +22,19 @@ import { Replica } from './replica.ts';
 
 export interface BalancerOptions extends PoolLimits {
   readonly protocol: EngineProtocol;
-  /** The protocol's, valid; `undefined` for one that has none. */
+  /** The protocol's options, validated; `undefined` for a protocol without. */
   readonly options?: unknown;
-  /** At least one; the replicas are equal. */
+  /** At least one; any replica may get any request. */
   readonly urls: readonly string[];
-  /** Told what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
+  /** Called with what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
   readonly onAdapterError?: (error: unknown) => void;
-  /** Told what a language model has read and written, for each attempt. */
+  /** Called for each attempt with the tokens that a language model has read and written. */
   readonly onTokens?: (tokens: EngineTokens) => void;
 }
 
 /** An engine whose replicas can be changed while it works. */
 export interface ReplicatedEngine extends Engine {
-  /** Attempts under way on a replica that goes are let to their end. Throws, and changes nothing, when a URL is wrong. */
+  /** Attempts under way on a replica that is removed may end. Throws, and changes nothing, when a URL is wrong. */
   setUrls(urls: readonly string[]): void;
   /** In the order of the configuration. */
   health(): readonly ReplicaHealth[];
@@ -45,7 +45,7 @@ export interface AttemptwiseEngine extends ReplicatedEngine {
   translateFor(asked: AskedWork, cancellation: Cancellation): void;
   /** `replica` is where it was made. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
-  /** The second attempt, elsewhere than `before`; what it gives is the request's result. A caller who has left is told at once. */
+  /** The second attempt, not on `before` where there is another replica; it gives the result. None for a caller who has left. */
   second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): void;
 }
 
@@ -60,10 +60,10 @@ export function openBalancer(options: BalancerOptions): AttemptwiseEngine {
 class Balancer implements AttemptwiseEngine {
   readonly #options: BalancerOptions;
   readonly #terms: AttemptTerms;
-  /** By the milliseconds of an attempt, where work asks for fewer. */
+  /** The terms of attempts that have less time than `timeoutMs`, by their milliseconds. */
   readonly #hasty = new Map<number, AttemptTerms>();
   readonly #nowMs: () => number;
-  /** Closings of replicas that have left; waited for at the end. */
+  /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
   #replicas: readonly Replica[] = [];
   #turn = 0;
@@ -120,7 +120,7 @@ class Balancer implements AttemptwiseEngine {
       done({ kind: 'unavailable', failures: [failure] });
       return;
     }
-    // A restarted engine leaves kept connections that break on use: the second attempt must not meet another of them.
+    // After a restart of the engine every kept connection breaks when it is used: the second attempt must not take another of them.
     this.#attempt(this.#next(before), 'fresh', work, cancellation, (second) => {
       if (second.kind === 'usable') done({ kind: 'usable', translations: second.translations, failures: [failure] });
       else done({ kind: 'unavailable', failures: [failure, second.failure] });
@@ -164,7 +164,7 @@ class Balancer implements AttemptwiseEngine {
     });
   }
 
-  /** The same but for the deadline: the values that work may ask for are few, configured ones. */
+  /** The same terms with a shorter deadline. Kept in a map, because the values are few: they come from configurations. */
   #hastier(attemptMs: number): AttemptTerms {
     const { timeoutMs } = this.#options;
     if (attemptMs >= timeoutMs) return this.#terms;

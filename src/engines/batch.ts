@@ -1,4 +1,4 @@
-// Requests that share their first attempt at the engine, each of them free to leave; a failed one each makes good by itself.
+// Requests that share their first attempt at the engine. Each may leave; if the attempt fails, each makes its own second one.
 import type { Cancellation } from '../core/exchange.ts';
 import { sameOptions } from '../domain/translation-options.ts';
 import type { AskedWork, Attempt, EngineResult, EngineWork } from '../ports/engine.ts';
@@ -19,14 +19,14 @@ interface Member {
   readonly asked: AskedWork;
   readonly characters: number;
   readonly cancellation: Cancellation;
-  /** Has a result already: nothing more is told to it, and it starts no second attempt. */
+  /** Has a result already, because its caller left: it gets no other one and makes no second attempt. */
   hasLeft: boolean;
 }
 
 const NEVER_TRIED: EngineResult = { kind: 'unavailable', failures: NO_FAILURES };
 const CALLED_OFF: EngineResult = { kind: 'unavailable', failures: ['cancelled'] };
 
-/** To the shared attempt it is the caller: one that leaves when all its members have left. */
+/** The shared attempt's caller, which leaves when all its members have left. */
 export class Batch implements Cancellation {
   readonly key: string;
   /** What all of it has in common with the work that it was begun for. */
@@ -67,7 +67,7 @@ export class Batch implements Cancellation {
     cancellation.onCancel(() => this.#leave(member));
   }
 
-  /** Sends what has joined; to be called once. A request that stayed alone goes as if there were no batches. */
+  /** Sends the batch; to be called once. A single request goes as it would without batches. */
   start(balancer: AttemptwiseEngine, onBatch: ((requests: number) => void) | undefined): void {
     const members = this.#members;
     if (members.length > 1) {
@@ -105,14 +105,14 @@ export class Batch implements Cancellation {
   }
 }
 
-/** The call as one piece of work. It can carry one request's id and trace only: the first's, whose log line it is found by. */
+/** The call as one piece of work. It carries the id and trace of the first request only, by whose log line it can be found. */
 function joined(members: readonly Member[]): EngineWork {
   const text: string[] = [];
   for (const { asked } of members) for (const entry of asked.text) text.push(entry);
   return { ...members[0]!.asked, text };
 }
 
-/** Tells each what the shared attempt has come to for it; where it came to nothing, each goes on alone. */
+/** Gives each member its part of the shared attempt's result; if that failed, each goes on with its own second attempt. */
 function conclude(members: readonly Member[], attempt: Attempt, replica: Replica, balancer: AttemptwiseEngine): void {
   let offset = 0;
   for (const member of members) {

@@ -30,7 +30,7 @@ export class BatchingEngine implements ReplicatedEngine {
   translateFor(asked: AskedWork, cancellation: Cancellation): void {
     const characters = charactersOf(asked.text);
     const { textsMax, charactersMax } = this.#limits;
-    // Nobody could join it, or it is no translation.
+    // No other request could join it, or it is no translation.
     if (asked.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || asked.detectionOnly === true) {
       this.#balancer.translateFor(asked, cancellation);
       return;
@@ -79,7 +79,7 @@ export class BatchingEngine implements ReplicatedEngine {
     return batch;
   }
 
-  /** It may have been sent before its time, and another may stand in its place. */
+  /** The batch may have been sent already because it was full, and another may be waiting under its key. */
   readonly #sendOpen = (batch: Batch): void => {
     if (this.#open.get(batch.key) === batch) this.#send(batch);
   };
@@ -91,7 +91,7 @@ export class BatchingEngine implements ReplicatedEngine {
   }
 }
 
-/** Who may wait less than others shares a call with those alone that may wait as long. */
+/** Options and deadline: only requests that have both in common share a call. */
 function keyOf({ options, attemptMs }: EngineWork): string {
   return keyOfOptions(options) + (attemptMs ?? '');
 }

@@ -1,4 +1,4 @@
-// Deadlines that are all equally far away, kept by one timer: attempts end long before theirs, and a timer each costs more.
+// Deadlines that are all equally far away, with one timer for all: most attempts end long before theirs, and a timer each costs more.
 import { performance } from 'node:perf_hooks';
 
 /** Something that has a deadline; it is its own place in the queue. */
@@ -32,7 +32,7 @@ export class Deadlines {
     this.#timer ??= setTimeout(this.#onTimer, this.#afterMs).unref();
   }
 
-  /** Does not touch the timer: when it fires, it looks at what is due then, and is not set again when the queue is empty. */
+  /** The timer is left as it is: when it fires, only what is due then counts, and with an empty queue it is not set again. */
   remove(one: Deadlined): void {
     const { earlier, later } = one;
     if (earlier === undefined && this.#first !== one) return;
@@ -62,7 +62,7 @@ export class Deadlines {
     }
     this.remove(one);
     one.deadlinePassed();
-    // One per turn: what the end of this one means for the next (its turn came, too late) has to have been said by then.
+    // One per turn of the event loop: the end of this one may let the next one start, too late, which has to be known before its own end.
     if (this.#first !== undefined) this.#turn = setImmediate(this.#onTimer);
   }
 }

@@ -1,4 +1,4 @@
-// One of the engine's equals: the way to it, and how it has done so far.
+// One of the engine's replicas: its connection pool, how its attempts have ended, and until when it is tried last.
 import type { Attempt, AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
 import type { Pool } from './http1/pool.ts';
 
@@ -8,7 +8,7 @@ const LAST_MS = 1000;
 export class Replica {
   readonly href: string;
   readonly wire: Pool;
-  /** Until then it is tried after the others. */
+  /** Until this moment it is tried after the others. */
   lastUntilMs = -Infinity;
   #usable = 0;
   #failed = 0;
@@ -20,7 +20,7 @@ export class Replica {
     this.wire = wire;
   }
 
-  /** What an attempt on it came to. */
+  /** Counts an attempt on it. One that could not connect puts the replica behind the others for `LAST_MS`. */
   remember(attempt: Attempt, nowMs: number): void {
     if (attempt.kind === 'usable') {
       this.#usable++;
@@ -29,7 +29,7 @@ export class Replica {
     }
     const { failure } = attempt;
     if (failure === 'connect') this.lastUntilMs = nowMs + LAST_MS;
-    // A caller who leaves says nothing of the replica.
+    // The caller has left: that is no failure of the replica.
     if (failure === 'cancelled') return;
     this.#failed++;
     this.#lastFailure = { failure, atMs: nowMs };

@@ -1,4 +1,4 @@
-// Remembers dictionaries in front of a store: their entries never change, and which of them serves is the admission's to say.
+// Caches dictionaries, whose entries never change. Which dictionary serves a request is said by its admission.
 import { LRUCache } from 'lru-cache';
 import type { GlossaryReference } from '../domain/charge.ts';
 import { dictionaryFor } from '../domain/dictionary-choice.ts';
@@ -17,7 +17,7 @@ type FoundGlossary = EngineGlossary | undefined | StoreUnavailable;
 
 /** What an entry takes besides its characters, of two bytes each. */
 const ENTRY_BYTES = 100;
-/** A glossary that is changed again each time between two looks at it is not waited for any longer. */
+/** After so many reads, between each of which the glossary was changed, it is given up. */
 const LOOKS_MAX = 10;
 
 export class LruGlossaryCache implements GlossaryCache {
@@ -28,7 +28,7 @@ export class LruGlossaryCache implements GlossaryCache {
 
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
     this.#store = store;
-    // A dictionary that is larger than all of the memory is not remembered.
+    // A dictionary that is larger than `bytesMax` is not cached.
     this.#remembered = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
   }
 
@@ -37,7 +37,7 @@ export class LruGlossaryCache implements GlossaryCache {
     return remembered ?? this.#current(teamId, reference, dictionaryId);
   }
 
-  /** Between two look-ups another dictionary may take the place of the one that was found: then that one is looked for. */
+  /** The dictionary may be replaced after it was named and before it is read: then the new one is read. */
   async #current(teamId: string, reference: GlossaryReference, admittedId: string | undefined): Promise<FoundGlossary> {
     let dictionaryId = admittedId;
     for (let look = 0; look < LOOKS_MAX; look++) {

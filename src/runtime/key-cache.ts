@@ -1,4 +1,4 @@
-// Remembers whose key is whose in front of a store, so that a request with a known key asks the store only once, in its admission.
+// Caches whose key it is, so that a request with a known key asks the store only once, in its admission.
 import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -22,7 +22,7 @@ const BUSY: StoreUnavailable = { kind: 'unavailable', cause: 'busy' };
 export class LruKeyCache implements KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #owners: LRUCache<KeyDigest, KeyOwner>;
-  /** Apart from the good keys, so that a flood of bad ones cannot push those out. */
+  /** A cache of their own, so that a flood of unknown keys cannot push known ones out. */
   readonly #unknown: LRUCache<KeyDigest, true>;
   readonly #running = new Map<KeyDigest, Promise<FoundOwner>>();
 
@@ -46,7 +46,7 @@ export class LruKeyCache implements KeyCache {
   find(digest: KeyDigest): FoundOwner | Promise<FoundOwner> {
     const running = this.#running.get(digest);
     if (running !== undefined) return running;
-    // No more than this many look-ups at once: a flood of unknown keys must not become one for the store.
+    // Bounded, so that a flood of unknown keys does not become a flood of look-ups for the store.
     if (this.#running.size >= LOOKUPS_MAX) {
       this.#options.onLookup('refused');
       return BUSY;

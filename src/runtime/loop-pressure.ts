@@ -1,4 +1,4 @@
-// Bounds how long one turn of the event loop goes on taking requests: those behind are turned away, so that no turn is ever much longer.
+// Bounds how long one turn of the event loop takes requests: later ones of the turn are turned away, so that no turn gets much longer.
 import type { Pressure } from '../ports/pressure.ts';
 
 export interface LoopPressureOptions {
@@ -9,9 +9,10 @@ export interface LoopPressureOptions {
 }
 
 /**
- * What is asked for while a turn runs waits for its end, and makes the next one longer: three times too much work triples
- * every turn. A measurement between turns would come too late for that, so the turn itself is timed, from its first
- * request on. A pause before it (a stopped process, a collection of garbage) turns nobody away.
+ * Requests that arrive during a turn wait for its end and make the next one longer: at three times the load that can be
+ * served, each turn is three times as long as the one before. A measurement between turns would come too late for that, so
+ * the turn itself is timed, from its first request on. A pause before it (a stopped process, garbage collection) turns
+ * nobody away.
  */
 export class LoopPressure implements Pressure {
   readonly #boundMs: number;

@@ -1,7 +1,7 @@
-// Says, once in a while, that the operator's own quota at the engine is used up: nothing works until someone sees to it.
+// Logs, once a minute at most, that the operator's own quota at the engine is used up.
 import type { Log } from '../ports/log.ts';
 
-/** Every request fails while it lasts: one line a minute wakes someone as well as a thousand. */
+/** Every request fails while it lasts; one line a minute is enough. */
 const AGAIN_MS = 60_000;
 
 export class QuotaAlarm {

@@ -1,4 +1,4 @@
-// Sees verdicts through: hands each to the ledger at once, and repeats it by id while its outcome is unknown.
+// Settles reservations: hands each verdict to the ledger at once, and repeats it by id while its outcome is unknown.
 import type { AskedResolution, Ledger, Reservation, Resolution, Settlements, Verdict } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { SettlementResult } from '../ports/settlement-result.ts';
@@ -18,12 +18,12 @@ class Open implements AskedResolution {
   readonly teamId: string;
   readonly requestId: string;
   readonly verdict: Verdict;
-  /** When trying is pointless: the lease is the backstop. */
+  /** The end of the lease, after which the store has released the reservation by itself. */
   readonly untilMs: number;
   tries = 0;
   readonly #answered: (open: Open, resolution: Resolution) => void;
 
-  /** `answered` is one for all. */
+  /** `answered` is one function for all. */
   constructor(
     reservation: Pick<Reservation, 'teamId' | 'requestId'>,
     verdict: Verdict,
@@ -46,7 +46,7 @@ class Open implements AskedResolution {
   }
 }
 
-/** Of a resolution that ran into one: whether it was run is unknown. */
+/** For a resolution that met a bug: whether it was run is unknown. */
 const BUG: Resolution = { kind: 'unavailable', cause: 'internal' };
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
@@ -137,7 +137,7 @@ export class SettlementQueue implements Settlements {
   #done(open: Open, result: SettlementResult): void {
     this.#open--;
     this.#options.onSettled(open.verdict, result);
-    // The first commit cannot be absent: its reservation was answered to us. A repeated one may have been run before.
+    // `absent` is no loss after a repetition: the commit may have been run before. The first one cannot be absent otherwise.
     const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
     if (lost) this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
     if (this.#open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();

@@ -22,7 +22,7 @@ export class StoreProbe {
 
   /** Whether the latest answer, at most a second old, was good. */
   get answers(): boolean {
-    // An answer that is overdue counts as none.
+    // A probe that is overdue counts as failed.
     return this.#answered && (!this.#asking || this.#now() - this.#askedAtMs < EVERY_MS);
   }
 

@@ -1,4 +1,4 @@
-// Looks at all teams in the background, a page at a time, and remembers those that come near an end: of quota, credit, or a key's use.
+// Looks at all teams in the background, a page at a time, and keeps those near a limit: quota, credit, or a key long unused.
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
@@ -10,11 +10,11 @@ export interface TeamWatchSettings {
   readonly everyMs: number;
   /** How many teams are remembered of each kind. */
   readonly teamsMax: number;
-  /** From which share of its quota on a team is one of them: 0 to 1. */
+  /** A team is near its quota from this share on: 0 to 1. */
   readonly quotaUsedRatio: number;
-  /** Under how many characters that its credit still buys. */
+  /** A team is low on credit when it buys fewer characters than this. */
   readonly creditCharacters: number;
-  /** After how long without use a key. */
+  /** A key counts as unused after this long. */
   readonly keyUnusedMs: number;
 }
 
@@ -70,7 +70,7 @@ export class TeamWatch {
   /** A store that is away is tried again with the next pass. */
   async #page(pass: Pass, after: string | undefined, startedAtMs: number): Promise<void> {
     const { teams, settings, log, now } = this.#options;
-    // What rejects is a bug of the store's, which is no reason to end the process.
+    // A rejection is a bug of the store, which must not end the process.
     const page = await teams.pageSummaries({ after, limit: PAGE, search: undefined }).catch(() => undefined);
     if (page === undefined || isUnavailable(page)) {
       if (!this.#failing && !this.#closed) log.warn('the teams could not be looked at: their metrics stay as they were');
@@ -114,7 +114,7 @@ class Pass {
 
   look({ team, characters, idlestKey }: TeamSummary): void {
     this.#all++;
-    // Nobody waits for what a team without a key cannot use.
+    // A team without an active key cannot run into a limit.
     if (idlestKey === undefined) return;
     const { teamId, limits } = team;
     const { quotaUsedRatio, creditCharacters, keyUnusedMs } = this.#settings;

@@ -1,4 +1,4 @@
-// Counts the unknown keys that each address has had looked up within a minute, so that one who guesses stops costing the store.
+// Counts the unknown keys that were looked up for each address within a minute, so that guessing keys does not load the store.
 import type { UnknownKeyLimit } from '../ports/key-directory.ts';
 
 export interface AddressLimitOptions {
@@ -9,7 +9,7 @@ export interface AddressLimitOptions {
 }
 
 const WINDOW_MS = 60_000;
-/** Beyond it the address that has waited longest is forgotten. */
+/** Beyond this many, the address whose minute began first is forgotten. */
 const ADDRESSES_MAX = 10_000;
 
 interface Count {

@@ -1,4 +1,4 @@
-// The few worst of many, kept in order while they come one by one: memory for those few alone.
+// Keeps the few worst of many that come one by one, in order, with memory for those few.
 
 export class Worst<T> {
   readonly #max: number;

@@ -1,7 +1,7 @@
 // Collects a body up to a limit, and counts what is dropped beyond it.
 import type { Body } from '../core/exchange.ts';
 
-/** How many times the limit is read before the connection is given up, so that most callers get to read the refusal. */
+/** So many times the limit is read and dropped before the connection is cut: most callers read the refusal only when they have sent all. */
 export const DROP_FACTOR = 8;
 
 export class BodyCollector {
@@ -16,7 +16,7 @@ export class BodyCollector {
     this.#discarding = announcedBytes > bytesMax;
   }
 
-  /** Nobody will look at the body: only its length is watched from now on. */
+  /** The body is not needed: from now on only its length is counted. */
   discard(): void {
     this.#discarding = true;
     this.#bytes = undefined;
@@ -34,7 +34,7 @@ export class BodyCollector {
     if (this.#length > this.#bytesMax) this.discard();
     if (this.#discarding || chunk.byteLength === 0) return;
     if (this.#bytes === undefined) {
-      // From Node's pool where it is short: memory of its own for each body costs more than the copy.
+      // `Buffer.from` takes short ones from Node's pool: an allocation for each body would cost more than the copy.
       this.#bytes = borrowed ? Buffer.from(chunk) : chunk;
       return;
     }
@@ -48,7 +48,7 @@ export class BodyCollector {
     return this.#bytes.byteLength === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length);
   }
 
-  /** Grows by doubling: one piece of memory, however small the chunks are, and never much more than has really come. */
+  /** Grows by doubling: few allocations however small the chunks are, and at most twice what has come, whatever was announced. */
   #room(kept: number): Uint8Array {
     const bytes = this.#bytes!;
     if (bytes.byteLength >= this.#length) return bytes;

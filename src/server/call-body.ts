@@ -1,11 +1,11 @@
-// The body of one request on a connection: collected for the chain, or taken as it comes, or passed over.
+// The body of one request on a connection: collected for the chain, streamed to a step, or dropped.
 import type { ByteSource } from '../core/byte-stream.ts';
 import type { Body } from '../core/exchange.ts';
 import { BodyCollector, DROP_FACTOR } from './body-collector.ts';
 import type { FramingGuard } from './framing.ts';
 import { IncomingBody } from './incoming-body.ts';
 
-/** The connection, as far as a body that is taken as it comes rules it. */
+/** What a streamed body asks of its connection. */
 export interface BodyConnection {
   /** Reads no more of the body. */
   pauseBody(): void;
@@ -21,7 +21,7 @@ export class CallBody {
   #arriving: BodyCollector | undefined = undefined;
   /** `undefined` for one that is chunked. */
   #announcedBytes: number | undefined = undefined;
-  /** The same body for who takes it as it comes. */
+  /** The same body, if a step streams it. */
   #incoming: IncomingBody | undefined = undefined;
 
   constructor(bytesMax: number, flow: BodyConnection) {
@@ -34,7 +34,7 @@ export class CallBody {
     return this.#arriving !== undefined;
   }
 
-  /** Somebody takes it as it comes, and is ready for more. */
+  /** A step streams it and is ready for more. */
   get flows(): boolean {
     return this.#incoming?.flows === true;
   }
@@ -51,17 +51,17 @@ export class CallBody {
     if (!chunked) this.#announcedBytes = bodyBytes;
   }
 
-  /** Nobody will look at it: only its end, and its length, are watched from now on. */
+  /** It is not needed: from now on only its length is counted and its end awaited. */
   discard(): void {
     this.#arriving?.discard();
   }
 
-  /** Not even its end matters. */
+  /** Not even its end is awaited. */
   passOver(): void {
     this.#arriving = undefined;
   }
 
-  /** The body for who takes it as it comes; `undefined` when there is none. The same one each time. */
+  /** The body as a stream; `undefined` when there is none. The same object each time. */
   incoming(): ByteSource | undefined {
     if (this.#incoming !== undefined || this.#arriving === undefined) return this.#incoming;
     // The collector keeps nothing from here on; it only counts the bytes, for the limit.
@@ -74,12 +74,12 @@ export class CallBody {
     return this.#incoming;
   }
 
-  /** Nobody takes it yet: it waits, in bounded memory. */
+  /** No step takes it yet: it waits, in bounded memory. */
   holdBack(): void {
     this.#incoming?.holdBack();
   }
 
-  /** A piece has come; `true` when that was more than anybody waits for. `borrowed`: its memory is gone when this returns. */
+  /** A piece has come; `true` when so much has come that the connection is cut. `borrowed`: its memory is gone when this returns. */
   add(chunk: Uint8Array, borrowed: boolean): boolean {
     const body = this.#arriving;
     if (body === undefined || this.#incoming?.add(chunk, borrowed) === true) return false;
@@ -89,23 +89,23 @@ export class CallBody {
     return true;
   }
 
-  /** All has come: what there is for the chain; `undefined` when somebody has been told already, or nobody waits. */
+  /** All has come. Returns the body for the chain; `undefined` when a step streams it, or nobody waits for it. */
   end(): Body | undefined {
     const body = this.#arriving;
     if (body === undefined) return undefined;
-    // First: what takes the end may answer at once.
+    // First, because who takes the end may answer at once.
     this.#arriving = undefined;
     if (this.#incoming === undefined) return body.take();
     return this.#incoming.finish() ? undefined : 'none';
   }
 
-  /** The rest will never come, or nobody is there for it. */
+  /** The rest will not come, or is not needed. */
   drop(): void {
     this.#arriving = undefined;
     this.#incoming?.drop();
   }
 
-  /** Nobody takes the rest of a body that was to come as it comes; `false` when it was not, or has come. */
+  /** Drops the rest of a streamed body; `false` when it is not streamed, or has come. */
   cancelRest(): boolean {
     if (this.#incoming === undefined || this.#arriving === undefined) return false;
     this.#incoming.cancel();

@@ -22,7 +22,7 @@ export abstract class Call implements Sink, BodyConnection {
   protected head: RequestHead = NO_HEAD;
   #exchange: Exchange | undefined = undefined;
   #state: 'open' | 'streaming' | 'ended' | 'gone' = 'open';
-  /** Nothing behind this request may be handled. */
+  /** Nothing that comes after this request may be handled. */
   #closes = false;
   #refusing = false;
   readonly #body: CallBody;
@@ -38,7 +38,7 @@ export abstract class Call implements Sink, BodyConnection {
   /** Writes the answer, all at once. Called at most once, never after the caller has gone. */
   protected abstract write(answer: ResponseMessage, closes: boolean): void;
 
-  /** Begins an answer that is written as it comes. */
+  /** Begins a streamed answer. */
   protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
 
   /** Ends the connection without an answer. */
@@ -60,12 +60,12 @@ export abstract class Call implements Sink, BodyConnection {
     return this.#body.pending;
   }
 
-  /** Somebody takes the body as it comes, and is ready for more. */
+  /** A step streams the body and is ready for more. */
   protected get bodyFlows(): boolean {
     return this.#body.flows;
   }
 
-  /** Whether anything waits for the body's end: the chain, or the connection's. For what `begin` has left open. */
+  /** Whether the chain, or the end of the connection, waits for the body's end. */
   protected get awaitsBody(): boolean {
     const route = this.#exchange?.route;
     return this.#state === 'open' && (this.#closes || this.#held !== undefined || route?.takesBody === true || route?.streams === true);
@@ -89,9 +89,9 @@ export abstract class Call implements Sink, BodyConnection {
 
   /** The body waits until a step takes it, in bounded memory. */
   #stream(framing: FramingGuard): void {
-    // A long body is no flood here.
+    // A streamed body may be long: its announced length is no reason to cut the connection.
     this.#closes = framing.closes;
-    // Not before this turn's bytes have come: a whole body needs no pause, and a paused connection tells of no caller who leaves.
+    // After this turn's bytes: a body that is complete by then needs no pause, and a paused connection does not report a caller who leaves.
     if (this.incoming() !== undefined) setImmediate(() => this.#body.holdBack());
   }
 
@@ -113,7 +113,7 @@ export abstract class Call implements Sink, BodyConnection {
     this.#remember(this.shared.gateway.refuse(head, this, refuse('validation_error', detail)));
   }
 
-  /** Not kept when it was answered at once: an idle connection would hold its texts and translations in memory. */
+  /** Not kept if it was answered at once: an idle connection would keep its texts and translations in memory. */
   #remember(x: Exchange): Exchange {
     if (this.#state === 'open') this.#exchange = x;
     return x;
@@ -152,9 +152,9 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   /**
-   * An answer that ends the connection waits for the body's end, or the caller would be cut off while sending and might
-   * never read it; and it is written in a later turn of the event loop: written at once, uWS would go on to handle what
-   * stands behind this request. Only what the gateway gave up on (the deadline) is answered and closed at once.
+   * An answer that ends the connection waits for the body's end: a caller who is cut off while sending might never read it.
+   * And it is written in a later turn of the event loop: written at once, uWS would go on and handle what comes after this
+   * request. Only a request that has passed its deadline is answered and closed at once.
    */
   send(x: Exchange, outcome: Reply | Refusal): void {
     if (this.#state !== 'open') return;
@@ -166,7 +166,7 @@ export abstract class Call implements Sink, BodyConnection {
     else this.#finish(answer, false);
   }
 
-  /** Behind the whole request only: callers read when they have written, and uWS holds one of the two at a time. */
+  /** Only after the whole request: callers read when they have written, and uWS keeps either a body or an answer going, not both. */
   stream(x: Exchange, outcome: StreamReply): void {
     if (this.#body.pending) throw new Error('an answer was begun before its request had come');
     this.#body.release();
@@ -235,7 +235,7 @@ export abstract class Call implements Sink, BodyConnection {
     }
   }
 
-  /** The listener's own code threw: never an unanswered request, never the end of the process. */
+  /** The listener's own code threw: the request is answered, and the process goes on. */
   broke(where: string, error: unknown): void {
     this.shared.gateway.fail(this.#exchange, this.head, this, `listener.${where}`, error);
     if (this.#state === 'streaming') return this.#streamed?.broke();

@@ -25,7 +25,7 @@ export class FramingGuard {
   /** Value of the first `Connection` field. */
   connection = '';
   #host = '';
-  /** The one that was right last: most requests have the same, and comparing them costs less than the pattern. */
+  /** The last valid `Host`: most requests have the same, and comparing costs less than the pattern. */
   #rightHost = '';
   #hosts = 0;
   #length = '';
@@ -43,7 +43,7 @@ export class FramingGuard {
     this.#codings = 0;
   }
 
-  /** `name` in lower case. Told apart by length first: most fields are none of these. */
+  /** `name` in lower case. Its length is compared first: most fields are none of these. */
   see(name: string, value: string): void {
     switch (name.length) {
       case 4:

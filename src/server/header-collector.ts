@@ -1,10 +1,10 @@
-// Takes a request's fields one by one: feeds the framing guard and keeps what some step asked for.
+// Takes a request's fields one by one: passes them to the framing guard, and keeps those that some step reads.
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import { FramingGuard } from './framing.ts';
 
 export class HeaderCollector {
   readonly framing = new FramingGuard();
-  /** Names that are kept, by their length: nearly every other field is told apart by that alone, and a name need not be hashed. */
+  /** The names that are kept, by their lengths: most other fields differ in length already, and no name has to be hashed. */
   readonly #wanted: readonly (readonly string[] | undefined)[];
   #headers: Record<string, string> = {};
   /** Whether some step asks where connections come from. */
@@ -29,7 +29,7 @@ export class HeaderCollector {
     if (wanted !== undefined) for (const known of wanted) if (known === name) this.#keep(known, value);
   };
 
-  /** `name` is our own string: as the name of a property, one that was just made would have to be looked up first. */
+  /** `name` is our own string, which V8 has internalized: the library's would have to be looked up first to be a property's name. */
   #keep(name: string, value: string): void {
     const earlier = this.#headers[name];
     this.#headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;

@@ -1,22 +1,22 @@
-// A request's body as it comes: held back until somebody takes it, then passed on at the taker's pace.
+// A streamed request body: held back until a step takes it, then passed on at the step's pace.
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 import { BodyCollector } from './body-collector.ts';
 
-/** What the library does for a body. */
+/** What the HTTP library has to do for a streamed body. */
 export interface BodyFlow {
   /** No more is read from the connection; what was read already may still come. */
   pause(): void;
   resume(): void;
-  /** The caller sends nothing, though we read. */
+  /** The caller has sent nothing for too long while we were reading. */
   silent(): void;
 }
 
 /**
- * What may come of a body that is held back. Having begun to read, uWebSockets.js empties the system's buffer of the
- * connection, whatever it is told; what that holds is the system's limit (`tcp_rmem`, 6 MiB unless somebody has raised it).
+ * At most so much of a body that is held back is kept. uWebSockets.js empties the system's receive buffer even when told to
+ * pause; how much that holds is the system's limit (`tcp_rmem`, 6 MiB by default).
  */
 const HELD_BYTES_MAX = 67_108_864;
-/** A caller who sends nothing for so long while we read is given up; shorter than uWebSockets.js waits, so that there is an answer. */
+/** A caller who sends nothing for so long is given up; shorter than uWebSockets.js's own limit, so that there is an answer. */
 const SILENCE_MS = 8_000;
 const LISTEN_AGAIN_MS = 4_000;
 
@@ -38,7 +38,7 @@ export class IncomingBody implements ByteSource {
     this.#flow = flow;
   }
 
-  /** Somebody takes what comes. */
+  /** A step takes what comes. */
   get flows(): boolean {
     return this.#state === 'flowing';
   }
@@ -79,7 +79,7 @@ export class IncomingBody implements ByteSource {
   cancel(): void {
     if (this.#state === 'over') return;
     this.drop();
-    // The rest is read past.
+    // The rest is read and dropped.
     if (!this.#complete) this.#readOn();
   }
 
@@ -120,9 +120,8 @@ export class IncomingBody implements ByteSource {
   }
 
   /**
-   * What comes behind the body is the connection's next request, or the news that the caller has left. Having been told to
-   * read on, uWebSockets.js gives the caller ten seconds to send something: told again, it begins them anew, so that the
-   * answer may take as long as it takes.
+   * Reads on after the body, to learn when the caller leaves. When told to read, uWebSockets.js gives the caller ten seconds to
+   * send something; told again before that, it begins anew. So the answer may take as long as it takes.
    */
   #listenOn(): void {
     this.#readOn();

@@ -1,4 +1,4 @@
-// The way down of the public side: no new connections, what is in flight ends, idle callers are told, and only then is anything cut.
+// Stops the public side: no new connections, requests in flight end, idle callers get to know, and only then is anything cut.
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Gateway } from '../core/gateway.ts';
 import type { Listener } from './listener.ts';
@@ -9,15 +9,14 @@ export interface DrainOptions {
   /** What is still in flight after so long is cut. */
   readonly deadlineMs: number;
   /**
-   * For so long nothing at all must have happened before the connections that are left are cut. HTTP has no way to tell an
-   * idle caller that its connection is about to go: a request that it sends just then is lost to it. So every connection
-   * gets to send one more request, whose answer says `Connection: close`; only those that stay silent for this long are
-   * cut, as any idle connection is at any time. Default 1000.
+   * The connections that are left are cut when nothing has happened for this long. HTTP cannot announce the end of an idle
+   * connection, and a request that a caller sends just then is lost. So every connection may send one more request, whose
+   * answer says `Connection: close`; only those that stay silent for this long are cut. Default 1000.
    */
   readonly quietMs?: number;
 }
 
-/** How often the quiet is looked at. */
+/** How often it is checked whether anything has happened. */
 const TICK_MS = 20;
 /** How long requests that were cut may take to end, so that they can be settled. */
 const CALL_OFF_MS = 1000;
@@ -33,13 +32,13 @@ export async function drain({ listeners, gateway, deadlineMs, quietMs = 1000 }: 
   ending.abort();
   const cut = gateway.inFlight;
   for (const listener of listeners) listener.close();
-  // Closed connections report themselves in the next turn; what they were waiting for is then called off.
+  // Closed connections are reported in the next turn; then their requests are cancelled.
   await nextTurn();
   await Promise.race([gateway.idle(), delay(CALL_OFF_MS, undefined, { ref: false })]);
   return cut;
 }
 
-/** Ends when everybody has been told and has gone, which is the usual end, or when those that are left stay silent. */
+/** Ends when all connections have got a last answer and are closed, which is usual, or when those that are left stay silent. */
 async function lastWords(listeners: readonly Listener[], gateway: Gateway, quietMs: number, signal: AbortSignal): Promise<void> {
   let open = openConnections(listeners);
   let leftMs = quietMs;
@@ -48,7 +47,7 @@ async function lastWords(listeners: readonly Listener[], gateway: Gateway, quiet
     const before = open;
     open = openConnections(listeners);
     if (open === 0) return;
-    // While draining every answer closes its connection: an answer between two looks shows as a changed count.
+    // While draining every answer closes its connection, so an answer between two checks shows as a changed number of connections.
     if (open !== before || listeners.some(({ unsent }) => unsent > 0)) leftMs = quietMs;
     else if (leftMs <= 0) return;
     await delay(TICK_MS);

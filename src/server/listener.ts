@@ -1,4 +1,4 @@
-// What every HTTP listener is given and gives back, whichever library it stands on.
+// What every HTTP listener is given and offers, whichever library it uses.
 import type { Gateway } from '../core/gateway.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
@@ -17,13 +17,13 @@ export interface ListenerOptions {
   readonly exclusive?: boolean;
   /** Longer bodies are read and dropped, and refused. */
   readonly bodyBytesMax: number;
-  /** A connection on which nothing happens is kept for so long at least. Default 8, which every library keeps. */
+  /** An idle connection is kept for at least so long. Default 8, which every library can. */
   readonly idleSeconds?: number;
   readonly tls?: TlsFiles;
 }
 
 export interface Listener {
-  /** What it stands on, with its version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
+  /** Its library, with the version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
   readonly library: string;
   readonly address: { readonly host: string; readonly port: number };
   /** Connections that are open. */
@@ -52,7 +52,7 @@ export interface ListenerState {
   connections: number;
   /** Connections that were open when draining began. */
   connectionsAtDrain: number;
-  /** Answers since then; each takes its connection with it as soon as it is sent. */
+  /** Answers since draining began; each closes its connection as soon as it is sent. */
   lastAnswers: number;
 }
 
@@ -61,19 +61,19 @@ export function openListenerState(options: ListenerOptions): ListenerState {
   return { gateway, problems, bodyBytesMax, draining: false, connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
 }
 
-/** From here on connections only go. */
+/** From now on connections are closed and none is opened. */
 function beginLastAnswers(shared: ListenerState): void {
   if (shared.draining) return;
   shared.draining = true;
   shared.connectionsAtDrain = shared.connections;
 }
 
-/** At least so many answers wait for a slow reader: more of them were given than connections have gone. */
+/** Answers that wait for a slow reader, at least: last answers less connections that are closed. */
 function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: ListenerState): number {
   return Math.max(0, lastAnswers - (connectionsAtDrain - connections));
 }
 
-/** What a library's listener is to others. `cut` closes the port, if it is still open, and every connection. */
+/** Makes a `Listener` of a library's own. `cut` closes the port, if it is still open, and every connection. */
 export function listenerOf(
   shared: ListenerState,
   library: string,

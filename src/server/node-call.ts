@@ -8,7 +8,7 @@ import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { fieldsOf } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
 
-/** The parser also takes 0.9 and 2.0 for versions of what it reads. */
+/** The versions that are accepted; Node's parser also takes 0.9 and 2.0. */
 const SPOKEN: ReadonlySet<string> = new Set(['1.0', '1.1']);
 const BAD_VERSION = 'request: only HTTP/1.1 and HTTP/1.0 are spoken here.';
 
@@ -20,11 +20,11 @@ export interface CallOwner {
 }
 
 /**
- * A caller who takes nothing of an answer for so long is cut off. The library's own timers watch callers who send, and it
- * looks twice: the first time it always finds that the system's buffers have taken some, so the cut comes after 10 s.
+ * A caller who reads nothing of an answer for so long is cut off; Node's own timers watch only callers who send. The timer
+ * runs twice before the cut, because the first time the system's buffers have always taken some: so it comes after 10 s.
  */
 const UNREAD_MS = 5_000;
-/** Longer answers are handed over as bytes: of a string, the library keeps a copy three times as large until it is read. */
+/** Longer answers are handed over as bytes: of a string Node keeps a copy three times as large until it is read. */
 const STRING_MAX = 65_536;
 
 export class NodeCall extends Call {
@@ -60,7 +60,7 @@ export class NodeCall extends Call {
     const fault = SPOKEN.has(req.httpVersion) ? framing.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
     req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
     req.on('end', () => this.#guarded(() => this.bodyComplete()));
-    // A connection that breaks is told by its own `close`.
+    // A connection that breaks emits `close`, which is handled.
     req.on('error', () => undefined);
     if (fault === undefined) this.begin(head, framing);
     else this.refuse(head, framing, fault);
@@ -81,7 +81,7 @@ export class NodeCall extends Call {
 
   protected override write(answer: ResponseMessage, closes: boolean): void {
     const end = closes || this.#owner.endsWith(this);
-    // Until the answer has gone out; from then on the library sets its own. Not while later calls wait for their turn.
+    // Until the answer has been sent; then Node sets its own timer. Not while later calls wait for their turn.
     this.#req.socket.setTimeout(this.#owner.answered(this) ? UNREAD_MS : 0);
     const fields = fieldsOf(answer).flat();
     const body = answer.body.length > STRING_MAX ? Buffer.from(answer.body) : answer.body;
@@ -96,7 +96,7 @@ export class NodeCall extends Call {
     const fields = fieldsOf(head).flat();
     if (head.bytes !== undefined) fields.push('Content-Length', String(head.bytes));
     if (closes || this.#owner.endsWith(this)) fields.push('Connection', 'close');
-    // Who reads slowly is watched by the stream itself.
+    // The stream itself watches for slow readers.
     this.#req.socket.setTimeout(0);
     this.#res.writeHead(head.status, fields);
     return new NodeStream(this.#req.socket, this.#res, {

@@ -1,4 +1,4 @@
-// One connection of the node:http listener: its calls in order, and what becomes of it when bytes on it make no sense.
+// One connection of the node:http listener: its calls in order, and what happens when its bytes are no HTTP.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Exchange, Sink } from '../core/exchange.ts';
@@ -52,7 +52,7 @@ export class NodeConnection implements Sink {
     return this.#open.size === 0;
   }
 
-  /** Whether a connection that is to end for its own sake may end with this call's answer: not while later ones wait. */
+  /** Whether the connection may end with this call's answer: not while later calls wait for theirs. */
   endsWith(call: NodeCall): boolean {
     return (this.#condemned || this.#shared.draining) && this.#newest === call;
   }

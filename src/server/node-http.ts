@@ -1,4 +1,4 @@
-// The listener on node:http: strict parsing, HTTP/1.0, and the oracle that the other one is compared with.
+// The listener on node:http: strict parsing, HTTP/1.0, and the reference that tests compare the other listener with.
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -21,10 +21,10 @@ const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 };
 
-/** Connections that the system holds until they are accepted; it may allow fewer. Beyond them, callers wait in vain for seconds. */
+/** Connections that wait to be accepted; the system may allow fewer. With more of them callers wait for seconds in vain. */
 const BACKLOG_MAX = 4096;
 
-/** What this listener stands on. */
+/** This listener's library. */
 export const NODE_LIBRARY = `node:http ${process.versions.node}`;
 
 /** Throws a `ListenError` when it cannot listen. */
@@ -51,7 +51,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   const { host, port, exclusive = true } = options;
   await listen(server, host, port, exclusive);
   const stopAccepting = (): void => {
-    // Not http's own `close`: that one also cuts idle connections, whose next request may be on its way.
+    // `net`'s `close`: http's own also cuts idle connections, whose next request may be on its way.
     NetServer.prototype.close.call(server);
   };
   return listenerOf(shared, NODE_LIBRARY, { host, port: (server.address() as AddressInfo).port }, stopAccepting, () => {
@@ -64,7 +64,7 @@ function openServer({ tls, idleSeconds = IDLE_SECONDS }: ListenerOptions): Serve
   // Said in every answer that keeps its connection; the library itself waits a second longer.
   const options = { ...SERVER_OPTIONS, keepAliveTimeout: idleSeconds * 1000 };
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...readTlsFiles(tls) });
-  // Bounded by their bytes; a bound in number would silently hide the fields behind it.
+  // Fields are bounded by their bytes; with a bound on their number Node silently hides the rest.
   server.maxHeadersCount = 0;
   return server;
 }

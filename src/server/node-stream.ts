@@ -27,7 +27,7 @@ export class NodeStream implements StreamWriter {
     this.#res.end();
   }
 
-  /** With a reset: to HTTP/1.0 an answer without a length would look complete. TLS tells the difference by itself. */
+  /** By a reset: an answer without a length would look complete to HTTP/1.0. With TLS a missing close_notify shows it. */
   cut(): void {
     if (this.#socket instanceof TLSSocket) this.#socket.destroy();
     else this.#socket.resetAndDestroy();

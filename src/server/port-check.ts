@@ -1,11 +1,11 @@
-// Finds out whether a port could be had alone: sharing it would not notice, and uWebSockets.js would not say why.
+// Finds out whether another program has a port: shared listening would not notice, and uWebSockets.js does not say why it failed.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { listenError } from './listener.ts';
 
 /**
- * Resolves with the port when it could be had alone at this moment; instead of 0 with a free one, because uWebSockets.js
- * does not share a port that the system chose for it. Rejects with a `ListenError`.
+ * Resolves with the port if no other program has it at this moment; for 0 with a free one, because uWebSockets.js does not
+ * share a port that the system has chosen. Rejects with a `ListenError`.
  */
 export function freePortOf(host: string, port: number): Promise<number> {
   const probe = createServer();

@@ -1,19 +1,19 @@
-// An answer that is written as it comes: takes pieces at the caller's pace and tells how it ended.
+// A streamed answer: takes pieces at the caller's pace and reports how it ended.
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 
-/** One library's way to write it. Nothing of it is called behind `finish`, but for `stop`. */
+/** How one library writes it. After `finish` only `stop` is called. */
 export interface StreamWriter {
-  /** `false` when the caller has to read first: then `writable` is told once, and nothing is put before. */
+  /** `false` when the caller has to read first: then `writable` is called once, and nothing is put before. */
   put(bytes: Uint8Array): boolean;
-  /** All was put; `delivered` is told when it has been handed to the system. */
+  /** All was put; `delivered` is called when it has been handed to the system. */
   finish(): void;
   /** Ends the connection, so that the caller can tell that the answer is broken. */
   cut(): void;
-  /** Nothing is written or told any more. */
+  /** Nothing is written and nothing called any more. */
   stop(): void;
 }
 
-/** What a writer tells. */
+/** What a writer calls. */
 export interface WriterEvents {
   writable(): void;
   delivered(): void;

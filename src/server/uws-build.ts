@@ -1,4 +1,4 @@
-// Which build of uWebSockets.js this machine loads: tried at start, newest first, and only a binary that was looked at. Its only importer.
+// Loads a build of uWebSockets.js: newest first, and only binaries whose SHA-256 is pinned, or an upstream release. Its only importer.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
@@ -20,9 +20,9 @@ export interface Library {
 }
 
 export interface UwsApp extends TemplatedApp {
-  /** Seconds until a connection is closed that owes us a head or a body. The newer build only. */
+  /** Seconds until a connection is closed that does not finish a head or a body. The newer build only. */
   setIdleTimeout?(seconds: number): void;
-  /** Seconds until one is closed behind its answer, read or not. The newer build only. */
+  /** Seconds until a connection is closed after an answer, whether that was read or not. The newer build only. */
   setResponseTimeout?(seconds: number): void;
 }
 
@@ -34,13 +34,13 @@ export interface UwsBuild {
   /** As its package calls itself. */
   readonly package: string;
   readonly version: string;
-  /** `false` for an upstream release that the operator has put in place: nobody here has looked at its binary. */
+  /** `false` for an upstream release that the operator has installed: its binary is not checked. */
   readonly pinned: boolean;
   /** `endWithoutBody` takes a length and closes, as it says. */
   readonly endsHeads: boolean;
 }
 
-/** Names the package that alone may be loaded, by the name that it calls itself; for going back, and for comparing. */
+/** The environment variable that names the only package to load, by the package's own name: for going back, and for comparing. */
 export const BUILD_VARIABLE = 'LINGATE_UWS_BUILD';
 
 /** What the upstream project calls its package. It is on no registry; operators install it from its repository. */
@@ -48,7 +48,7 @@ const UPSTREAM = 'uWebSockets.js';
 
 let loaded: UwsBuild | undefined;
 
-/** The same one for the whole process, as it can be loaded only once. Throws a `ListenError` when there is none. */
+/** One for the whole process, because it can be loaded only once. Throws a `ListenError` when there is none. */
 export function loadUws(): UwsBuild {
   return (loaded ??= load(candidates(), process.env[BUILD_VARIABLE]));
 }
@@ -68,7 +68,7 @@ export interface Candidate {
   readonly pin: PinnedBuild | undefined;
 }
 
-/** What is installed, in the order in which it is tried: what the operator has put in place, then the newer, then the older. */
+/** What is installed, in the order in which it is tried: the operator's upstream release, then the newer build, then the older. */
 function candidates(): Candidate[] {
   const found = [OLDER, NEWER].flatMap((pin) => candidateOf(pin) ?? []);
   return found.toSorted((a, b) => rank(a) - rank(b));
@@ -111,16 +111,16 @@ export function load(found: readonly Candidate[], only: string | undefined): Uws
   throw new ListenError('cannot_listen', `uWebSockets.js has no binary for this platform and Node (${told}): use "listener: node"`);
 }
 
-/** Why it cannot be loaded here, when the next one may be. Throws when its binary is another than the pinned one: that is no matter of the platform. */
+/** Why it cannot be loaded on this platform; then the next one is tried. Throws when its binary is not the pinned one. */
 function tryOne({ name, version, folder, pin }: Candidate): UwsBuild | string {
   const binary = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const file = join(folder, binary);
   if (!existsSync(file)) return `no ${binary}`;
   if (pin !== undefined) checkPin(pin, name, version, file, binary);
-  // Read once, while the binary is loaded; in the process's own environment, so not in a worker thread.
+  // The library reads it once, while it is loaded, from the process's environment: not from a worker thread's copy.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
   try {
-    // The binary itself: what was checked is what is loaded, and the packages' wrappers do not export all of it.
+    // The binary itself, so that what is loaded is what was checked; the packages' wrappers do not export all of it.
     const library = createRequire(join(folder, 'package.json'))(file) as Library;
     // Without it every answer names the library; it has to come before the first app.
     library['_cfg']('silent');

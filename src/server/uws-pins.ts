@@ -1,4 +1,4 @@
-// The builds of uWebSockets.js that were looked at: each pinned by its version and by the SHA-256 of every binary that can be loaded.
+// The builds of uWebSockets.js that may be loaded: each pinned by its version and by the SHA-256 of its binaries.
 
 export interface PinnedBuild {
   /** As the package calls itself. */

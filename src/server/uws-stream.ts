@@ -1,14 +1,14 @@
-// Writes an answer as it comes on uWebSockets.js, which tells little of how much a caller has read.
+// Writes a streamed answer on uWebSockets.js, which reports little of how much a caller has read.
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import type { HttpResponse } from './uws-build.ts';
 
 /** Opens the answer on the library: status and fields. Called in its cork, with the first bytes, or with `end` that closes. */
 type WriteHead = (andEnds: boolean) => void;
 
-/** The library cuts a caller off ten seconds after a write that did not go out; another try begins them anew. */
+/** The library cuts a caller off ten seconds after a write that could not be sent; another try begins the ten seconds anew. */
 const RETRY_MS = 4_000;
 
-/** A known length: what a caller has not taken stays here, and the library says when it goes on. */
+/** For a known length: what the caller has not taken is kept here, and the library reports when it can go on. */
 export class SizedUwsStream implements StreamWriter {
   readonly #res: HttpResponse;
   readonly #events: WriterEvents;
@@ -80,10 +80,10 @@ export class SizedUwsStream implements StreamWriter {
   }
 }
 
-/** So many bytes of a piece are kept to ask with whether the caller has read: the library tells it of a write only. */
+/** So many bytes of a piece are kept back: whether the caller has read is learnt only by writing something. */
 const TAIL_BYTES = 64;
 const PROBE_FIRST_MS = 1;
-/** What is taken while the library holds unread bytes and there was nothing to ask with. */
+/** So much is taken in pieces of one byte, which leave no tail, while the library holds unread bytes. */
 const BLIND_BYTES_MAX = 65_536;
 
 /**
@@ -178,7 +178,7 @@ export class ChunkedUwsStream implements StreamWriter {
   }
 
   #askNow(afterMs: number): void {
-    // Asking costs one byte of the tail; when it is used up, the library's own timer cuts off a caller who does not read.
+    // Each check writes one byte of the tail; when that is used up, the library's own timer cuts off a caller who does not read.
     if (this.#tail.byteLength === 0) return;
     const ok = this.#write(this.#tail.subarray(0, 1));
     this.#tail = this.#tail.subarray(1);

@@ -1,21 +1,21 @@
-// How long uWebSockets.js leaves a connection alone: what it is told where a build can be told, and what it cannot keep where not.
+// How long uWebSockets.js keeps a connection: sets the builds that can be set, and refuses values that the others cannot keep.
 import { ListenError } from './listener.ts';
 import { describeUws } from './uws-build.ts';
 import type { UwsApp, UwsBuild } from './uws-build.ts';
 
-/** Timers count steps of so many seconds, and the first of them may be nearly over. */
+/** The library's timers count in steps of so many seconds, and the first step may be nearly over. */
 const STEP_SECONDS = 4;
-/** A head or a body that does not come: gone after 8 to 12 seconds. The same in builds that cannot be told. */
+/** A connection whose head or body does not come is closed after 8 to 12 seconds, as in builds that cannot be set. */
 const PENDING_SECONDS = 10;
-/** What a build that cannot be told keeps at least: its 10 seconds are three steps. */
+/** What a build that cannot be set keeps at least: its 10 seconds are three steps. */
 const FIXED_IDLE_SECONDS = 8;
 
 /** Throws a `ListenError` when an idle connection cannot be kept so long. To be called before listening. */
 export function setTimers(build: UwsBuild, app: UwsApp, idleSeconds: number): void {
   if (app.setIdleTimeout !== undefined && app.setResponseTimeout !== undefined) {
-    // Their names say otherwise: this is for connections that owe us something,
+    // In spite of the names, this is for connections whose request is not complete,
     app.setIdleTimeout(PENDING_SECONDS);
-    // and this for the time behind an answer. A step more, so that it is never less than was promised.
+    // and this for the time after an answer; a step more, so that it is never less than configured.
     app.setResponseTimeout(idleSeconds + STEP_SECONDS);
   } else if (idleSeconds > FIXED_IDLE_SECONDS) {
     throw new ListenError(

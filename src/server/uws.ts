@@ -70,7 +70,7 @@ async function listen(app: UwsApp, host: string, port: number, options: number):
 
 /** How answers are written; the same for all of a listener. */
 interface Wire {
-  /** What stands behind the request id in an answer that keeps its connection, and in one that does not. */
+  /** What follows the request id in an answer that keeps its connection, and in one that does not. */
   readonly kept: string;
   readonly closed: string;
   /** The same in front of JSON. */
@@ -89,7 +89,7 @@ class UwsCall extends Call {
   readonly #res: HttpResponse;
   /** The library is calling us, and has corked the connection. */
   #corked = true;
-  /** It says `Connection: close` in the answer by itself, unless the request already did. */
+  /** We have to write `Connection: close`: to an answer that closes the library adds it, except where the request has said it. */
   #closeUnsaid = false;
   /** When the library's timer for a body was last begun. */
   #armedAtMs = 0;
@@ -122,12 +122,12 @@ class UwsCall extends Call {
     // The library takes any value of five letters for `close`.
     if (framing.connection.length === 5) this.#closeUnsaid = framing.closes = true;
     if (fault !== undefined) {
-      // What follows cannot be told to be a body: nothing is waited for.
+      // What follows need not be a body, so no end is awaited.
       this.refuse(head, undefined, fault);
       return;
     }
     this.begin(head, framing);
-    // Only then: once it tells of a body, the library stops the connection's timer at the body's end, also behind an answer.
+    // `onData` only if the body's end is awaited: with it the library stops the connection's timer there, also after an answer.
     if (!this.awaitsBody) this.passOverBody();
     else if (framing.chunked || framing.bodyBytes > 0) this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
   }
@@ -135,7 +135,7 @@ class UwsCall extends Call {
   #data(chunk: ArrayBuffer, isLast: boolean): void {
     this.#corked = true;
     try {
-      // Behind the last piece the library waits for the answer without a timer.
+      // After the last piece the library has no timer running.
       if (this.bodyFlows && !isLast) this.#rearm();
       this.receive(new Uint8Array(chunk), true);
       if (isLast) this.bodyComplete();
@@ -145,7 +145,7 @@ class UwsCall extends Call {
     this.#corked = false;
   }
 
-  /** The library cuts off whoever sends less than 16 KB/s, however long the body; reading anew begins its ten seconds anew. */
+  /** The library cuts off a caller who sends less than 16 KB/s, however long the body; resuming begins its ten seconds anew. */
   #rearm(): void {
     const nowMs = performance.now();
     if (nowMs - this.#armedAtMs < REARM_MS) return;
@@ -171,7 +171,7 @@ class UwsCall extends Call {
   #putHead(answer: Omit<ResponseMessage, 'body'>, closes: boolean): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
-    // One call into the library instead of five, which would cost a microsecond: it writes a value as it stands.
+    // One call into the library instead of five, which saves a microsecond: it writes a field's value as it is, line breaks included.
     if (!closes && answer.contentType === JSON_TYPE) {
       res.writeHeader('X-Request-Id', answer.requestId + this.#wire.keptJson);
     } else {

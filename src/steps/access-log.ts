@@ -11,7 +11,7 @@ export interface AccessLogOptions {
   readonly log: AccessLog;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Reads a request's own address from its fields; without it, none is told. */
+  /** Reads the client's address from a request's fields; without it the entry has none. */
   readonly clientOf?: ((headers: Readonly<Record<string, string>>) => string) | undefined;
 }
 

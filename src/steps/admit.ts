@@ -1,4 +1,4 @@
-// One ledger operation decides: revoked, too fast, too long, out of quota or credit; and what it reserved is settled here.
+// The admission: one ledger operation judges revocation, rate, length, quota and credit. `settle` commits or releases what it reserved.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { NO_HEADERS } from '../core/outcome.ts';
@@ -50,14 +50,14 @@ export function admitStep(options: AdmitOptions): BodyStep {
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
       if (reservation === undefined) return;
-      // Charged only for an answer that is handed to a caller who is still there.
+      // Charged only if an answer was handed to a caller who was still there; a caller who has left is `client_closed`.
       if (outcome.kind === 'reply' || outcome.kind === 'stream') settlements.commit(reservation);
       else settlements.release(reservation);
     },
   };
 }
 
-/** One object for all that an admission needs: its request, who waits for the answer, and what the answer is judged by. */
+/** One object for the admission: the request for the ledger, its callbacks, and what the answer is judged by. */
 class PendingAdmission implements AskedAdmission {
   readonly requestId: string;
   readonly teamId: string;
@@ -100,7 +100,7 @@ class PendingAdmission implements AskedAdmission {
   }
 }
 
-/** In the chain, where a bug becomes `internal_error`. */
+/** Throws inside the chain, where a bug becomes `internal_error`. */
 function throwOn(_x: Exchange, error: unknown): never {
   throw error;
 }
@@ -131,7 +131,7 @@ function conclude(x: Exchange, { teamId, charge, options }: PendingAdmission, ad
   return charge?.refusal;
 }
 
-/** None where the admission has not looked at the rate. */
+/** No headers where the admission did not get as far as the rate. */
 function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
   if (admission.kind === 'rate_limited') return rateLimitHeaders(admission.limit, 0);
   if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;

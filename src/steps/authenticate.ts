@@ -23,7 +23,7 @@ export interface AuthenticateOptions {
   readonly bound?: AddressBound | undefined;
 }
 
-/** Not a 401: a good key that this process has not seen yet may be among what such an address sends, and is told to come again. */
+/** 503, not 401: among the keys of such an address there may be a good one that this process has not seen yet. */
 const TOO_MANY_UNKNOWN = refuse('service_unavailable', 'Too many unknown keys came from this address within a minute; try again later.');
 
 export function authenticateStep({ directory, now, bound }: AuthenticateOptions): BodyStep {

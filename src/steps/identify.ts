@@ -1,4 +1,4 @@
-// Takes the key from the request's fields, checks its pattern, and recognises it if it was seen before. Asks nobody.
+// Takes the key from the request's fields, checks its pattern, and looks for its owner in the cache. Does not ask the store.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -16,7 +16,7 @@ const MALFORMED = refuse(
   'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: Bearer <key>".',
 );
 
-/** Leaves what the steps behind it need to know of whose key it is. */
+/** Puts the key's digest, and its owner if known, into slots for later steps. */
 export type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
 
 export function identifyStep(credentials: CredentialReader, cache: KeyCache): HeadStep {
@@ -35,7 +35,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
       if (credential.kind !== 'key') return credential.kind === 'missing' ? MISSING : MALFORMED;
       const digest = digestOf(credential.key);
       const refusal = recognise(x, digest, cache);
-      // Only for known keys: a flood of unknown ones would push these out of the bounded map.
+      // Only for known keys: a flood of unknown ones would push known ones out of the bounded map.
       if (authorization !== undefined && x.get(keyOwnerSlot) !== undefined) recent.set(authorization, digest);
       return refusal;
     },
@@ -62,7 +62,7 @@ function recognise(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | u
 const RECENT_MAX = 1000;
 const RECENT_MS = 1000;
 
-/** Digests of what was sent within about a second: pattern and SHA-256 are not worked out anew for each of a burst. */
+/** Digests of keys that were sent within about a second: saves pattern and SHA-256 for each request of a burst. */
 class RecentDigests {
   readonly #digests = new Map<string, KeyDigest>();
   #sinceMs = 0;

@@ -1,4 +1,4 @@
-// Parses and judges the body of a translation, and leaves what it would cost.
+// Parses and judges the body of a translation, and leaves its charge for the admission.
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
@@ -38,7 +38,7 @@ export function readStep(languages: () => Languages, bodyBytesMax: number, gloss
 }
 
 function chargeOf({ characters, glossaryId, options }: TranslateRequest): Charge {
-  // A glossary is never used without a source language: the body's rules saw to it.
+  // There is a source language: the body's rules require one with a glossary.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: options.sourceLang!, targetLang: options.targetLang };
   return { characters, reserve: true, glossary, refusal: undefined };
 }

@@ -1,4 +1,4 @@
-// Turns a team's requests away while too many of its own are under way, so that one team's slow work cannot take the whole house.
+// Turns a team's requests away while too many of its own are under way, so that one team's slow work cannot fill the process.
 import { reserveSlot } from '../core/exchange.ts';
 import type { BodyStep } from '../core/step.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
@@ -18,7 +18,7 @@ const placeSlot = reserveSlot<true>('place of the team');
  * has a team's revoked key could fill its places with bodies that never end.
  */
 export function teamShedStep({ concurrencyMax, onShed }: TeamShedOptions): BodyStep {
-  /** Teams that have none are not in it: it is never larger than what is under way. */
+  /** Only teams with requests under way are in it, so it is never larger than these. */
   const taken = new Map<string, number>();
   return {
     kind: 'body',

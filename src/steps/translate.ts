@@ -26,7 +26,7 @@ export interface TranslateOptions {
   readonly languages: () => Languages;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Told why attempts failed, in fixed words; the place where an engine failure is logged. */
+  /** Called with the reasons of failed attempts, in fixed words; logs engine failures. */
   readonly onEngineResult: (x: Exchange, failures: readonly AttemptFailure[], usable: boolean) => void;
 }
 
@@ -36,10 +36,10 @@ export type Translate = (x: Exchange, order: TranslationOrder) => Translated | R
 /** Has the engine tell what language a text is in. */
 export type Detect = (x: Exchange, text: string) => Detected | Refusal | Promise<Detected | Refusal>;
 
-/** Enough to tell a language by: nobody pays for what an engine does to find it out. */
+/** Enough to tell a language by; more would cost the operator, because a detection is not charged. */
 const DETECTION_UNITS_MAX = 1000;
 
-/** What becomes of usable translations. */
+/** Makes the result from usable translations. */
 type Tell<Told> = (translations: readonly Translation[]) => Told;
 type Worked<Told> = Told | Refusal | Promise<Told | Refusal>;
 
@@ -64,7 +64,7 @@ export function translateStep(options: TranslateOptions): BodyStep {
   };
 }
 
-/** One object for all that a translation without a glossary needs: its work, who waits for it, and what the answer is made of. */
+/** One object for a translation without a glossary: its work for the engine, the callback, and what the answer is made from. */
 class PendingTranslation implements AskedWork {
   readonly requestId: string;
   readonly text: readonly string[];
@@ -128,7 +128,7 @@ export function detectBy(options: TranslateOptions): Detect {
   };
 }
 
-/** Where a translation has to tell the language: what engines translate into English is more than into any other. */
+/** The target of a translation that is made only to detect a language: more engines translate into English than into any other. */
 function englishOf({ targets }: Languages): string {
   return (targets.find(({ code }) => code === 'EN' || code.startsWith('EN-')) ?? targets[0]!).code;
 }
@@ -146,7 +146,7 @@ function translated<Told>(x: Exchange, order: TranslationOrder, options: Transla
   });
 }
 
-/** As it was charged; the order of a route that has charged none is taken at its word. */
+/** The charge's reference to the glossary; from the order where the route's charge has none. */
 function referenceOf(x: Exchange, { options }: TranslationOrder, glossaryId: string): GlossaryReference {
   const charged = x.get(chargeSlot)?.glossary;
   if (charged?.glossaryId === glossaryId) return charged;

@@ -1,4 +1,4 @@
-// One connection to a replica: requests one after the other, each whole or not at all; any doubt ends the connection.
+// One connection to a replica: one request after the other. An answer that is not clear ends the connection.
 import type { Socket } from 'node:net';
 import type { AttemptFailure, EngineResponse } from '../../ports/engine.ts';
 import type { Origin } from './origin.ts';
@@ -12,16 +12,16 @@ import type { ResponseParsers } from './response-parsers.ts';
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
-/** Who waits for the response to a request; told once, unless it has destroyed the connection itself. */
+/** Waits for the response to a request; called once, unless it has destroyed the connection itself. */
 export interface ResponseHandler {
   onSent(): void;
   onResponse(response: EngineResponse): void;
   onFailure(failure: AttemptFailure): void;
 }
 
-/** Who counts the connections. */
+/** The pool, which counts connections. */
 export interface ClientOwner {
-  /** The request is over and the connection is still good; to be left alone until it is given a further one. */
+  /** The request is over and the connection can be used again. */
   onRest(client: Client): void;
   /** Told once. */
   onGone(client: Client): void;
@@ -83,7 +83,7 @@ export class Client {
     if (this.#ready) this.#send();
   }
 
-  /** Without a word to the handler. */
+  /** Does not call the handler. */
   destroy(): void {
     if (this.#gone) return;
     this.#gone = true;
@@ -122,7 +122,7 @@ export class Client {
   /** False stops the reading. */
   #read(length: number): boolean {
     if (this.#gone) return false;
-    // Bytes that nobody asked for, before a request or behind an answer.
+    // Bytes before a request or after an answer, which nobody has asked for.
     if (this.#handler === undefined || !this.#ready) {
       this.breakOff();
       return false;

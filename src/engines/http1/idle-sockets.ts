@@ -3,9 +3,9 @@ import type { Client } from './client.ts';
 
 /** Shorter than any engine's idle timeout is likely to be, so that a call seldom meets a connection that is about to close. */
 const IDLE_MS_MAX = 4000;
-/** So much before the time that a server itself named. */
+/** A connection is not used again when less than this is left of the time that the server has named. */
 const MARGIN_MS = 1000;
-/** How exactly idle connections are closed; they are handed out to the millisecond. */
+/** How often idle connections are closed; whether one may be used is judged to the millisecond. */
 const SWEEP_MS = 500;
 
 export class IdleSockets {
@@ -35,8 +35,8 @@ export class IdleSockets {
   }
 
   /**
-   * Takes a connection behind its answer. It rests until the event loop has looked at all sockets once more: what an engine
-   * sends behind its answer, be it a second one or the connection's end, is seen before a further request goes out.
+   * Takes a connection after its answer. It rests until the event loop has polled all sockets once more: if the engine sends
+   * anything after its answer, or ends the connection, that is seen before another request goes out on it.
    */
   rest(client: Client): void {
     const idleMs = Math.min(IDLE_MS_MAX, client.keepsSeconds * 1000 - MARGIN_MS);

@@ -1,4 +1,4 @@
-// The way to one replica: bounded connections, and a bounded queue for them.
+// The connection pool of one replica: bounded connections, and a bounded queue for them.
 import { performance } from 'node:perf_hooks';
 import type { AttemptFailure, EngineCall, EngineResponse } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
@@ -24,8 +24,8 @@ export interface PoolLimits {
 }
 
 /**
- * The share of its deadline that a call may spend waiting for its turn. Without it a queue that is never empty is only ever
- * served to calls that are about to run out of time: the engine works without pause, and every attempt is a timeout.
+ * The share of its deadline that a call may wait for a connection. Without this bound, under constant overload each call
+ * would get its connection just before its deadline: the engine would work all the time, and every attempt would time out.
  */
 const WAIT_SHARE = 0.5;
 
@@ -77,11 +77,11 @@ export class Pool implements ClientOwner {
     } else if (this.#destroyed) {
       started.stop('connect');
     } else if (this.#underWay < this.#limits.connectionsMax) {
-      // Only of a call that never waited its turn can it be said that connecting took all its time.
+      // Only a call that did not wait before can have spent all its time on connecting.
       started.stage = 'connecting';
       this.#start(started);
     } else if (this.#waiting.size < this.#limits.queueMax + this.#idle.resting) {
-      // A resting connection is free within two turns of the event loop: a call that waits for one does not count against the queue.
+      // A resting connection is free within two turns of the event loop, so a call that waits for one does not count against the queue.
       started.waitingSinceMs = this.#nowMs();
       this.#waiting.add(started);
     } else {
@@ -154,7 +154,7 @@ export class Pool implements ClientOwner {
   }
 }
 
-/** One call on its way; itself what its connection reports to, so that a call costs no closures. */
+/** One call; it is itself its connection's handler, which saves closures. */
 export class PoolRequest implements ResponseHandler {
   readonly connection: ConnectionUse;
   stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
@@ -201,7 +201,7 @@ export class PoolRequest implements ResponseHandler {
   #end(result: EngineResponse | AttemptFailure): void {
     if (this.stage === 'settled') return;
     this.stage = 'settled';
-    // It goes on to other exchanges.
+    // The connection goes on with other calls.
     this.#client = undefined;
     this.#request = undefined;
     this.#settle(result);

@@ -2,11 +2,11 @@
 import { JSON_TYPE } from '../../core/outcome.ts';
 import type { EngineCall } from '../../ports/engine.ts';
 
-/** What an adapter may name: no field that frames the message or rules the connection, nor one that asks for an answer in between. */
+/** Fields that an adapter may send: not those of framing and of the connection, nor `Expect`, which asks for an interim answer. */
 const NAME =
   /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
-/** Names that are right, as every call has the same few: looking one up takes a quarter of the time. */
+/** Names that have passed the pattern: every call has the same few, and a look-up takes a quarter of the pattern's time. */
 const sendable = new Set<string>();
 const SENDABLE_MAX = 64;
 
@@ -25,7 +25,7 @@ export function isFieldName(name: string): boolean {
 /** No white space and nothing beyond ASCII: with a line break in it, it would be more than a path. */
 const PATH = /^\/[\x21-\x7e]*$/;
 
-/** The one that was right last: an engine's calls mostly go to the same. */
+/** The last path that passed the pattern: an engine's calls mostly go to the same one. */
 let rightPath = '';
 
 /** The lines that are the same for every call. */

@@ -2,7 +2,7 @@
 import { COLON, CR, LF, NAME_BYTES, TEXT_BYTES } from './http-bytes.ts';
 import { framingFieldOf, NAME_BYTES_MAX, OTHER_FIELD, ResponseFraming } from './response-framing.ts';
 
-/** `malformed` also stands for what is merely doubtful: an answer that can be read in two ways is not read. */
+/** `malformed` also for an answer that can be read in two ways. */
 export type Reading = 'open' | 'complete' | 'malformed' | 'too_large';
 
 /** Of one head, and of one trailer section. */
@@ -48,7 +48,7 @@ export class ResponseHeadParser {
 
   /** Reads on; gives the place behind the last byte that it took. */
   read(bytes: Uint8Array, from: number, to: number): number {
-    // Where a piece ends must make no difference: the limit strikes at a byte, not at a piece.
+    // The limit counts bytes, so that it makes no difference where a piece ends.
     const stop = Math.min(to, from + HEAD_BYTES_MAX - this.#bytes);
     let at = from;
     while (at < stop && this.reading === 'open') {
@@ -82,7 +82,7 @@ export class ResponseHeadParser {
       this.old = digit === 0;
       if (digit !== 0 && digit !== 1) this.reading = 'malformed';
     } else if (at === STATUS_END && byte === CR) {
-      // Many leave out the space before a status text that is not there.
+      // Without a status text many servers leave out the space before it, too.
       this.#place = LINE_END;
     } else if (byte !== START_LINE[at]) {
       this.reading = 'malformed';
@@ -110,7 +110,7 @@ export class ResponseHeadParser {
     } else if (byte === CR) {
       this.#place = HEAD_END;
     } else if (NAME_BYTES[byte] === 0) {
-      // Also a space: the line would go on with the field before it.
+      // Also for a space: that would continue the field before it (obsolete folding).
       this.reading = 'malformed';
     } else if (this.#fields === FIELDS_MAX) {
       this.reading = 'too_large';

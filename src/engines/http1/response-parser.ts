@@ -1,4 +1,4 @@
-// From the bytes of a connection to one HTTP/1.x answer, by RFC 9112 and where in doubt against it; knows no sockets.
+// Parses the bytes of a connection into an HTTP/1.x answer: by RFC 9112, but stricter where that leaves two readings. Knows no sockets.
 import type { EngineResponse } from '../../ports/engine.ts';
 import { ChunkedBodyParser } from './response-chunks.ts';
 import { ResponseHeadParser } from './response-head.ts';
@@ -47,7 +47,7 @@ export class ResponseParser {
   read(bytes: Buffer, length = bytes.length): Reading {
     let at = 0;
     while (at < length && this.#reading === 'open') at = this.#step(bytes, at, length);
-    // What nobody asked for, behind an answer: the next caller must not get it.
+    // More bytes than the answer: the next caller must not get them.
     if (at < length) this.#lasting = false;
     return this.#reading;
   }
@@ -91,7 +91,7 @@ export class ResponseParser {
   #endHead(): void {
     const { status, old } = this.#head;
     const { contentLength, chunked, closes } = this.#head.framing;
-    // A chunked answer with a length, and a chunked one by a server too old for it, are what answers are smuggled with.
+    // Response smuggling: a chunked answer with a length, or a chunked one in HTTP/1.0.
     if (chunked && (contentLength !== -1 || old)) this.#reading = 'malformed';
     else if (status < 200) this.#endInterim(chunked || contentLength !== -1 || closes);
     else if (status === 204 || status === 304) this.#complete(!old && !closes && !chunked && contentLength <= 0);

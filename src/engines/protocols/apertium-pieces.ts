@@ -50,12 +50,12 @@ function cutPlace(text: string): number {
     for (const match of window.matchAll(pattern)) end = match.index + match[0].length;
     if (end > 0) return end;
   }
-  // One word without end: cut anywhere but inside a character.
+  // No white space to cut at: cut anywhere but inside a character.
   const unit = window.charCodeAt(PIECE_UNITS_MAX - 1);
   return unit >= 0xd800 && unit <= 0xdbff ? PIECE_UNITS_MAX - 1 : PIECE_UNITS_MAX;
 }
 
-/** Not by a pattern: one anchored at the end looks at every run of spaces from each of its starts. */
+/** Not by a pattern: `/\s+$/` takes quadratic time on long runs of spaces. */
 function withoutTrailingSpace(text: string): string {
   let end = text.length;
   while (end > 0 && LEADING.test(text[end - 1]!)) end--;

@@ -19,7 +19,7 @@ export const deepLProtocol: EngineProtocol<typeof Options> = {
   async attempt(work, wire, { api_key }): Promise<Attempt> {
     const rest = optionsOf(work);
     const translations: Translation[] = [];
-    // One after the other: what follows a failure would be paid for and thrown away.
+    // One after the other: what is sent after a failure would be paid for and thrown away.
     for (const text of inRequests(work.text, BODY_BYTES_MAX - Buffer.byteLength(JSON.stringify({ text: [], ...rest })))) {
       const response = await postJson(wire, work, '/v2/translate', { text, ...rest }, `DeepL-Auth-Key ${api_key}`);
       const translated = judge(response, text.length);
@@ -65,6 +65,6 @@ function judge(response: EngineResponse | AttemptFailure, texts: number): readon
   if (response.status === QUOTA_EXCEEDED) return 'engine_quota';
   const answer = jsonObjectOf(response);
   if (typeof answer === 'string') return answer;
-  // Servers that look like DeepL may join the texts and answer with one translation: their number tells.
+  // Servers with DeepL's interface may join the texts and answer with one translation: so the number is checked.
   return translationsOf(answer, texts) ?? 'wrong_shape';
 }

@@ -1,4 +1,4 @@
-// For engines that take one text a call, and for texts that no engine should be bothered with.
+// For engines that take one text a call, and for texts of white space, which are not sent.
 import type { Attempt, AttemptFailure, Translation } from '../../ports/engine.ts';
 
 /** Texts of one work translated at a time: more would only queue at the engine. */

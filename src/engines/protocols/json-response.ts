@@ -9,7 +9,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Throws when it is not UTF-8. */
 function textOf({ body }: EngineResponse): string {
-  // The same text in a third of the time: a call into the decoder costs more than all of a short text.
+  // For ASCII the same text in a third of the time: a call of the decoder costs more than a short text.
   return isAscii(body) ? Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1') : utf8.decode(body);
 }
 

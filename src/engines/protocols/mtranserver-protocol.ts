@@ -54,7 +54,7 @@ async function detectAndTranslate(
 ): Promise<Translation | AttemptFailure> {
   const language = await languageOf(text, work, wire, settings);
   if ('failure' in language) return language.failure;
-  // No language, no pair to ask for.
+  // Without a source language there is no pair to translate.
   if (language.code === undefined) return 'unsupported_pair';
   const translation = await translateOne(text, language.code, work, wire, settings);
   return typeof translation === 'string' ? translation : { ...translation, detectedSourceLanguage: codeOfMtranServer(language.code) };

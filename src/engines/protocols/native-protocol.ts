@@ -5,7 +5,7 @@ import { headersOf } from './json-request.ts';
 import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
 
 export const nativeProtocol: EngineProtocol = {
-  // Whatever a caller can ask for stands in the body: the engine behind it is one's own.
+  // All options are sent: the operator's own engine takes them.
   can: { formats: ['text', 'html', 'xml'] },
   async attempt(work, wire) {
     const response = await wire.call(callOf(work));
@@ -34,7 +34,7 @@ function bodyOf({ text, options }: EngineWork): string {
     formality: options.formality,
     context: options.context,
     glossary: options.glossary,
-    // Plain text is what is meant without a word.
+    // The engine takes plain text where no format is named.
     format: options.format === 'text' ? undefined : options.format,
     ignore_tags: options.ignoreTags,
   };
