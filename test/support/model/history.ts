@@ -67,6 +67,14 @@ export interface History {
   readonly steps: readonly Step[];
 }
 
+/** How much the stores are asked to do: each operation of a turn counts, time that passes and looking do not. */
+export function commandsIn({ steps }: History): number {
+  return steps.reduce((sum, one) => {
+    if (one.step === 'turn') return sum + one.operations.length;
+    return ['wait', 'wait_until', 'clock_back', 'look'].includes(one.step) ? sum : sum + 1;
+  }, 0);
+}
+
 interface FirstNumbers {
   readonly limits: TeamLimits;
   readonly balanceMicro: number;
