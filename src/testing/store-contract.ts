@@ -8,6 +8,7 @@ import { admissionContract } from './store/admission-contract.ts';
 import { clockContract } from './store/clock-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
+import { dictionaryConcurrencyContract } from './store/dictionary-concurrency-contract.ts';
 import { dictionaryContract } from './store/dictionary-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
@@ -46,6 +47,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'teams', part: teamsContract },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },
+  { title: 'dictionaries of glossaries, by several at once', part: dictionaryConcurrencyContract },
   { title: 'concurrency and further instances', part: concurrencyContract },
 ];
 
