@@ -15,41 +15,39 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import { SEARCHED_KEY, TEAMS_KEY, digestKey, ownerKey, teamKeys } from './redis-keys.ts';
+import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { ScriptCall, ScriptReply } from './script-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
+import { LIST_PIECE, TeamIndex } from './team-index.ts';
 import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
 import type { TeamRecord } from './team-summary.ts';
-
-/** How many teams are read at a time when all are listed. */
-const LIST_PIECE = 100;
-/** How many are searched in one call: half a millisecond of the server's time. */
-const SEARCH_PIECE = 10_000;
 
 const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
 
 export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
   readonly #clock: Clock | undefined;
+  readonly #index: TeamIndex;
 
   /** `clock` replaces the servers' own: for tests that move time. */
   constructor(link: RedisLink, clock?: Clock) {
     this.#link = link;
     this.#clock = clock;
+    this.#index = new TeamIndex(link, (ids) => this.#findTeams(ids));
   }
 
   async createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
     const reply = await this.#script('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
     if (reply.kind === 'unavailable') return reply;
-    return (await this.#index(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
+    return (await this.#index.add(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
   }
 
   async listTeams(): Promise<readonly Team[] | StoreUnavailable> {
     const teams: Team[] = [];
     for (let first = 0; ; first += LIST_PIECE) {
-      const ids = await this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
+      const ids = await this.#index.ids(first, LIST_PIECE);
       if (isUnavailable(ids)) return ids;
       const found = await this.#findTeams(ids);
       if (isUnavailable(found)) return found;
@@ -59,12 +57,12 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    const ids = await this.#page(page);
+    const ids = await this.#index.page(page);
     return isUnavailable(ids) ? ids : this.#findTeams(ids);
   }
 
   async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
-    const ids = await this.#page(page);
+    const ids = await this.#index.page(page);
     if (isUnavailable(ids)) return ids;
     const [nowMs, found] = await Promise.all([this.#now(), Promise.all(ids.map((teamId) => this.#summary(teamId)))]);
     if (isUnavailable(nowMs)) return nowMs;
@@ -84,7 +82,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'balance') return OUT_OF_BOUNDS;
     if (reply.word === 'none') return undefined;
-    const failed = change.name === undefined ? undefined : await this.#index(teamId, change.name);
+    const failed = change.name === undefined ? undefined : await this.#index.add(teamId, change.name);
     return failed ?? readTeam(teamId, reply.values[0]);
   }
 
@@ -126,15 +124,6 @@ export class RedisTeamRegistry implements TeamRegistry {
     return reply.word === 'none' ? undefined : readStanding(reply.values);
   }
 
-  /** The ids of a page's teams. */
-  async #page({ after, limit, search }: TeamPage): Promise<readonly string[] | StoreUnavailable> {
-    const rank = after === undefined ? null : await this.#link.ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
-    if (isUnavailable(rank)) return rank;
-    const first = rank === null ? 0 : rank + 1;
-    if (search !== undefined) return this.#search(first, limit, search.toLowerCase());
-    return this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + limit - 1)));
-  }
-
   /** A team's record, and when those of its keys were made that were never used: all else lies in the record. */
   async #summary(
     teamId: string,
@@ -153,49 +142,9 @@ export class RedisTeamRegistry implements TeamRegistry {
     return isUnavailable(time) ? time : Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
   }
 
-  /** `undefined` when it was done. */
-  async #index(teamId: string, name: string): Promise<StoreUnavailable | undefined> {
-    const args = [teamId, name.toLowerCase()];
-    const reply = await this.#link.ask(({ run }) => run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY], args }));
-    return isUnavailable(reply) ? reply : undefined;
-  }
-
   async #findTeams(ids: readonly string[]): Promise<readonly Team[] | StoreUnavailable> {
     const teams = allAnswered(await Promise.all(ids.map((teamId) => this.findTeam(teamId))));
     return isUnavailable(teams) ? teams : teams.filter((team) => team !== undefined);
-  }
-
-  /** Stretch by stretch, so that no call holds the server up for long. */
-  async #search(first: number, limit: number, text: string): Promise<readonly string[] | StoreUnavailable> {
-    const teams = await this.#nameAll();
-    if (isUnavailable(teams)) return teams;
-    const ids: string[] = [];
-    for (let from = first; from < teams && ids.length < limit;) {
-      const args = [from, SEARCH_PIECE, text, limit - ids.length].map(String);
-      const reply = await this.#link.ask(({ run }) => run('find_teams', { keys: [SEARCHED_KEY], args }));
-      if (isUnavailable(reply)) return reply;
-      const [, , next, found] = reply as readonly [number, Buffer, number, readonly Buffer[]];
-      ids.push(...found.map(String));
-      from = next;
-    }
-    return ids.slice(0, limit);
-  }
-
-  /** Teams that were made before names were searched, or by a process that ended in between, are named now. How many there are. */
-  async #nameAll(): Promise<number | StoreUnavailable> {
-    const counts = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
-    if (isUnavailable(counts)) return counts;
-    const [teams, named] = counts;
-    if (Number(named ?? 0) >= teams) return teams;
-    for (let first = 0; first < teams; first += LIST_PIECE) {
-      const ids = await this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + LIST_PIECE - 1)));
-      if (isUnavailable(ids)) return ids;
-      const found = await this.#findTeams(ids);
-      if (isUnavailable(found)) return found;
-      const indexed = allAnswered(await Promise.all(found.map(({ teamId, name }) => this.#index(teamId, name))));
-      if (isUnavailable(indexed)) return indexed;
-    }
-    return teams;
   }
 
   async #report(teamId: string): Promise<Report | undefined | StoreUnavailable> {

@@ -1,0 +1,75 @@
+// The list of all teams in order of creation, and the search in their names and ids. It lies outside of the teams' slots.
+import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Team, TeamPage } from '../../ports/team-registry.ts';
+import { SEARCHED_KEY, TEAMS_KEY } from './redis-keys.ts';
+import type { RedisLink } from './redis-link.ts';
+
+/** How many teams are read at a time when all are gone through. */
+export const LIST_PIECE = 100;
+/** How many are searched in one call: half a millisecond of the server's time. */
+const SEARCH_PIECE = 10_000;
+
+export class TeamIndex {
+  readonly #link: RedisLink;
+  readonly #find: (ids: readonly string[]) => Promise<readonly Team[] | StoreUnavailable>;
+
+  /** `find` reads teams by their ids. */
+  constructor(link: RedisLink, find: (ids: readonly string[]) => Promise<readonly Team[] | StoreUnavailable>) {
+    this.#link = link;
+    this.#find = find;
+  }
+
+  /** A team, or its new name. `undefined` when it was done. */
+  async add(teamId: string, name: string): Promise<StoreUnavailable | undefined> {
+    const args = [teamId, name.toLowerCase()];
+    const reply = await this.#link.ask(({ run }) => run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY], args }));
+    return isUnavailable(reply) ? reply : undefined;
+  }
+
+  /** Ids, from the `first` on. */
+  ids(first: number, count: number): Promise<readonly string[] | StoreUnavailable> {
+    return this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + count - 1)));
+  }
+
+  /** The ids of a page's teams. */
+  async page({ after, limit, search }: TeamPage): Promise<readonly string[] | StoreUnavailable> {
+    const rank = after === undefined ? null : await this.#link.ask(({ redis }) => redis.zrank(TEAMS_KEY, after));
+    if (isUnavailable(rank)) return rank;
+    const first = rank === null ? 0 : rank + 1;
+    return search === undefined ? this.ids(first, limit) : this.#search(first, limit, search.toLowerCase());
+  }
+
+  /** Stretch by stretch, so that no call holds the server up for long. */
+  async #search(first: number, limit: number, text: string): Promise<readonly string[] | StoreUnavailable> {
+    const teams = await this.#nameAll();
+    if (isUnavailable(teams)) return teams;
+    const ids: string[] = [];
+    for (let from = first; from < teams && ids.length < limit;) {
+      const args = [from, SEARCH_PIECE, text, limit - ids.length].map(String);
+      const reply = await this.#link.ask(({ run }) => run('find_teams', { keys: [SEARCHED_KEY], args }));
+      if (isUnavailable(reply)) return reply;
+      const [, , next, found] = reply as readonly [number, Buffer, number, readonly Buffer[]];
+      ids.push(...found.map(String));
+      from = next;
+    }
+    return ids.slice(0, limit);
+  }
+
+  /** Teams that were made before names were searched, or by a process that ended in between, are named now. How many there are. */
+  async #nameAll(): Promise<number | StoreUnavailable> {
+    const counts = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
+    if (isUnavailable(counts)) return counts;
+    const [teams, named] = counts;
+    if (Number(named ?? 0) >= teams) return teams;
+    for (let first = 0; first < teams; first += LIST_PIECE) {
+      const ids = await this.ids(first, LIST_PIECE);
+      if (isUnavailable(ids)) return ids;
+      const found = await this.#find(ids);
+      if (isUnavailable(found)) return found;
+      const added = allAnswered(await Promise.all(found.map(({ teamId, name }) => this.add(teamId, name))));
+      if (isUnavailable(added)) return added;
+    }
+    return teams;
+  }
+}
