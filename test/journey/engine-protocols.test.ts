@@ -9,7 +9,7 @@ import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
-import { lingate } from '../support/lingate-command.ts';
+import { inProcess, lingate } from '../support/lingate-command.ts';
 import { SECRET, SUBJECTS } from '../unit/engines/protocols/subjects.ts';
 
 const TOKEN = 'a-token-in-a-header';
@@ -164,7 +164,7 @@ describe('a protocol of a plugin', () => {
   ])('is checked by its own schema (%#)', async (config, line) => {
     const file = join(folder, 'own.yaml');
     writeFileSync(file, JSON.stringify(config));
-    expect(await lingate(['config', 'check', '--config', file])).toMatchObject({
+    expect(await inProcess(['config', 'check', '--config', file])).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(line) as string,
     });
@@ -198,11 +198,7 @@ describe('a configuration', () => {
     writeFileSync(join(folder, 'key.txt'), `${SECRET}\n`);
     const file = config({ api_key: { file: 'key.txt' }, headers: { 'X-Token': { env: 'TOKEN' } } });
     for (const more of [[], ['--json']]) {
-      const {
-        status: code,
-        stdout,
-        stderr,
-      } = await lingate(['config', 'check', '--config', file, ...more], { cwd: folder, env: { TOKEN: TOKEN } });
+      const { status: code, stdout, stderr } = await inProcess(['config', 'check', '--config', file, ...more], { TOKEN: TOKEN });
       expect([code, stderr]).toEqual([0, '']);
       expect(stdout).toContain('engine.options.api_key');
       expect(stdout).toContain('engine.options.headers.X-Token');

@@ -6,7 +6,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { lingate, parsed } from '../support/lingate-command.ts';
+import { inProcess, lingate, parsed } from '../support/lingate-command.ts';
+import type { Ended } from '../support/lingate-command.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
@@ -68,13 +69,21 @@ describe('demo', () => {
   });
 
   async function usage(team: string): Promise<unknown> {
-    return parsed(await lingate(['usage', team, '--store', `sqlite:${folder}/data/lingate.db`, '--json']));
+    return parsed(await inProcess(['usage', team, '--store', `sqlite:${folder}/data/lingate.db`, '--json']));
   }
 });
 
 describe('serve refuses to start in one clear line', () => {
+  // A process, where something of it is open that could keep it from its end, and for what it is given as it was typed.
   test.each<[string, readonly string[], number, RegExp]>([
     ['a bad flag', ['--lisen', 'x'], 2, /^lingate serve: unknown flag --lisen; did you mean --listen\?.*\n$/],
+    ['an unreachable store', [...FREE, '--store', 'redis://127.0.0.1:1'], 1, /^lingate serve: .*redis:\/\/127\.0\.0\.1:1.*\n$/],
+    ['a missing configuration', ['--config', 'none.yaml'], 1, /^none\.yaml: .*\n$/],
+  ])('%s, and ends', async (_name, args, status, stderr) => {
+    expectRefused(await lingate(['serve', ...args], { cwd: folder }), status, stderr);
+  });
+
+  test.each<[string, readonly string[], number, RegExp]>([
     ['a bad address', ['--listen', 'nowhere'], 2, /^lingate serve: --listen: .*\n$/],
     [
       'an unknown protocol',
@@ -83,22 +92,24 @@ describe('serve refuses to start in one clear line', () => {
       /^engine\.protocol: there is no "soap"; there are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
     ],
     ['an unknown kind of store', [...FREE, '--store', 'mysql://x'], 2, /^lingate serve: --store: .*sqlite:PATH.*\n$/],
-    ['an unreachable store', [...FREE, '--store', 'redis://127.0.0.1:1'], 1, /^lingate serve: .*redis:\/\/127\.0\.0\.1:1.*\n$/],
     ['a store with a password', [...FREE, '--store', 'redis://user:hunter2@127.0.0.1:1'], 1, /^(?!.*hunter2)lingate serve: .*\n$/],
-    ['a missing configuration', ['--config', 'none.yaml'], 1, /^none\.yaml: .*\n$/],
   ])('%s', async (_name, args, status, stderr) => {
-    const ended = await lingate(['serve', ...args], { cwd: folder });
+    expectRefused(await inProcess(['serve', ...args]), status, stderr);
+  });
+
+  function expectRefused(ended: Ended, status: number, stderr: RegExp): void {
     expect(ended.stderr).toMatch(stderr);
     expect(ended.status).toBe(status);
     expect(ended.stdout).not.toContain('ready');
-  });
+  }
 
   test('a wrong configuration, every fault at once with path, value and reason', async () => {
-    await writeFile(join(folder, 'bad.yaml'), 'listen: 5\nplans: { free: { billing: quota, requests_per_second: 0 } }\nlimit: {}\n');
-    const { status, stderr } = await lingate(['serve', '--config', 'bad.yaml'], { cwd: folder });
+    const file = join(folder, 'bad.yaml');
+    await writeFile(file, 'listen: 5\nplans: { free: { billing: quota, requests_per_second: 0 } }\nlimit: {}\n');
+    const { status, stderr } = await inProcess(['serve', '--config', file]);
     expect(status).toBe(1);
     const lines = stderr.trimEnd().split('\n');
-    expect(lines.every((line) => line.startsWith('bad.yaml: '))).toBe(true);
+    expect(lines.every((line) => line.startsWith(`${file}: `))).toBe(true);
     for (const path of ['listen', 'plans.free.requests_per_second', 'limit']) expect(lines.some((line) => line.includes(path))).toBe(true);
   });
 
@@ -123,10 +134,10 @@ describe('serve stops', () => {
     await writeFile(join(folder, 'lingate.yaml'), `listener: ${listener}\n`);
     const args = ['serve', ...FREE, '--config', 'lingate.yaml', '--store', store, '--engine-url', engine.url];
     const gateway = await startGatewayProcess({ args, cwd: folder });
-    const team = parsed(await lingate(['team', 'create', '--name', 'T', '--plan', 'free', '--store', store, '--json'])) as {
+    const team = parsed(await inProcess(['team', 'create', '--name', 'T', '--plan', 'free', '--store', store, '--json'])) as {
       team_id: string;
     };
-    const created = await lingate(['key', 'create', '--team', team.team_id, '--mode', 'live', '--store', store, '--json']);
+    const created = await inProcess(['key', 'create', '--team', team.team_id, '--mode', 'live', '--store', store, '--json']);
     const { key } = parsed(created) as { key: string };
     engine.behave((_request, response) => {
       gateway.process.kill('SIGTERM');
@@ -142,21 +153,7 @@ describe('serve stops', () => {
     await response.arrayBuffer();
     expect(await gateway.end('SIGCONT')).toBe(0);
     await expect(fetch(gateway.url)).rejects.toThrow('fetch failed');
-    expect(parsed(await lingate(['usage', team.team_id, '--store', store, '--json']))).toMatchObject({ character_count: 5 });
+    expect(parsed(await inProcess(['usage', team.team_id, '--store', store, '--json']))).toMatchObject({ character_count: 5 });
     await engine.close();
   });
-});
-
-test('routes prints the final chain of every route', async () => {
-  const routes = parsed(await lingate(['routes', '--json'])) as { routes: { route: string; steps: string[] }[] };
-  expect(routes.routes.find(({ route }) => route === 'POST /v1/translate')?.steps).toEqual([
-    'access-log',
-    'shed',
-    'identify',
-    'authenticate',
-    'team-shed',
-    'read',
-    'admit',
-    'translate',
-  ]);
 });

@@ -1,7 +1,7 @@
 // serve --workers N: several processes on one port that start, answer, die and stop as one.
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inProcess, lingate } from '../support/lingate-command.ts';
 import { QUOTA_PLAN, makeTeam } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
@@ -36,30 +36,49 @@ async function expectGone(pids: readonly number[]): Promise<void> {
   await expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
 }
 
+// One gateway for the three, which the last of them ends: its four processes take longer to start than all that is asked of them.
 describe.each(['uws', 'node'])('three workers with the %s listener', (listener) => {
-  beforeEach(() => site.configure({ listener, engine: { urls: [site.engine.url] } }));
+  let place: Site;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    place = await openSite();
+    await place.configure({ listener, engine: { urls: [place.engine.url] } });
+    gateway = await place.serve('--workers', '3');
+  });
+
+  afterAll(() => place.close());
 
   test('share one free port, say once that they are ready, and hold a quota together to the character', async () => {
-    const gateway = await site.serve('--workers', '3');
     expect(workersOf(gateway)).toHaveLength(3);
     expect(listeningOn(gateway.port)).toBe(3);
     expect(gateway.output().match(/is ready on/g)).toHaveLength(1);
-    const team = await makeTeam(site.store, { ...QUOTA_PLAN, characters: 500 });
+    const team = await makeTeam(place.store, { ...QUOTA_PLAN, characters: 500 });
     const answers = await Promise.all(Array.from({ length: 90 }, () => translate(gateway.port, team.key)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(40);
     // Every worker had its part, and the operator sees the sum.
     expect(await counterOf(gateway, 'lingate_requests_total{route="POST /v1/translate"')).toBe(90);
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    expect(await site.store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: 500, heldCharacters: 0 });
+    await expect.poll(() => place.store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: 500, heldCharacters: 0 });
+  });
+
+  test('the port stays exclusive: a second gateway on it, with workers or without, fails in one clear line', async () => {
+    const same = ['--listen', `127.0.0.1:${gateway.port}`];
+    const attempts = ['1', '2'].map((workers) => lingate(place.args(...same, '--workers', workers)));
+    for (const { status, stderr } of await Promise.all(attempts)) {
+      expect(stderr).toBe(
+        `lingate serve: cannot listen on 127.0.0.1:${gateway.port}: the port is in use; stop what listens there, or choose another port\n`,
+      );
+      expect(status).toBe(1);
+    }
+    expect(listeningOn(gateway.port)).toBe(3);
   });
 
   test('on SIGTERM all finish what is in flight, charge it, and end with 0', async () => {
-    const gateway = await site.serve('--workers', '3');
     const pids = workersOf(gateway);
     const held: ServerResponse[] = [];
-    site.engine.always((_request, response) => void held.push(response));
-    const answers = Array.from({ length: 12 }, () => translate(gateway.port, site.team.key));
+    place.engine.always((_request, response) => void held.push(response));
+    const answers = Array.from({ length: 12 }, () => translate(gateway.port, place.team.key));
     await expect.poll(() => held.length).toBe(12);
     const ended = gateway.end('SIGTERM');
     await expect.poll(() => opsPage(gateway, '/readyz')).toMatch(/^503/);
@@ -72,22 +91,8 @@ describe.each(['uws', 'node'])('three workers with the %s listener', (listener) 
     }
     expect(await ended).toBe(0);
     await expectGone(pids);
-    expect(await site.store.teams.standing(site.team.teamId)).toMatchObject({ usedCharacters: 120, openReservations: 0 });
+    expect(await place.store.teams.standing(place.team.teamId)).toMatchObject({ usedCharacters: 120, openReservations: 0 });
     expect(logged(gateway, 'lingate has stopped')).toHaveLength(1);
-  });
-
-  test('the port stays exclusive: a second gateway on it, with workers or without, fails in one clear line', async () => {
-    const gateway = await site.serve('--workers', '2');
-    const same = ['--listen', `127.0.0.1:${gateway.port}`];
-    const attempts = ['1', '2'].map((workers) => lingate(site.args(...same, '--workers', workers)));
-    for (const { status, stderr } of await Promise.all(attempts)) {
-      expect(stderr).toBe(
-        `lingate serve: cannot listen on 127.0.0.1:${gateway.port}: the port is in use; stop what listens there, or choose another port\n`,
-      );
-      expect(status).toBe(1);
-    }
-    expect(listeningOn(gateway.port)).toBe(2);
-    expect(await gateway.end('SIGTERM')).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 // A gateway as a process of its own, started from the command line as an operator does.
 import type { ChildProcess } from 'node:child_process';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from './compile-cache.ts';
 import { launch } from './start-program.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
@@ -30,7 +30,7 @@ export interface GatewayProcessOptions {
 export async function startGatewayProcess({ args, cwd, env = {}, main = MAIN }: GatewayProcessOptions): Promise<GatewayProcess> {
   const program = launch('node', [main, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...bareEnvironment(), ...env },
   });
   let output = '';
   for (const stream of [program.child.stdout, program.child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -77,8 +77,9 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     store: options.store,
     languages: LANGUAGES,
     engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) },
-    // Callers share this process and its event loop: how late that is says nothing of the gateway.
-    limits: { shed_loop_delay_ms: 0, ...(limits as object) },
+    // Callers share this process and its event loop: how late that is says nothing of the gateway. Nor does it end with the
+    // second of quiet that is left to callers who keep their connections.
+    limits: { shed_loop_delay_ms: 0, drain_seconds: 0, ...(limits as object) },
     ...rest,
   };
   // JSON is YAML.

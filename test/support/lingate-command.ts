@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from './compile-cache.ts';
 import { run } from '../../src/cli/run.ts';
 import { launch, OWN_NODE, runProgram } from './start-program.ts';
 import type { Program } from './started-program.ts';
@@ -35,7 +35,7 @@ export async function lingate(args: readonly string[], surroundings: Surrounding
 
 function processOf(args: readonly string[], { cwd, env = {}, nodeArgs = [] }: Surroundings) {
   const where = cwd === undefined ? {} : { cwd };
-  return [OWN_NODE, [...nodeArgs, MAIN, ...args], { ...where, env: { PATH: process.env['PATH'] ?? '', ...env } }] as const;
+  return [OWN_NODE, [...nodeArgs, MAIN, ...args], { ...where, env: { ...bareEnvironment(), ...env } }] as const;
 }
 
 /** The same without a process: for tables of cases, and where only the effect on a store matters. */

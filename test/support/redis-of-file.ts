@@ -8,34 +8,45 @@ import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 import { SILENT } from './silent-log.ts';
 
-const servers: RedisServer[] = [];
-const clients: Redis[] = [];
-
-afterAll(async () => {
-  for (const client of clients) client.disconnect();
-  await Promise.all(servers.map((server) => server.stop()));
-});
-
-/** A server that is stopped after the file's tests. */
-export async function redisServer(args: readonly string[] = [], file?: string): Promise<RedisServer> {
-  const server = await startRedis(args, file);
-  servers.push(server);
-  return server;
+export interface RedisOfFile {
+  /** A server with these arguments of redis-server's, which come last, or with this configuration file. */
+  readonly redisServer: (args?: readonly string[], file?: string) => Promise<RedisServer>;
+  /** A client of the test's own, with the library's defaults. */
+  readonly plainClient: (port: number) => Redis;
+  /** A server that is a cluster by itself, and a client of the test's own; `url` is `redis+cluster://…`. */
+  readonly clusterOfOne: () => Promise<{ readonly server: RedisServer; readonly url: string; readonly client: Redis }>;
 }
 
-/** A client of the test's own, with the library's defaults, which leaves after the file's tests. */
-export function plainClient(port: number): Redis {
-  const client = new Redis(port, '127.0.0.1', { protocol: 2 });
-  clients.push(client);
-  return client;
-}
+/** Called in a file or a group, behind whose tests all that was started this way is gone. */
+export function redisOfFile(): RedisOfFile {
+  const servers: RedisServer[] = [];
+  const clients: Redis[] = [];
 
-/** A server that is a cluster by itself, and a client of the test's own; `url` is `redis+cluster://…`. */
-export async function clusterOfOne(): Promise<{ readonly server: RedisServer; readonly url: string; readonly client: Redis }> {
-  const server = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
-  const client = plainClient(server.port);
-  await ownAllSlots(client);
-  return { server, url: server.url.replace('redis:', 'redis+cluster:'), client };
+  afterAll(async () => {
+    for (const client of clients) client.disconnect();
+    await Promise.all(servers.map((server) => server.stop()));
+  });
+
+  const redisServer = async (args: readonly string[] = [], file?: string): Promise<RedisServer> => {
+    const server = await startRedis(args, file);
+    servers.push(server);
+    return server;
+  };
+  const plainClient = (port: number): Redis => {
+    const client = new Redis(port, '127.0.0.1', { protocol: 2 });
+    clients.push(client);
+    return client;
+  };
+  return {
+    redisServer,
+    plainClient,
+    async clusterOfOne() {
+      const server = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
+      const client = plainClient(server.port);
+      await ownAllSlots(client);
+      return { server, url: server.url.replace('redis:', 'redis+cluster:'), client };
+    },
+  };
 }
 
 /** Makes a server that was started for a cluster the whole of it. */
@@ -54,6 +65,7 @@ export interface EmptyRedis {
 
 /** One server for the tests of a file or a group, empty before each of them. */
 export function emptyRedis(): EmptyRedis {
+  const { redisServer, plainClient } = redisOfFile();
   let server: RedisServer;
   let client: Redis;
   const stores: Store[] = [];

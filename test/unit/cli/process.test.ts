@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
-import { lingate, parsed, start, temporaryFolder } from '../../support/lingate-command.ts';
+import { inProcess, lingate, parsed, start, temporaryFolder } from '../../support/lingate-command.ts';
 import type { Folder } from '../../support/lingate-command.ts';
 
 let folder: Folder;
@@ -78,7 +78,7 @@ describe('config check', () => {
     };
     const args = ['config', 'check', '--config', file];
     expect(parsed(await lingate([...args, '--json'], { env: { LINGATE_LISTEN: '[::1]:1' } }))).toEqual(shape);
-    const people = await lingate(args);
+    const people = await inProcess(args);
     expect(people).toMatchObject({ status: 0, stderr: '' });
     expect(people.stdout).toContain('The configuration is valid.');
     expect(people.stdout).not.toContain('geheim');
@@ -95,7 +95,7 @@ describe('config check', () => {
         'lower it, use "listener: node", or a system with glibc 2.38 (Debian 13, Ubuntu 24.04)\n',
     );
     writeFileSync(file, 'listener: node\nlimits: { idle_seconds: 60 }\n');
-    expect((await lingate(['config', 'check', '--config', file], { env })).status).toBe(0);
+    expect((await inProcess(['config', 'check', '--config', file], env)).status).toBe(0);
   });
 
   test('names every fault of a wrong one by the file as it was given, with status 1', async () => {
@@ -137,7 +137,7 @@ describe('config check', () => {
   test('finds files that a gateway would miss', async () => {
     const file = join(folder.path, 'files.yaml');
     writeFileSync(file, 'tls: { cert_file: c.pem, key_file: k.pem }\nplugins: [{ module: ./p.ts }]\n');
-    const { status, stderr } = await lingate(['config', 'check', '--config', file]);
+    const { status, stderr } = await inProcess(['config', 'check', '--config', file]);
     expect(status).toBe(1);
     expect(stderr).toBe(
       [
@@ -154,7 +154,7 @@ describe('routes', () => {
     const { routes } = parsed(await lingate(['routes', '--json'])) as { routes: { route: string; steps: string[] }[] };
     const translate = routes.find(({ route }) => route === 'POST /v1/translate');
     expect(translate?.steps).toEqual(['access-log', 'shed', 'identify', 'authenticate', 'team-shed', 'read', 'admit', 'translate']);
-    const people = await lingate(['routes']);
+    const people = await inProcess(['routes']);
     expect(people.stdout).toMatch(
       /^POST \/v1\/translate +access-log > shed > identify > authenticate > team-shed > read > admit > translate$/m,
     );

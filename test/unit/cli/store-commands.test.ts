@@ -28,8 +28,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   let folder: Folder;
   let env: Record<string, string>;
   let redis: RedisServer | undefined;
-  // On SQLite every command is a process of its own, as people run it; on Redis the same words are run in this one.
-  const run = (...args: string[]): Promise<Ended> => (kind === 'sqlite' ? lingate(args, { cwd: folder.path, env }) : inProcess(args, env));
+  const run = (...args: string[]): Promise<Ended> => inProcess(args, env);
   const report = async <T = Report>(...args: string[]): Promise<T> => parsed(await run(...args, '--json')) as T;
   const file = (name: string): string => join(folder.path, name);
   const creation = (plan: string, more: readonly string[]): string[] => [
@@ -205,4 +204,15 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect(team['name']).toBe(name);
     expect((await run('team', 'list')).stdout).toContain(name);
   });
+});
+
+test('commands find what others have made, each in a process of its own, as people run them', async () => {
+  const folder = temporaryFolder();
+  const run = async (...args: string[]): Promise<Report> =>
+    parsed(await lingate([...args, '--store', 'sqlite:data/test.db', '--json'], { cwd: folder.path })) as Report;
+  const { team_id: team } = await run('team', 'create', '--name', 'Acme', '--plan', 'free');
+  const { key_id: key } = (await run('key', 'create', '--team', team, '--mode', 'live')) as unknown as KeyReport;
+  expect(await run('key', 'list', '--team', team)).toMatchObject({ keys: [{ key_id: key, status: 'active' }] });
+  expect(await run('usage', team)).toMatchObject({ team_id: team, character_count: 0 });
+  folder.remove();
 });

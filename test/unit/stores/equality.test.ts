@@ -12,7 +12,8 @@ import { referenceStore } from '../../support/model/reference-store.ts';
 import { replay } from '../../support/model/replay.ts';
 import { report } from '../../evidence/scorecard/report.ts';
 
-const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 150;
+/** `npm run test:evidence` tries three times as many, the scorecard more. */
+const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 50;
 /** A failure prints both; given back here they replay it. */
 const SEED = wholeNumber('LINGATE_PROPERTY_SEED') ?? randomInt(2 ** 31);
 const SHRUNK_PATH = process.env['LINGATE_PROPERTY_PATH'];

@@ -1,5 +1,6 @@
 // The protocol contract, kept by every protocol that comes with the gateway.
 import { protocolContract } from 'lingate/testing';
+import type { ContractCase } from 'lingate/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { builtInProtocols } from '../../../../src/engines/protocols/built-in.ts';
 import { SUBJECTS } from './subjects.ts';
@@ -10,8 +11,17 @@ test('every protocol that comes with the gateway is tried', () => {
   );
 });
 
-describe.each(Object.entries(SUBJECTS))('the protocol contract, kept by %s', (_name, subject) => {
-  const contract = protocolContract(subject);
-  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
-  afterAll(() => contract.close());
+const CONTRACTS = Object.entries(SUBJECTS).map(([name, subject]) => ({ name, contract: protocolContract(subject) }));
+/** Such cases have nothing to do but to wait. */
+const waits = ({ name }: ContractCase): boolean => name.endsWith('deadline');
+
+afterAll(() => Promise.all(CONTRACTS.map(({ contract }) => contract.close())));
+
+describe.each(CONTRACTS)('the protocol contract, kept by $name', ({ contract }) => {
+  test.each(contract.cases.filter((one) => !waits(one)))('$name', ({ run: expectKept }) => expectKept());
+});
+
+// Those of one protocol come one after the other; the protocols wait side by side.
+describe.concurrent.each(CONTRACTS)('the protocol contract with time, kept by $name', ({ contract }) => {
+  test.each(contract.cases.filter(waits))('$name', { concurrent: false }, ({ run: expectKept }) => expectKept());
 });

@@ -4,10 +4,11 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { freePort } from '../../../support/free-port.ts';
-import { emptyRedis, ownAllSlots, plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { emptyRedis, ownAllSlots, redisOfFile } from '../../../support/redis-of-file.ts';
 import { DIGEST, KEY, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
 import { replyCutter } from './reply-cutter.ts';
 
+const { plainClient, redisServer } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
 let store: Store;

@@ -6,10 +6,11 @@ import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
-import { clusterOfOne, emptyRedis } from '../../../support/redis-of-file.ts';
+import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
 
 const LIMITS = { ...QUOTA, maxGlossaries: 10 };
+const { clusterOfOne } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
 let store: Store;

@@ -6,10 +6,11 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
-import { emptyRedis, plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { QUOTA, TEAM, asking, furnish, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
+const { plainClient, redisServer } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
 let store: Store;

@@ -6,8 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { freePort } from '../../../support/free-port.ts';
 import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import { plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { redisOfFile } from '../../../support/redis-of-file.ts';
 import { TEAM, memoryLog, refusal, snapshot, walk } from './fixture.ts';
+
+const { plainClient, redisServer } = redisOfFile();
 
 // Side by side: some of them wait for a timeout.
 describe.concurrent('a server', () => {

@@ -6,9 +6,11 @@ import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { newId } from '../../../../src/testing/store/team-under-test.ts';
-import { plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { redisOfFile } from '../../../support/redis-of-file.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 import { QUOTA } from './fixture.ts';
+
+const { plainClient, redisServer } = redisOfFile();
 
 const TEAMS = 1200;
 let store: Store;

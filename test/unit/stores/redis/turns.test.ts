@@ -6,11 +6,12 @@ import type { Store } from '../../../../src/ports/store.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
-import { clusterOfOne, emptyRedis } from '../../../support/redis-of-file.ts';
+import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { CREDIT, QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
 
 const OTHER = '01JTEAM0000000000000000001';
 const OTHER_KEY = '01JKEY00000000000000000001';
+const { clusterOfOne } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
 let store: Store;

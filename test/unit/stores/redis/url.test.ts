@@ -8,8 +8,10 @@ import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
-import { clusterOfOne, plainClient, redisServer } from '../../../support/redis-of-file.ts';
+import { redisOfFile } from '../../../support/redis-of-file.ts';
 import { asking, furnish, memoryLog, refusal, walk } from './fixture.ts';
+
+const { clusterOfOne, plainClient, redisServer } = redisOfFile();
 
 describe('a URL', () => {
   test.each([

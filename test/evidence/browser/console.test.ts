@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBrowser } from '../support/browser.ts';
-import type { Browser } from '../support/browser.ts';
-import { ConsoleTab } from '../support/console-tab.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
-import type { Look } from '../support/tab.ts';
+import { startBrowser } from '../../support/browser.ts';
+import type { Browser } from '../../support/browser.ts';
+import { ConsoleTab } from '../../support/console-tab.ts';
+import { ask, expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
+import type { Look } from '../../support/tab.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const SCRIPT = `<script>document.title='taken'</script>"'><img src=x onerror=alert(1)>`;

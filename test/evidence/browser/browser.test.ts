@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startBrowser } from './browser.ts';
-import type { Browser } from './browser.ts';
+import { startBrowser } from '../../support/browser.ts';
+import type { Browser } from '../../support/browser.ts';
 
 const PAGE = `<!doctype html><title>a page</title><link rel="icon" href="data:,"><body>
 <img src="http://elsewhere.test/a.png" alt="">
