@@ -28,6 +28,16 @@ afterAll(async () => {
   await file.remove();
 });
 
+/** A rule that lists three values or more would make a table for every row, which takes longer than writing it. */
+test.each([
+  ['remembered', 'INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?)'],
+  ['resolved', 'UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = 0'],
+])('an id is %s without a table made for it', (_what, statement) => {
+  const steps = database.prepare(`EXPLAIN ${statement}`).all();
+  expect(steps.length).toBeGreaterThan(10);
+  expect(steps.map(({ opcode }) => opcode)).not.toContain('OpenEphemeral');
+});
+
 describe('a row that breaks the books is refused by the file itself', () => {
   test.each([
     ['a negative balance', 'UPDATE books SET balance_micro = -1'],
