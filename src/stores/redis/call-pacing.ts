@@ -2,9 +2,9 @@
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 
 export interface CallPacingOptions {
-  /** Sends all that waits; `CallPacing` is told of every call. */
+  /** Sends all that waits; has to call `called` and `ended` for every call. */
   readonly send: () => void;
-  /** As many need not wait for more: their call is full. */
+  /** With so many waiting a call is full and is sent at once. */
   readonly operationsMax: number;
   /** Whether a call waits for the reply to the one before it. */
   readonly oneAtATime: boolean;
@@ -17,8 +17,8 @@ export interface CallPacingOptions {
 const BEHIND_MS_MAX = 1;
 
 /**
- * Few large calls cost server and gateway less than many small ones. What is asked for while a call is out would only wait at
- * the server, which does one thing at a time: so it waits here, and goes together. While no call is out nothing waits.
+ * A few large calls cost server and gateway less than many small ones. While a call is out, Redis, which runs one script at a
+ * time, could not begin another one anyway: so operations wait here and are sent together. With no call out nothing waits.
  */
 export class CallPacing {
   readonly #options: CallPacingOptions;
@@ -26,9 +26,9 @@ export class CallPacing {
   /** Calls whose reply has not come. */
   #out = 0;
   #turn: NodeJS.Immediate | undefined = undefined;
-  /** Ends the time in which resolutions wait for an admission. */
+  /** Runs while resolutions wait for an admission. */
   #linger: NodeJS.Timeout | undefined = undefined;
-  /** Ends the time in which admissions wait for a reply. */
+  /** Runs while admissions wait for a reply. */
   #behind: NodeJS.Timeout | undefined = undefined;
 
   constructor(options: CallPacingOptions) {
@@ -39,11 +39,11 @@ export class CallPacing {
   admissionWaits(): void {
     this.#waiting++;
     if (this.#behind !== undefined) this.#goIfFull();
-    // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
+    // After all input of this turn has been read: its requests go together, and a single one does not wait.
     else this.#turn ??= setImmediate(this.#turnEnds);
   }
 
-  /** One more resolution waits, for whose answer nobody does: it goes with an admission, or after `SETTLE_LINGER_MS`. */
+  /** One more resolution waits. No caller waits for its answer, so it goes with an admission, or after `SETTLE_LINGER_MS`. */
   resolutionWaits(): void {
     this.#waiting++;
     if (this.#behind !== undefined) this.#goIfFull();

@@ -6,7 +6,7 @@ const REPLY = /(?:^|-)(READONLY|NOREPLICAS|CLUSTERDOWN|MASTERDOWN|LOADING|BUSY|O
 const COMMAND_TIMEOUT = 'Command timed out';
 const NO_MASTER = 'All sentinels are unreachable';
 
-/** Of our own clock: what takes longer than it may. */
+/** A deadline of our own has passed. */
 export class TimedOut extends Error {}
 
 /** `timeout`, a system code (`ECONNREFUSED`), a word of Redis's in lower case, `refused`, `closed`, or that no master is known. */

@@ -3,7 +3,7 @@ import type { DictionaryRecord, GlossaryRecord, NewDictionary } from '../../port
 
 type DictionaryList = readonly (DictionaryRecord | NewDictionary)[];
 
-/** As versions with one dictionary to a glossary wrote it: still the form of one that lies under the glossary's own id. */
+/** The form in which versions with one dictionary per glossary wrote it; still used for one that has the glossary's own id. */
 type Single = Pick<DictionaryRecord, 'sourceLang' | 'targetLang' | 'entryCount'>;
 type Several = Readonly<Record<'dictionaries', readonly (readonly [id: string, source: string, target: string, entries: number])[]>>;
 

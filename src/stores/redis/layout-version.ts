@@ -1,4 +1,4 @@
-// The version of how things lie in a Redis dataset: what this one does not read is refused before anything is done to it.
+// The version of the data in Redis: a dataset of another version is refused before anything is written to it.
 import { StoreError } from '../../domain/store-error.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
@@ -28,11 +28,11 @@ async function checkVersion(redis: RedisConnection, shown: string): Promise<void
       `the store ${shown} holds data of layout ${version}, and this version reads layout ${VERSION}: use the version that wrote it, or an empty database`,
     );
   }
-  // A full server or a replica refuses it, and serves what it has all the same.
+  // A full server or a replica refuses the write; its data can be read all the same.
   await redis.set(LAYOUT_KEY, VERSION, 'NX').catch(() => undefined);
 }
 
-/** Of a dataset without a mark, as the first version wrote it, or as it is made when a server lost everything while we ran. */
+/** Of a dataset without a mark: the first version wrote none, and none is left when a server has lost everything while we ran. */
 async function unmarkedVersion(redis: RedisConnection): Promise<string | undefined> {
   const [teamId] = await redis.zrange(TEAMS_KEY, '0', '0');
   if (teamId === undefined) return undefined;

@@ -34,7 +34,7 @@ const ROOM_BYTES = 65_536;
 /** Of one unit of a string. */
 const UTF8_BYTES_MAX = 3;
 
-/** Where calls are written before it is known how long they are: a piece of memory of that size for each would cost more. */
+/** Calls are written here, because their length is known only afterwards: an allocation of this size for each would cost more. */
 let room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 
 /** `clockMs` is undefined for the server's own; times are in whole milliseconds. */
@@ -43,7 +43,7 @@ export function encodeCall(teams: readonly TeamOperations[], clockMs: number | u
   for (const team of teams) bytesNeeded += bytesMax(team);
   if (bytesNeeded > room.length) room = Buffer.allocUnsafeSlow(bytesNeeded);
   const call = room;
-  // Not by the buffer's own methods: the compiler does not inline them, and looks each of them up anew.
+  // Not by the buffer's own methods, which V8 does not inline.
   const numbers = new DataView(call.buffer, call.byteOffset, call.length);
   numbers.setFloat64(0, clockMs ?? SERVERS_OWN);
   numbers.setFloat64(8, deadlineMs);
@@ -103,7 +103,7 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
 }
 
 function writeText(call: Buffer, at: number, text: string): number {
-  // A call out of JavaScript costs more than the few letters of an id.
+  // A loop in JavaScript: for the few letters of an id a call into native code costs more.
   let length = writeAscii(call, at + 1, text);
   if (length !== text.length) length = call.write(text, at + 1);
   if (length > ID_BYTES_MAX) throw new RangeError(`${text.slice(0, 50)}… has ${length} bytes: at most ${ID_BYTES_MAX} are allowed`);

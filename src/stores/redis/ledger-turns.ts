@@ -13,9 +13,9 @@ import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
 
 export interface LedgerTurnsOptions extends StoreRoundOptions {
-  /** Whether teams lie in slots of their own, so that no call may speak of two. */
+  /** Whether teams lie in different cluster slots, so that a call may have one team only. */
   readonly clustered: boolean;
-  /** Told of every call, until whose end the connection is needed. */
+  /** Called with every call: the connection must not be closed before it has ended. */
   readonly track: (running: Promise<unknown>) => void;
 }
 
@@ -28,7 +28,7 @@ class LedgerOperation extends Rounds {
     this.asked = asked;
   }
 
-  /** The answer has to be of the kind that was asked for. */
+  /** `answer` has to be an `Admission` for an admission, a `Resolution` for a resolution. */
   answer(answer: Admission | Resolution): void {
     this.asked.answered(answer as Admission & Resolution);
   }
@@ -41,14 +41,13 @@ type Group = readonly [LedgerOperation, ...LedgerOperation[]];
 const OPERATIONS_MAX = 128;
 
 /**
- * Operations keep the order in which they were asked for within a team. One that did nothing is repeated by itself, as `Rounds`
- * allow.
+ * Operations of a team keep their order. One that did nothing is sent again in a call of its own, as often as `Rounds` allows.
  */
 export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
   readonly #pacing: CallPacing;
   #waiting: LedgerOperation[] = [];
-  /** When the first of those that wait stops waiting. It holds for all of them, as it would for their call: the clock is read once. */
+  /** The deadline of the first operation that waits. It is used for all of them, which share a call, so that the clock is read once. */
   #untilMs = 0;
 
   constructor(options: LedgerTurnsOptions) {
@@ -56,7 +55,7 @@ export class LedgerTurns {
     this.#pacing = new CallPacing({
       send: () => this.#sendAll(),
       operationsMax: OPERATIONS_MAX,
-      // In a cluster a call is of one team: whose reply it would wait for depends on the team.
+      // In a cluster calls of different teams go to different servers, which need not wait for each other.
       oneAtATime: !options.clustered,
     });
   }
@@ -146,7 +145,7 @@ export class LedgerTurns {
       try {
         offer = boundsFor(nowMs, answer.createdMs, answer.length);
       } catch (error) {
-        // The dataset's fault: no other operation may go without its answer for it.
+        // The dataset is broken: only this operation fails, the others get their answers.
         return this.#fail(operation, error instanceof Error ? error.message : 'a period cannot be read');
       }
     }
@@ -155,13 +154,13 @@ export class LedgerTurns {
     else this.#send([[operation]], offer);
   }
 
-  /** Of all that its call asked for, this alone could not be done. */
+  /** This operation alone of its call could not be done. */
   #fail(operation: LedgerOperation, message: string): void {
     operation.answer({ kind: 'unavailable', cause: this.#options.causeOf(replyError(message)) });
   }
 }
 
-/** What may share a call: of any teams, or of one where teams lie in slots of their own; a group is of one team. */
+/** Divides operations into calls: of any teams, in a cluster of one team each. A group has the operations of one team. */
 function callsOf(waiting: readonly LedgerOperation[], clustered: boolean): Group[][] {
   const teams = new Map<string, LedgerOperation[]>();
   for (const operation of waiting) {
@@ -186,7 +185,7 @@ function callsOf(waiting: readonly LedgerOperation[], clustered: boolean): Group
   return calls;
 }
 
-/** As the library would have made it of a call by itself: its name tells a refusal from a lost connection. */
+/** As ioredis makes it for a single call: by its name a refusal is told from a lost connection. */
 function replyError(message: string): Error {
   const error = new Error(message);
   error.name = 'ReplyError';

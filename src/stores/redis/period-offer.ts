@@ -1,4 +1,4 @@
-// The bounds of a period, which scripts ask for because calendars are the driver's.
+// The bounds of a period. Scripts ask the driver for them, because Lua has no calendar.
 import { parseDuration, periodAt } from '../../domain/period.ts';
 
 /** The bounds, and what they were computed from. */
@@ -10,7 +10,7 @@ export interface Offer {
   readonly length: string;
 }
 
-/** The period that holds `nowMs`, by the team's creation and its period's length. Throws when that is none. */
+/** The period that contains `nowMs`, by the team's creation and its period's length. Throws when that is no duration. */
 export function boundsFor(nowMs: number, createdMs: number, length: string): Offer {
   const duration = parseDuration(length);
   if (duration === undefined) throw new Error('a team has a period that is not a duration');

@@ -17,7 +17,7 @@ const ERROR_LOG_EVERY_MS = 5000;
 export function redisConnection(target: RedisTarget, commandTimeoutMs: number, log: Log): RedisConnection {
   const connection = build(target, commandTimeoutMs);
   let loggedAtMs = -Infinity;
-  // Without a listener each lost connection would be printed as an unhandled event; with one per event it floods the log.
+  // Without a listener ioredis prints each lost connection as an unhandled event; logging every event would flood the log.
   connection.on('error', (error: unknown) => {
     const nowMs = performance.now();
     if (nowMs - loggedAtMs < ERROR_LOG_EVERY_MS) return;
@@ -28,8 +28,8 @@ export function redisConnection(target: RedisTarget, commandTimeoutMs: number, l
 }
 
 /**
- * A reply that is lost leaves a command's outcome unknown. The library's defaults would then run it again, so all of its
- * resending is off: an operation is repeated by its id or not at all. Nothing waits for a server that is away.
+ * After a lost reply a command's outcome is unknown, and by default ioredis would send it again. All of its resending is off:
+ * an operation is repeated by its id or not at all. Nothing waits for a server that is away.
  */
 function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
   const common = {
@@ -44,9 +44,9 @@ function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
     enableAutoPipelining: false,
     commandTimeout: commandTimeoutMs,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // Without it, a server that was met while it read its file is looked at again after a second at the earliest.
+    // Otherwise a server that was loading its data is tried again only after a second or more.
     maxLoadingRetryTime: LOADING_RETRY_MS,
-    // 1 is reconnect; 2 would run the command again. A demoted master is left for the one that a new connection finds.
+    // 1 reconnects, 2 would also send the command again. READONLY means a demoted master: a new connection finds the new one.
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 1 : false),
   } satisfies RedisOptions;
   if (target.kind === 'cluster') {
@@ -58,7 +58,7 @@ function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       maxRedirections: 4,
-      // Less patient than with a command: the node that is asked may be the one that hangs, and then the next is asked.
+      // Shorter than for a command: if the node that is asked hangs, the next one is asked.
       slotsRefreshTimeout: Math.min(commandTimeoutMs, ASK_TIMEOUT_MS),
       clusterRetryStrategy: reconnectDelay,
     });

@@ -81,7 +81,7 @@ function recordWords(glossaryId: string, name: string, dictionaries: GlossaryCha
   return [heldBy(glossaryId, dictionaries), recordJson(glossaryId, name, dictionaries)];
 }
 
-/** How many are new, and of each of those its id and entries. */
+/** Arguments for the script: how many dictionaries are new, then id and entries of each. */
 function entriesOf(dictionaries: readonly (DictionaryRecord | NewDictionary)[]): readonly string[] {
   const written = dictionaries.filter((one) => 'entries' in one);
   return [String(written.length), ...written.flatMap(({ dictionaryId, entries }) => [dictionaryId, JSON.stringify(entries)])];

@@ -48,13 +48,13 @@ export const TEAMS_KEY = 'lingate:teams';
 /** Their names, for searching (lua/searched.lua); in the slot of the list itself. `teams` tells how many are in it. */
 export const SEARCHED_KEY = 'lingate:{lingate:teams}:searched';
 
-/** The version of how all of this lies (layout-version.ts). */
+/** The version of all these forms (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';
 
-/** Set of the numbers that plans may have here, in the slot of the version: who does not know one of them would not judge it. */
+/** Set of the plan numbers that teams here may have, in the slot of the version: a gateway that does not know one must not use the data. */
 export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 
-/** Who has the key with this digest. */
+/** The owner of the key with this digest. */
 export function digestKey(digest: string): string {
   return `lingate:digest:${digest}`;
 }

@@ -1,4 +1,4 @@
-// The ledger in Redis: an operation per admission, and one per resolution, for which nobody waits.
+// The ledger in Redis: gives admissions and resolutions to the turns that send them.
 import type { Admission, AdmissionRequest, DirectLedger, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { RedisLink } from './redis-link.ts';
 

@@ -1,4 +1,4 @@
-// The store's one way to Redis: commands and scripts whose failures are values, and an orderly end.
+// All of the store's calls to Redis: commands and scripts whose failures are values, and closing.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AskedAdmission, AskedResolution, DirectLedger } from '../../ports/ledger.ts';
@@ -72,7 +72,7 @@ export class RedisLink implements DirectLedger {
 
   /** Answers exactly once, as `resolve` does. */
   admit(asked: AskedAdmission): void {
-    // Whoever asks has to have returned first.
+    // Not before the caller has returned.
     if (this.#closed) queueMicrotask(() => asked.answered(CLOSED));
     else this.#turns.admit(asked);
   }
@@ -100,12 +100,12 @@ export class RedisLink implements DirectLedger {
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);
     } catch {
-      // Not connected at this moment; ending the attempts to reconnect is all there is to do.
+      // Not connected at this moment: there is nothing to wait for, only reconnecting has to stop.
     }
     this.redis.disconnect();
   }
 
-  /** The ledger's callers have no use for advice, and it is not made for them. */
+  /** Adds the advice for operators, which the ledger's answers do not have: nobody reads it there. */
   #advising({ kind, cause }: StoreUnavailable): StoreUnavailable {
     const advice = `the store ${this.shown} gave no answer (${cause}): see that it runs, and look whether a change was made before you repeat it`;
     return { kind, cause, advice };
@@ -122,7 +122,7 @@ export class RedisLink implements DirectLedger {
     if (this.#running === 0) this.#onEnd?.();
   };
 
-  /** A refusal that no outage explains is a defect of ours or of the dataset, and is worth its text in the log. */
+  /** Names the cause. A refusal that no outage explains is a bug or a broken dataset: its text is logged. */
   #cause(error: unknown): string {
     const cause = causeOf(error);
     const nowMs = performance.now();
@@ -134,7 +134,7 @@ export class RedisLink implements DirectLedger {
     return cause;
   }
 
-  /** A master that hangs keeps its connections: that another has taken over is to be learnt from the other nodes only. */
+  /** A master that hangs keeps its connections open: only the other nodes can say that another one has taken over. */
   #askForMasters(nowMs: number): void {
     if (!('refreshSlotsCache' in this.redis) || nowMs - this.#askedForMastersAtMs < ASK_FOR_MASTERS_EVERY_MS) return;
     this.#askedForMastersAtMs = nowMs;

@@ -66,7 +66,7 @@ async function connect(redis: RedisConnection, target: RedisTarget, log: Log): P
   const noMaster = new Promise<never>((_resolve, reject) => {
     listen = (error) => {
       last = error;
-      // Once all sentinels have been asked in vain the library goes on asking for ever.
+      // After all sentinels have been asked in vain ioredis would go on asking for ever.
       if (isNoMaster(error)) reject(new Error('no master'));
     };
   });
@@ -74,7 +74,7 @@ async function connect(redis: RedisConnection, target: RedisTarget, log: Log): P
   try {
     await Promise.race([redis.connect(), noMaster]);
   } catch (error) {
-    // The rejection only says that the connection was closed; the event before it says why.
+    // The rejection says only that the connection was closed; the error event before it says why.
     throw last ?? error;
   } finally {
     redis.off('error', listen);

@@ -11,12 +11,12 @@ const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
   const digit = ALPHABET.indexOf(String.fromCharCode(code));
   return digit === -1 ? NO_DIGIT : digit;
 });
-/** Begins what is not a ULID; no UTF-8 text has such a byte. */
+/** The first byte of an id that is not a ULID; no UTF-8 text has it. */
 const OTHER = 0xff;
 
 /**
- * Writes an id with its length in front, and returns the position behind it. What is no canonical ULID is written as it
- * is behind a byte that says so, or two where it would be as long as a ULID's bytes.
+ * Writes an id after its length, and returns the position after it. An id that is not a canonical ULID is written as text
+ * after one byte `OTHER`, or two where it would otherwise be as long as a ULID's bytes.
  */
 export function writeRequestId(into: Buffer, at: number, id: string): number {
   if (id.length === ULID_LENGTH && writeUlid(into, at + 1, id)) {

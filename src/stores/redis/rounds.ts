@@ -1,7 +1,7 @@
-// How often an operation is sent that has done nothing yet, and when that has to end.
+// How often an operation that did nothing is sent again, and until when.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
-/** All but the last of an operation's rounds did nothing. */
+/** An operation is sent at most so often; all times but the last it did nothing. */
 const ROUNDS_MAX = 6;
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
@@ -11,7 +11,7 @@ const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
  * period's bounds were asked for. Never after a failure, which leaves open whether it was run.
  */
 export class Rounds {
-  /** When whoever asked stops waiting, by the local monotonic clock. */
+  /** The caller's deadline, by the local monotonic clock. */
   readonly untilMs: number;
   #count = 0;
   #late = false;
@@ -28,7 +28,7 @@ export class Rounds {
   /** Counts a round that did nothing: `undefined` to go on, or what is to be answered instead. */
   another(because: 'late' | 'period'): StoreUnavailable | undefined {
     this.#count++;
-    // The reply has brought the time: one that is late again comes too late by the true one.
+    // The first late reply brought the server's time: an operation that is late again really is too late.
     if (because === 'late' && this.#late) return LATE;
     this.#late ||= because === 'late';
     if (performance.now() >= this.untilMs) return LATE;

@@ -11,7 +11,7 @@ export interface ScriptCall {
   readonly script: Exclude<ScriptName, 'ledger'>;
   readonly teamId: string;
   readonly keys: readonly string[];
-  /** What follows the head. */
+  /** The arguments after clock, deadline and offer. */
   readonly args: readonly (string | Buffer)[];
 }
 
@@ -25,7 +25,7 @@ export class ScriptCaller {
     this.#options = options;
   }
 
-  /** More than one round only where the one before did nothing. */
+  /** Sends the script again only if it did nothing. */
   async call(call: ScriptCall): Promise<ScriptReply> {
     const rounds = new Rounds(performance.now() + this.#options.timeoutMs);
     let offer: Offer | undefined;

@@ -1,4 +1,4 @@
-// What is asked of a Redis server before it is trusted with a ledger.
+// Checks a Redis server before it is used as a ledger: version, eviction, persistence.
 import type { Redis } from 'ioredis';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Log } from '../../ports/log.ts';

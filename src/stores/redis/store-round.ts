@@ -1,4 +1,4 @@
-// One run of a script: with a deadline by its server's clock, which the reply tells anew.
+// One run of a script, with a deadline by its server's clock, which is learnt again from the reply.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { RunScript, ScriptArguments, ScriptName } from './scripts.ts';
@@ -18,9 +18,9 @@ export interface StoreRoundOptions {
 
 export interface StoreRound {
   readonly script: ScriptName;
-  /** Of several they share a server. */
+  /** A team of the call; if it has several, they are on the same server. */
   readonly teamId: string;
-  /** When whoever asked stops waiting, by the local monotonic clock. */
+  /** The caller's deadline, by the local monotonic clock. */
   readonly untilMs: number;
   /** Not a repetition: nothing of its time is used up. */
   readonly first: boolean;
@@ -36,7 +36,7 @@ export interface RoundReply {
   readonly value: unknown;
 }
 
-/** The slot has another master by now. */
+/** The slot has got another master meanwhile. */
 const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
 
 /** Never rejects. A failure leaves open whether the script has run. */
@@ -45,13 +45,13 @@ export function runRound(options: StoreRoundOptions, round: StoreRound): Promise
   const { script, teamId, untilMs, first, call, timeOf } = round;
   const node = nodeOf(teamId);
   const sentAtMs = performance.now();
-  // Without knowledge of the store's clock the first round is sent to be late: it does nothing and brings the time.
+  // While the server's clock is not known the first round has deadline 0: it does nothing, and its reply brings the time.
   const deadlineMs = clock === undefined ? (time.at(node, untilMs) ?? 0) : clock.nowMs() + timeoutMs;
   const running = run(script, call(clock?.nowMs(), deadlineMs));
-  // The library's own timeout bounds the first round; further ones share what is left of it.
+  // ioredis's own timeout bounds the first round; later ones have what is left of it.
   return (first ? running : within(running, untilMs - sentAtMs)).then(
     (reply) => {
-      // A master that froze, lost its place and thawed says so only later: its word counts no more.
+      // A master that was suspended and has been replaced still answers for a moment when it goes on: its reply does not count.
       if (nodeOf(teamId) !== node) return MOVED;
       time.learn(node, sentAtMs, performance.now(), timeOf(reply));
       return { kind: 'reply', value: reply } as const;

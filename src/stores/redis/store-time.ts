@@ -1,8 +1,9 @@
-// What time it is at the servers, learnt from their replies, so that deadlines can be set by their clocks.
+// The servers' clocks, learnt from their replies, so that deadlines can be set by them.
 
 /**
- * Per node, the offset from the local monotonic clock. A reply's time was read between sending and receiving; the lowest
- * offset that fits makes deadlines early rather than late: a script must not run when its caller has given up.
+ * Per node, the offset from the local monotonic clock. A reply's time was read between sending and receiving, which bounds
+ * the offset; the lowest one that fits is used, so that deadlines are early rather than late: a script must not run when its
+ * caller has given up.
  */
 export class StoreTime {
   readonly #offsets = new Map<string, number>();

@@ -36,7 +36,7 @@ export function readTeam(teamId: string, values: unknown): Team {
   };
 }
 
-/** The part of a key's record that never changes and is nobody's index. */
+/** The part of a key's record that never changes and is in no index. */
 export function keyJson({ display, label, mode }: NewKey): string {
   return JSON.stringify({ display, label, mode });
 }
@@ -54,7 +54,7 @@ function stateOf(state: Buffer | undefined): KeyState {
   return state === undefined ? { status: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0 } : readKeyState(state);
 }
 
-/** What the usage script tells. */
+/** The usage script's answer. */
 export interface Report {
   readonly usage: Usage;
   readonly keys: readonly KeyRecord[];

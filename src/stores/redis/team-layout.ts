@@ -1,4 +1,4 @@
-// What the scripts and the driver both have to know of how teams lie in Redis; lua/layout.lua says the rest.
+// The forms of a team's data that scripts and driver share; lua/layout.lua has the rest.
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
@@ -7,10 +7,10 @@ import type { KeyRecord } from '../../ports/team-registry.ts';
 const DOUBLE = 8;
 const PLAN_BYTES = 1 + DOUBLE * LIMIT_NUMBERS.length;
 
-/** Where a number stands in a plan that a script has read: `REQUESTS_PER_SECOND`, and so on, behind the billing. */
+/** The indexes of a plan's numbers in the scripts, after the billing: `REQUESTS_PER_SECOND` and so on. */
 const PLAN_PLACES = ['BILLING', ...LIMIT_NUMBERS.map((name) => name.replace(/[A-Z]/g, '_$&').toUpperCase())];
 
-/** What stands in front of every script. */
+/** Constants that are put in front of every script. */
 export const CONSTANTS = [
   `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`,
   `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN_BYTES}`,

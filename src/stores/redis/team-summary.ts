@@ -1,4 +1,4 @@
-// A team's summary from its record as it lies: read without a script, so that a page of teams costs the server little.
+// A team's summary from its record, read without a script, so that a page of teams costs the server little.
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
 import { readPeriodBooks, readKeyState } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
@@ -8,7 +8,7 @@ export interface TeamRecord {
   readonly teamId: string;
   readonly team: Team;
   readonly periodEndMs: number;
-  /** Of the period that ends then. */
+  /** Characters of the period that ends at `periodEndMs`. */
   readonly characters: number;
   readonly keys: ReadonlyMap<string, KeyState>;
   /** Ids of active keys that were never used. */
@@ -33,7 +33,7 @@ export function readTeamRecord(teamId: string, fields: Readonly<Record<string, B
   };
 }
 
-/** When a key was made, from its record `<order> <created> <JSON>`. One that lacks its record was made by nobody. */
+/** When a key was made, from its record `<order> <created> <JSON>`; 0 without a record. */
 export function creationOf(record: string | null): number {
   return Number((record ?? '').split(' ', 2)[1] ?? Number.NaN);
 }

@@ -1,4 +1,4 @@
-// The admission: judged in the order of the port, and only then written.
+// The admission: judged in the order that the port gives, and only then written.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import type { DictionaryRecord } from '../../ports/glossary-store.ts';
@@ -20,7 +20,7 @@ export class Admissions {
     this.#books = books;
     this.#expiry = expiry;
     this.#ids = ids;
-    // One row with nulls for a glossary without any.
+    // A glossary without dictionaries gives one row of nulls.
     this.#dictionaries = database.prepare(`SELECT d.source_lang AS sourceLang, d.target_lang AS targetLang, d.dictionary_id AS dictionaryId
       FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.glossary_id = ? AND g.team = ? ORDER BY d.place`);
   }
@@ -32,7 +32,7 @@ export class Admissions {
     this.#expiry.run(team, nowMs);
     const key = this.#books.key(team, request.keyId);
     if (key !== undefined && !key.isRevoked && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
-      // Nothing stands against it but an id that is known: the id's own row tells, and then nothing has been written.
+      // What may still stand against it is a known id: inserting the id's row shows it, and then nothing has been written.
       const answer = this.#judge(request, team, nowMs);
       if (this.#note(request, team, key, answer, nowMs, false)) return this.#place(request, team, key, answer, nowMs);
     }
@@ -49,7 +49,7 @@ export class Admissions {
     if (key === undefined) return { kind: 'key_unknown' };
     if (key.isRevoked) return { kind: 'key_revoked' };
     this.#stamp(key, nowMs);
-    // Places that are found to have ended, or were moved, stay so whatever the clock does next.
+    // Written also on a refusal: places that have ended, or were moved, must stay so whatever the clock does next.
     this.#books.touch(team);
     const limit = team.limits.requestsPerSecond;
     const retryAfterMs = team.window.waitMs(limit, nowMs);
@@ -59,7 +59,7 @@ export class Admissions {
     return this.#place(request, team, key, answer, nowMs);
   }
 
-  /** What a request that has a place is answered. Changes nothing. */
+  /** The answer to a request that has a place. Changes nothing. */
   #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, team: TeamBooks, nowMs: number): Placed {
     const tooLong = characters === undefined ? undefined : textRefusal(team.limits, characters);
     if (tooLong !== undefined) return tooLong;
@@ -72,7 +72,7 @@ export class Admissions {
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
   }
 
-  /** Writes the id down as this answer leaves it; without `over` only if the file has none of it. */
+  /** Writes the id's row for this answer; without `over` only if the file has no row of the id. */
   #note({ requestId }: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number, over: boolean): boolean {
     const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
     if (reservation === undefined) return this.#ids.addReleased(team.no, requestId, nowMs, over);
@@ -86,7 +86,7 @@ export class Admissions {
     );
   }
 
-  /** Takes the place and holds what is reserved. */
+  /** Takes the place in the window, and counts what is reserved as held. */
   #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number): Placed {
     this.#stamp(key, nowMs);
     team.window.take(nowMs);
@@ -108,7 +108,7 @@ export class Admissions {
     this.#books.touchKey(key);
   }
 
-  /** The id of the one that serves. */
+  /** The id of the dictionary that serves, or the refusal. */
   #dictionary(team: number, glossary: GlossaryReference): string | Placed {
     const rows = this.#dictionaries.all(glossary.glossaryId, team);
     if (rows.length === 0) return { kind: 'glossary_missing' };

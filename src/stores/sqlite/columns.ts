@@ -1,4 +1,4 @@
-// One list of columns per table: what is selected, what is set and what a row is called are all drawn from it.
+// One list of columns per table: the columns of SELECT and UPDATE and the names of a row's values are made from it.
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 
 /** A row by the names of its columns. */
@@ -33,7 +33,7 @@ export function valuesOf<Name extends string>(
   return values;
 }
 
-/** Names the values of a row that begin at `first`. Whoever calls it says what the schema makes of them. */
+/** Names the values of a row that begin at `first`. The caller knows their types from the schema. */
 export function named(columns: Columns, row: readonly SQLOutputValue[], first: number): Record<string, SQLOutputValue> {
   const result: Record<string, SQLOutputValue> = {};
   let at = first;

@@ -1,6 +1,6 @@
-// Tells what SQLite could not do (a fault of file, disk or lock) from what was asked wrongly (a bug or a refused value).
+// Distinguishes what SQLite could not do (a fault of file, disk or lock) from what was asked wrongly (a bug or a refused value).
 
-/** A short word for logs and metrics. `busy` passes by itself; of the others an operator must hear. */
+/** A short word for logs and metrics. `busy` passes by itself; the others need an operator. */
 export type DatabaseFault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
 
 const BUSY = 5;
@@ -12,7 +12,7 @@ const CONSTRAINT = 19;
 const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
   [BUSY, 'busy'],
   [LOCKED, 'busy'],
-  // Lost a race for the WAL's locks; the next try wins it.
+  // Another connection took the WAL's locks first; the next try gets them.
   [PROTOCOL, 'busy'],
   [3, 'cannot_open'],
   [7, 'memory'],

@@ -1,4 +1,4 @@
-// What time alone does to a team's books: leases end, a period is followed by the next.
+// What changes in a team's counts by time alone: leases end, and a new period begins.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { parseDuration, periodAt } from '../../domain/period.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
@@ -33,7 +33,7 @@ export class Expiry {
     this.#enterPeriod = database.prepare('UPDATE books SET period_no = ? WHERE team = ?');
   }
 
-  /** Brings a team up to this moment: whoever reads or changes its books does so first. */
+  /** Brings a team up to this moment; to be called before its counts are read or changed. */
   run(team: TeamBooks, nowMs: number): void {
     if (nowMs >= team.leaseDueMs) this.endLeases(team, nowMs, ALL);
     if (nowMs >= team.counts.periodEndMs) this.startPeriod(team, nowMs);
@@ -47,7 +47,7 @@ export class Expiry {
       if (periodNo === team.counts.periodNo) team.counts.heldCharacters -= characters;
       this.#books.touch(team);
     }
-    // Whichever of these have ended are found in the file.
+    // Some of these have ended: from now on they are looked up in the file.
     team.held.clear();
     const [nextMs] = this.#nextEnd.get(team.no) as unknown as [number | null];
     team.leaseDueMs = nextMs ?? Infinity;

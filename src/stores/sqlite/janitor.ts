@@ -1,4 +1,4 @@
-// Clears up after teams that nobody asks for any more: their ended leases and forgotten ids, a little at a time.
+// Clears up for teams without requests: their ended leases and forgotten ids, a few at a time.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -8,9 +8,9 @@ import type { GroupCommit } from './group-commit.ts';
 import type { RequestIds } from './request-ids.ts';
 import { OPEN } from './sqlite-schema.ts';
 
-/** Nothing depends on it in time: whatever is due counts as ended from its millisecond on. */
+/** How often does not matter for correctness: what is due counts as ended from its millisecond on. */
 const SWEEP_EVERY_MS = 2000;
-/** Until the next round while there is more to clear than one round takes. */
+/** The pause before the next round while there is more to clear than one round takes. */
 const SWEEP_ON_MS = 200;
 /** Teams with open leases looked at in one sweep, teams tidied, leases ended for each, and ids cleared away. */
 const TEAMS_MAX = 200;
@@ -78,7 +78,7 @@ export class Janitor {
       for (const teamId of teams) expiry.endLeases(books.team(teamId)!, nowMs, LEASES_MAX);
       ids.clear(nowMs, IDS_MAX);
     };
-    // A sweep that finds the store busy is no loss; the log has heard of it from the group.
+    // A round that finds the store busy may be skipped; the group commit has logged it.
     await group.run(tidy);
   }
 

@@ -1,4 +1,4 @@
-// Keys as rows: digests are looked up and never read back.
+// Keys as rows. Digests are looked up and never read back.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
 import type { KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
@@ -8,7 +8,7 @@ const SELECT = `SELECT k.*, t.team_id, u.last_used_at_ms, iif(u.period_no = b.pe
     iif(u.period_no = b.period_no, u.requests, 0) AS requests
   FROM keys k JOIN teams t ON t.no = k.team JOIN books b ON b.team = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
 
-/** As the summary's statement writes a moment. */
+/** The width of a moment in the summary's statement. */
 const MOMENT_DIGITS = 16;
 
 export class KeyRows {
@@ -28,12 +28,12 @@ export class KeyRows {
     this.#owner.setReturnArrays(true);
     this.#one = database.prepare(`${SELECT} WHERE k.key_id = ?`);
     this.#ofTeam = database.prepare(`${SELECT} WHERE k.team = ? ORDER BY k.no`);
-    // The smallest of moment and id together is the oldest moment and whose it is.
+    // The smallest text of moment and id is the oldest moment, with the key that it belongs to.
     this.#summary = database.prepare(`SELECT count(*) FILTER (WHERE k.revoked_at_ms IS NULL) AS active, max(u.last_used_at_ms) AS last_used,
         min(printf('%016d%s', iif(u.last_used_at_ms = 0, k.created_at_ms, u.last_used_at_ms), k.key_id))
           FILTER (WHERE k.revoked_at_ms IS NULL) AS idlest
       FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.team = ?`);
-    // The first revocation's moment stays.
+    // A repeated revocation keeps the first one's moment.
     this.#revoke = database.prepare('UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL');
   }
 

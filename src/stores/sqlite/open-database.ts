@@ -1,4 +1,4 @@
-// Opens the file: creates it with narrow modes, refuses what is not ours or not whole, and sets what durability rests on.
+// Opens the file: creates it readable for its owner only, refuses another program's or a damaged one, and sets durability.
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,7 +21,7 @@ const OPEN_RETRY_MS = 10;
 /** Bigger files are not checked whole: every start and every command would wait for it. */
 const CHECKED_BYTES_MAX = 16 * 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
-/** What a burst may leave of the WAL on disk. */
+/** The size that the WAL is cut to after a burst. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
 /** Rejects with a `StoreError` when the file cannot serve as a store. */
@@ -42,7 +42,7 @@ export async function openDatabase(path: string, durability: Durability): Promis
 function openOnce(path: string, durability: Durability): DatabaseSync {
   // An absolute path is never taken for a URI, and an empty one never for a temporary file.
   const location = path === IN_MEMORY ? path : prepareFile(path);
-  // A driver that waits for a lock stops the event loop; whoever finds the file busy tries again on a later turn.
+  // No waiting in the driver, which would stop the event loop: an operation that finds the file busy is tried again in a later turn.
   const database = new DatabaseSync(location, { timeout: 0, enableForeignKeyConstraints: true });
   try {
     assertVersion(database);

@@ -5,7 +5,7 @@ import type { TeamLimits } from '../../domain/plan.ts';
 import type { Placed } from '../../ports/ledger.ts';
 import type { TeamBooks } from './team-books.ts';
 
-/** Ahead of a glossary. */
+/** Judged before the glossary. */
 export function textRefusal({ maxCharactersPerRequest }: TeamLimits, characters: number): Placed | undefined {
   if (characters <= maxCharactersPerRequest) return undefined;
   return { kind: 'text_too_long', maxCharacters: maxCharactersPerRequest };
@@ -16,7 +16,7 @@ export function priceOf({ billing, minorPerMillion }: TeamLimits, characters: nu
   return billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
 }
 
-/** Behind it: a reservation over what is used and held. */
+/** Judged after the glossary: whether used, held and asked-for characters fit into the quota, or the price into the credit. */
 export function booksRefusal(limits: TeamLimits, counts: TeamBooks['counts'], characters: number): Placed | undefined {
   if (limits.billing === 'quota') {
     const total = counts.usedCharacters + counts.heldCharacters + characters;

@@ -1,13 +1,13 @@
-// One operation in the queue of the group commit: its work, and who is told after the COMMIT.
+// One operation in the queue of the group commit: its work, and the answer after the COMMIT.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
 /** Exactly one of `settle` and `fail` is called, later than the operation was queued; neither may throw. */
 export interface QueuedOperation {
-  /** When it is too late to begin with it, by the monotonic clock; set when it is queued. */
+  /** After this it is not begun any more, by the monotonic clock; set when it is queued. */
   deadlineMs: number;
   /** Inside the transaction. Keeps the result; throws what the work throws. */
   run(): void;
-  /** The work threw: this alone is to be the answer to it. */
+  /** The work threw: the error becomes this operation's answer, and no other's. */
   blame(error: unknown): void;
   /** After the COMMIT: answers. */
   settle(): void;

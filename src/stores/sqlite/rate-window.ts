@@ -41,7 +41,7 @@ export class RateWindow {
     return this.#newestMs;
   }
 
-  /** Places that are kept; after `waitMs` or `take` those that count. */
+  /** The number of places that are kept; right after `waitMs` or `take` none of them has ended. */
   get total(): number {
     return this.#total;
   }
@@ -51,12 +51,12 @@ export class RateWindow {
     return this.#bytes.subarray(this.#start, this.#end);
   }
 
-  /** Whether one more certainly fits. Changes nothing; whoever is told no asks `waitMs`. */
+  /** Whether one more certainly fits. Changes nothing. If not, `waitMs` tells exactly. */
   hasRoom(limit: number, nowMs: number): boolean {
     return this.#total < limit && this.#newestMs <= nowMs;
   }
 
-  /** How long until one more fits, 0 when it does now. Places that have ended are gone after it, for good. */
+  /** How long until one more fits, 0 when it does now. Removes places that have ended. */
   waitMs(limit: number, nowMs: number): number {
     this.#settle(nowMs);
     let over = this.#total - limit;
@@ -90,7 +90,7 @@ export class RateWindow {
     this.#append(this.#newestCount);
   }
 
-  /** A clock that has stepped back takes the places along; what has ended is dropped. */
+  /** If the clock has stepped back, moves the places back with it; removes those that have ended. */
   #settle(nowMs: number): void {
     if (this.#total > 0 && this.#newestMs > nowMs) {
       this.#oldestMs -= this.#newestMs - nowMs;
@@ -115,7 +115,7 @@ export class RateWindow {
     this.#bytes[this.#end++] = rest;
   }
 
-  /** To the front, and into twice the space unless that already frees half of it. */
+  /** Moves the entries to the front, and into twice the space unless that alone frees half of it. */
   #makeRoom(): void {
     const kept = this.packed();
     const bytes = kept.length * 2 > this.#bytes.length ? new Uint8Array(this.#bytes.length * 2) : this.#bytes;
@@ -143,7 +143,7 @@ export class RateWindow {
   }
 }
 
-/** When each entry's places were taken, and how many; for whoever looks at a stored window. */
+/** When each entry's places were taken, and how many; for tests and tools that read a stored window. */
 export function unpackedWindow(packed: Uint8Array, newestMs: number): { readonly atMs: number; readonly count: number }[] {
   const entries: { gapMs: number; count: number }[] = [];
   const numbers: number[] = [];

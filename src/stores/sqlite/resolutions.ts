@@ -1,4 +1,4 @@
-// The resolution of a reservation: committed or released once; whoever comes again is told how the id stands.
+// The resolution of a reservation: committed or released once; a repetition is answered with the id's state.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
@@ -43,7 +43,7 @@ export class Resolutions {
     return { kind: isCommit ? 'committed' : 'released' };
   }
 
-  /** A key's row counts one period at a time: what it held of an earlier one goes to `usage` first. */
+  /** A key's row has the counts of one period: those of an earlier one are moved to `usage` first. */
   #count(key: KeyBooks, { periodNo, characters }: Held): void {
     const { team, no, counts } = key;
     if (periodNo < counts.periodNo) {

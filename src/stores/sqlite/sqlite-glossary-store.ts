@@ -24,10 +24,10 @@ export interface GlossaryStoreParts {
   readonly group: GroupCommit;
 }
 
-/** A dictionary as it is written. */
+/** A dictionary as a row. */
 interface DictionaryRow {
   readonly dictionary: DictionaryRecord | NewDictionary;
-  /** Of a new one. */
+  /** Only for a new dictionary. */
   readonly written: { readonly entryCount: number; readonly json: string } | undefined;
 }
 

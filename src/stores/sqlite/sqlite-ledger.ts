@@ -30,7 +30,7 @@ export class SqliteLedger implements Ledger {
     const { group } = parts;
     this.direct = {
       admit: (asked) => group.add(new QueuedAdmission(asked, parts), true),
-      // Nobody waits for a resolution: it shares the transaction of an admission, or of others like it.
+      // No caller waits for a resolution: it shares the transaction of an admission or of other resolutions.
       resolve: (asked) => group.add(new QueuedResolution(asked, parts), false),
     };
   }
@@ -44,7 +44,7 @@ export class SqliteLedger implements Ledger {
   }
 }
 
-/** What both kinds do with what comes of them. */
+/** How both kinds of operations keep and give their results. */
 abstract class Queued<Answer> implements QueuedOperation {
   deadlineMs = 0;
   readonly parts: SqliteLedgerParts;

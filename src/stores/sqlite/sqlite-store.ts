@@ -66,7 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   };
 }
 
-/** Answers at once: readers of a WAL wait for nobody. */
+/** Answers without waiting: in WAL mode readers wait for no writer. */
 function directoryOf(keys: KeyRows, path: string): KeyDirectory {
   return {
     find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable {
@@ -81,7 +81,7 @@ function directoryOf(keys: KeyRows, path: string): KeyDirectory {
   };
 }
 
-/** Goes the way of an admission: a store whose lock cannot be had does not answer, however well it reads. */
+/** Takes the write lock as an admission does: a store that can be read but not written does not count as answering. */
 function ping(database: DatabaseSync, group: GroupCommit): Promise<StoreUnavailable | undefined> {
   return group.run(() => {
     database.prepare('SELECT no FROM teams LIMIT 1').get();
@@ -93,7 +93,7 @@ function closeDatabase(database: DatabaseSync, log: Log): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (error) {
-    // Another process is at work in the file; the WAL is kept and is read by whoever comes next.
+    // Another process uses the file: the WAL stays, and is read by the next one that opens it.
     log.warn('the WAL was not written back at the end', { cause: databaseFaultOf(error) ?? 'internal' });
   }
   database.close();

@@ -25,7 +25,7 @@ import type { GroupCommit } from './group-commit.ts';
 import type { KeyRows } from './key-rows.ts';
 import { TeamRows } from './team-rows.ts';
 
-/** How many are searched at a time: some milliseconds. */
+/** Teams that are searched in one transaction: some milliseconds. */
 const SEARCH_PIECE = 5000;
 
 export interface RegistryParts {
@@ -96,7 +96,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
       if (no === undefined) return undefined;
       const { team, heldMicro } = this.#teams.get(no);
       const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
-      // What is held has been promised already: taking credit away may not reach into it.
+      // Credit that reservations hold cannot be taken away.
       const isSound = Number.isSafeInteger(balanceMicro) && balanceMicro >= heldMicro;
       if (change.addMicro !== undefined && !isSound) return OUT_OF_BOUNDS;
       if (change.name !== undefined) this.#teams.setName(no, change.name);
@@ -156,7 +156,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  /** The numbers of a page's teams. A search goes stretch by stretch, so that it never keeps the ledger waiting for long. */
+  /** The numbers of a page's teams. A search takes several transactions, so that the ledger never waits long. */
   async #page({ after, limit, search }: TeamPage): Promise<readonly number[] | StoreUnavailable> {
     const subject = 'a page of teams';
     const first = await this.#run(subject, () => (after === undefined ? 0 : (this.#numberOf(after) ?? 0)));
@@ -174,7 +174,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return found;
   }
 
-  /** The number of a team whose rows are as this moment has them; `undefined` when there is none of this id. */
+  /** The number of a team, brought up to this moment; `undefined` when there is none of this id. */
   #current(teamId: string, nowMs: number): number | undefined {
     const { books, expiry } = this.#parts;
     const team = books.team(teamId);
@@ -186,7 +186,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
 
   #startPeriod(teamId: string, nowMs: number): void {
     const { books, expiry } = this.#parts;
-    // Its limits have just been written.
+    // The team's limits have just been written, and memory has the old ones.
     books.forget();
     const team = books.team(teamId);
     if (team !== undefined) expiry.startPeriod(team, nowMs);
@@ -197,7 +197,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return this.#teams.number(teamId);
   }
 
-  /** For what writes the rows that the ledger keeps in memory. */
+  /** For work that writes rows of which the ledger keeps copies in memory. */
   #change<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     return this.#run(subject, (nowMs) => {
       const result = work(nowMs);

@@ -3,7 +3,7 @@ import { StoreError } from '../../domain/store-error.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DatabaseFault } from './database-fault.ts';
 
-/** Why nothing was done (or, for a fault of the COMMIT itself, why it is unknown whether it was). */
+/** Why nothing was done; for a fault of the COMMIT itself, why it is unknown whether it was done. */
 export type Cause = DatabaseFault | 'queue_full' | 'internal';
 
 const ADVICE: Readonly<Record<Cause, string>> = {

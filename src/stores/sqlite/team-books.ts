@@ -1,4 +1,4 @@
-// A team as its operations find it: limits, counters, window and the keys that were asked for, in memory for the length of its use.
+// A team in memory, while operations use it: limits, counters, window and the keys that were asked for.
 import type { SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { named } from './columns.ts';
@@ -31,7 +31,7 @@ export interface TeamHead {
   readonly leaseDueMs: number | null;
 }
 
-/** What a reservation holds, and of whom. */
+/** What a reservation holds, of which key and period. */
 export interface Held {
   /** The key's number. */
   readonly key: number;
@@ -50,9 +50,9 @@ export class TeamBooks {
   leaseDueMs: number;
   /** By key id, and by number. */
   readonly keys = new Map<string | number, KeyBooks>();
-  /** What open reservations hold, of those that were made since the team was read. */
+  /** What open reservations hold that were made since the team was read; others are in the file. */
   readonly held = new Map<string, Held>();
-  /** Whether `counts` or `window` are not as in the file. */
+  /** Whether `counts` or `window` differ from the file. */
   changed = false;
 
   constructor(teamId: string, head: TeamHead, limits: TeamLimits, counts: Numbers<typeof BOOKS>, window: RateWindow) {

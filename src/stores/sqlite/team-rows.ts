@@ -50,7 +50,7 @@ export class TeamRows {
     this.#countOpen = database.prepare(`SELECT count(*) AS open FROM operations WHERE team = ? AND state = ${OPEN}`);
   }
 
-  /** The new row's number. Its first period is still to be started. */
+  /** Returns the new row's number. The team's first period has to be started afterwards. */
   insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
     const no = Number(this.#insert.get(teamId, name, createdAtMs, plan, ...valuesOf(LIMITS, limits))?.['no']);
     this.#insertBooks.run(no, balanceMicro);
@@ -106,7 +106,7 @@ export class TeamRows {
     this.#setBalance.run(balanceMicro, no);
   }
 
-  /** Of a team that has caught up: from its counters, so that whoever checks the books checks them. */
+  /** Of a team that was brought up to this moment: from its counters, so that a check of the result checks these. */
   standing(no: number): Standing {
     const { team, heldMicro, usedCharacters, heldCharacters } = this.get(no);
     const openReservations = Number(this.#countOpen.get(no)?.['open']);
@@ -125,7 +125,7 @@ function teamOf(row: SqlRow): Team {
   };
 }
 
-/** As the schema holds them: texts and whole numbers. */
+/** The values have the types of the schema: texts and whole numbers. */
 function limitsOf(row: SqlRow): TeamLimits {
   return Object.fromEntries(Object.entries(LIMITS).map(([name, column]) => [name, row[column]])) as unknown as TeamLimits;
 }

@@ -1,4 +1,4 @@
--- A team in the general way: its record, its places and its ids, brought up to now together and written back together.
+-- The general way's view of a team: its record, places and ids, brought up to now and written back together.
 
 local function write_team(account)
   local team, fields = account.team, {}
@@ -16,7 +16,8 @@ local function write_team(account)
   write_use(team)
 end
 
--- `wanted` are the ids that operations speak of. Brought up to now; nil and the question when the bounds of a period are needed.
+-- Reads a team and brings it up to now. `wanted`: the ids that operations name. Returns nil and the question for the driver when
+-- the bounds of a period are needed.
 local function open_account(team, offer, now, wanted)
   if not follow_period(team, offer, now) then
     return nil
@@ -25,7 +26,7 @@ local function open_account(team, offer, now, wanted)
   return { team = team, now = now, places = places, ids = open_ids(places, team.key, now, team.number, wanted), keys = {} }
 end
 
--- With `settles`, what comes first needs no memory: a full server refuses a script its first write only.
+-- With `settles`, the first write needs no memory: a full server refuses only the first write of a script.
 local function write_account(account, settles)
   if settles then
     call('HDEL', account.ids.key, '')

@@ -1,7 +1,7 @@
--- Expiry of ids in the general way: leases end, what stands finally is forgotten in time. Each id is looked at again for it.
+-- Expiry of ids in the general way: leases end, and resolved ids are forgotten after a time. For that each id is looked at again.
 
--- Ends a lease that has ended, forgets what is to be forgotten, and notes when to look again, if ever; looking twice changes
--- nothing more.
+-- Looks at one id: ends its lease when that is over, forgets it when it is due, otherwise notes when to look again. Doing it
+-- twice changes nothing more.
 local function look(ids, id)
   local record = ids.records[id]
   if record and record.kind == IS_OPEN and record.lease <= ids.now then
@@ -18,14 +18,14 @@ local function look(ids, id)
   end
 end
 
--- All that is listed to be looked at by now.
+-- Looks at all ids in `:late` whose time has come.
 local function look_at_late(ids)
   local due = call('ZRANGEBYSCORE', ids.late_key, '-inf', digits(ids.now))
   local coming = call('ZRANGEBYSCORE', ids.late_key, '(' .. digits(ids.now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   ids.head.late = tonumber(coming[2] or nil) or NEVER
   read_records(ids, due)
   for _, id in ipairs(due) do
-    -- It leaves the list, unless it is to be looked at again.
+    -- Removes it from the list; `look` puts it back if it has to be looked at again.
     look_later(ids, id, false)
     look(ids, id)
   end
@@ -66,7 +66,7 @@ local function look_at_places(ids, places, most)
   end
 end
 
--- Where the head does not tell what lies there, it is counted anew.
+-- Counts the places anew where the head's numbers do not fit the list.
 local function count_places(ids, places)
   local head, list, wanted = ids.head, places.range(0, -1), {}
   for i, place in ipairs(list) do

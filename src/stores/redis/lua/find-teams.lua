@@ -19,7 +19,7 @@ local function find_teams()
         end
       end
     end
-    -- A team that was named late stands behind its place.
+    -- Sorted, because a team whose name was added late stands later than its place.
     table.sort(hits, function(a, b) return a.place < b.place end)
     for _, hit in ipairs(hits) do
       insert(found, hit.id)

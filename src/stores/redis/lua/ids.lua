@@ -13,7 +13,7 @@ local function open_ids(places, team_key, now, number, wanted)
   local head = got[1] and read_head(got[1]) or new_head(number)
   ids.head = head
   if head.number ~= number then
-    -- What is held in an ended period does not count against this one.
+    -- Reservations of an ended period do not count against this one.
     head.number, head.held, ids.dirty = number, 0, true
   end
   if head.length ~= places.length then
@@ -28,7 +28,7 @@ local function open_ids(places, team_key, now, number, wanted)
   return ids
 end
 
--- What is to be done to the sorted set, by id.
+-- The changes of `:late`, by id.
 local function late_changes(ids)
   local added, removed = {}, {}
   for id, at_ms in pairs(ids.look) do
@@ -57,7 +57,7 @@ local function record_changes(ids)
   return kept, dropped
 end
 
--- The head's field, which needs memory, is written first: a full server refuses a script its first write only.
+-- The head is written first, because it needs memory: a full server refuses only the first write of a script.
 local function write_ids(ids, places)
   local head, taken = ids.head, #places.taken
   if not ids.dirty and taken == 0 then

@@ -1,4 +1,4 @@
--- The team's places in the general way: looked at where they lie, or in memory when a clock that stepped back moved them.
+-- The team's places in the general way: read from the list, or kept in memory when they were moved because the clock stepped back.
 
 -- `rate` is how many may be taken in any second.
 local function open_places(team_key, rate, now)
@@ -17,7 +17,7 @@ local function open_places(team_key, rate, now)
   return places
 end
 
--- All as far back as the clock has stepped behind the newest: intervals between them are kept.
+-- Moves all places back by as much as the clock is behind the newest; the intervals between them stay.
 local function move_places(places, head, now)
   local shift, live, moved = head.newest - now, 0, places.range(0, -1)
   for i, place in ipairs(moved) do

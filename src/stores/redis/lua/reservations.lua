@@ -1,4 +1,4 @@
--- What operations do to the ids of a team in the general way: in memory, until all checks are done.
+-- What operations change of a team's ids in the general way: in memory, until all checks are done.
 
 local function set_record(ids, id, record)
   ids.records[id], ids.changed[id], ids.dirty = record, true, true
@@ -8,7 +8,7 @@ local function remember(ids, id, kind, until_ms)
   set_record(ids, id, { kind = kind, until_ms = until_ms })
 end
 
--- When there is something to see of it again.
+-- Notes when the id has to be looked at again; false for never.
 local function look_later(ids, id, at_ms)
   ids.look[id], ids.dirty = at_ms, true
 end

@@ -1,6 +1,6 @@
 -- The resolution of an id: each has one terminal state (ports/ledger.ts).
 
--- Counts of a period that was left, which are kept apart.
+-- Charges a reservation of an earlier period, whose counts have a hash of their own.
 local function charge_late(team, record)
   local key = use_key(team.key, record.number)
   local counts = team.use[record.number] or {}

@@ -1,4 +1,4 @@
--- What of a team is used and held now, ended leases left out.
+-- What a team has used and what its open reservations hold at this moment.
 -- KEYS: team. ARGV: the head (clock, deadline, offer).
 
 local function standing()
@@ -18,7 +18,7 @@ local function standing()
   write_account(account)
   local open, fields, head = 0, call('HGETALL', account.ids.key), account.ids.head
   for i = 1, #fields, 2 do
-    -- Names of one letter are not ids.
+    -- Fields with names of one letter are not ids.
     if #fields[i] > 1 and byte(fields[i + 1]) == IS_OPEN then
       open = open + 1
     end

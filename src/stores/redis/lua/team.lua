@@ -1,5 +1,5 @@
 -- A team's record: its plan, its keys' states, and its period.
--- Calendars are the driver's: a script that finds the period ended asks for the bounds of the next one.
+-- Lua has no calendar: a script that finds the period ended asks the driver for the bounds of the next one.
 
 -- Counts by number, not by start: a period of another length may start where the one before it did.
 local function use_key(team_key, number)
@@ -21,7 +21,7 @@ end
 -- How long the counts of a period are kept after it was left.
 local USE_KEPT_MS = 400 * 86400 * 1000
 
--- Arguments 3 to 6: bounds that the driver computed, and from what; all '' when it was not asked for any.
+-- Arguments 3 to 6: the bounds of a period that the driver computed, and what from; all '' when it was not asked.
 local function read_offer()
   return { starts = tonumber(text_at(3)), ends = tonumber(text_at(4)), length = text_at(5), created = tonumber(text_at(6)) }
 end
@@ -38,7 +38,7 @@ local function ask_for_bounds(now, created, length)
   return { now, 'period', digits(created), length }
 end
 
--- A team's plan, books and what periods are computed from; nil when there is none. `use` holds counts of periods that were left.
+-- A team's plan, counts, and what its periods are computed from; nil when there is none. `use` has the counts of earlier periods.
 local function read_team(team_key)
   local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency')
   if not got[1] or not got[2] then
@@ -64,7 +64,7 @@ local function counts_of_period(team)
   return counts
 end
 
--- Turns to the period that is offered when the team's has ended; false when none is offered that fits.
+-- Begins the offered period if the team's has ended; false when no fitting one is offered.
 local function follow_period(team, offer, now)
   if now < team.ends then
     return true
@@ -72,7 +72,7 @@ local function follow_period(team, offer, now)
   if not fits(offer, team.created, team.length, now) then
     return false
   end
-  -- Read although it cannot be there yet: one of a wrong type fails here, while nothing is written.
+  -- Read although it should not exist yet: if it has a wrong type the script fails here, before anything is written.
   call('HLEN', use_key(team.key, team.number))
   local counts = counts_of_period(team)
   if counts.characters > 0 then

@@ -30,7 +30,7 @@ local function create_team()
   if call('HEXISTS', team_key, 'b') == 1 then
     return described(now, team_key)
   end
-  -- The driver's bounds begin at the moment that it was told, which is the team's creation.
+  -- The offered period begins at the time of the script's first answer, which becomes the team's creation.
   if not offer.ends or offer.length ~= named.period or now >= offer.ends then
     return ask_for_bounds(now, now, named.period)
   end
@@ -58,7 +58,7 @@ local function update_team()
     if not fits(offer, team.created, named.period, now) then
       return ask_for_bounds(now, team.created, named.period)
     end
-    -- Ends the period here and now, whatever is left of it.
+    -- Ends the present period at this moment.
     team.length, team.ends = named.period, now
   end
   if not follow_period(team, offer, now) then
