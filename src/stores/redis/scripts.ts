@@ -19,7 +19,7 @@ interface ScriptFiles {
 const SCRIPTS = {
   ledger: {
     files: ['shared', 'layout', 'window', 'plan', 'call', 'fast', 'ledger'],
-    onDemand: [...SHARED, 'window', ...BOOKS, 'admit', 'resolve', 'general'],
+    onDemand: [...SHARED, 'window', ...BOOKS, 'answers', 'admit', 'resolve', 'general'],
   },
   standing: { files: [...SHARED, 'window', ...BOOKS, 'standing'] },
   create_team: { files: [...SHARED, ...TEAM, 'teams'] },
@@ -63,7 +63,8 @@ export function scriptText(name: ScriptName, way: LedgerWay = 'fast'): string {
   const { files, onDemand }: ScriptFiles = SCRIPTS[name];
   const parts = files.map(textOf);
   // Redis makes every function of a script anew each time it runs: what is seldom needed shall not cost it.
-  if (onDemand !== undefined) parts.splice(-1, 0, `local function make_general()\n${onDemand.map(textOf).join('\n')}\nreturn general\nend`);
+  if (onDemand !== undefined)
+    parts.splice(-1, 0, `local function make_general()\n${onDemand.map(textOf).join('\n')}\nreturn general, after_failure\nend`);
   return joinLua([CONSTANTS, WAYS[way], ...parts, `return ${name}()`]);
 }
 

@@ -61,7 +61,7 @@ const DRIVER: readonly Mutation[] = [
 ];
 
 const KEYSPACE = 'test/unit/stores/redis/keyspace.test.ts';
-const REPEATED = 'if record and record.until_ms > account.now then\n    return PLACELESS.repeated\n  end';
+const REPEATED = 'if record and record.until_ms > account.now then\n    return REPEATED\n  end';
 const FORGETTABLE = 'if record and (byte(record) == IS_OPEN or select(2, parse(DONE, record)) > now) then';
 const LIMIT = 'plan[CHARACTER_LIMIT] + plan[OVERAGE_CHARACTERS]';
 const PUSHED = "if call('RPUSH', places_key";

@@ -90,14 +90,14 @@ local function admit(account, i)
     return again(record)
   end
   if record and record.until_ms > account.now then
-    return PLACELESS.repeated
+    return REPEATED
   end
   local key = key_of(account, op_key[i])
   if not key then
-    return PLACELESS.key_unknown
+    return KEY_UNKNOWN
   end
   if key.active ~= 1 then
-    return PLACELESS.key_revoked
+    return KEY_REVOKED
   end
   if ids.head.newest > account.now then
     -- By an admission only: what else is done while the clock is back leaves the places where they are.

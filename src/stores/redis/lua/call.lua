@@ -11,8 +11,6 @@ local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
 local op_glossary, op_pair = {}, {}
--- Where its answer goes, if that is not where it stands itself.
-local op_place = {}
 local answers = {}
 
 local function has(what, flag)
@@ -55,19 +53,9 @@ local function read_call(data)
 end
 
 -- Answers are a letter each, and what belongs to it.
-local PLACELESS = { repeated = 'r', key_unknown = 'u', key_revoked = 'v', late = 'T' }
-local RESOLVED = { [IS_COMMITTED] = 'C', [IS_RELEASED] = 'R', [IS_EXPIRED] = 'E' }
-local ABSENT, ADMITTED, RESERVED, RESERVED_WITH = 'N', 'a', 'A', 'G'
-
-local function answer(i, text)
-  answers[op_place[i] or i] = text
-end
-
-local function answer_all(first, last, text)
-  for i = first, last do
-    answer(i, text)
-  end
-end
+local REPEATED, KEY_UNKNOWN, KEY_REVOKED, LATE = 'r', 'u', 'v', 'T'
+local COMMITTED, RELEASED, EXPIRED, ABSENT = 'C', 'R', 'E', 'N'
+local ADMITTED, RESERVED, RESERVED_WITH = 'a', 'A', 'G'
 
 local function rate_limited(rate, wait)
   return 'L' .. pack('>dd', rate, wait)
@@ -76,9 +64,4 @@ end
 -- Goes in front of what was answered to a request that has taken a place.
 local function rate_standing(rate, remaining)
   return '+' .. pack('>dd', rate, remaining)
-end
-
-local function failed(reason)
-  local message = type(reason) == 'table' and reason.err or tostring(reason)
-  return 'F' .. pack('>Bc0', min(255, #message), sub(message, 1, 255))
 end

@@ -165,7 +165,7 @@ local function fast(team_key, first, last, now)
       end
       local kind = what == 1 and IS_COMMITTED or IS_RELEASED
       fields[written + 1], fields[written + 2] = id, done_as(kind, now)
-      answers[i] = RESOLVED[kind]
+      answers[i] = what == 1 and COMMITTED or RELEASED
       written = written + 2
     end
   end

@@ -37,7 +37,7 @@ local LOOK_MIN, LOOK_MAX = 32, 128
 local SPARE_MS = 60000
 -- From so many places on the hash of ids is made to use a table: one value that is too long for a list of fields does it.
 local WIDE_FROM = 32
-local WIDE = string.rep('-', 65)
+local WIDE = '-----------------------------------------------------------------'
 
 -- What a glossary holds (`:pairs`): "<source>|<target>:<dictionary>" of each dictionary, with spaces between them; without
 -- ":<dictionary>" the one that has the glossary's own id. The pattern takes one apart, with '' for an id left out.
