@@ -147,7 +147,7 @@ export class AdminOperations {
     return 'kind' in compared ? compared : done(compared);
   }
 
-  /** `onProgress` is told after each team that was changed. Run again, it goes on where it was stopped. */
+  /** `onProgress` is called after each changed team. After an interruption a second run changes the remaining teams. */
   async applyPlan(name: string, onProgress?: (changed: number, behind: number) => void): Promise<AdminResult<PlanApplied>> {
     const limits = this.#limitsOf(name);
     if ('kind' in limits) return limits;

@@ -1,4 +1,4 @@
-// What an operation comes to: what was asked for, a reason why it cannot be done, or a store that is away.
+// The result of an operation: its value, a reason why it cannot be done, or `unavailable`.
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TeamPage } from '../ports/team-registry.ts';

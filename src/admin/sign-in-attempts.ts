@@ -1,4 +1,4 @@
-// Compares operators' tokens, and counts wrong ones by address: who tries many is told to wait, the right token always passes.
+// Compares operators' tokens, and counts wrong ones by address. After many of them the answer is `wait`, except for the right token.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export interface SignInOptions {

@@ -39,7 +39,7 @@ export interface Visit {
   readonly nowMs: number;
 }
 
-/** One request of somebody who is signed in. */
+/** A request with a session. */
 export interface SignedInVisit extends Visit {
   readonly session: Session;
 }

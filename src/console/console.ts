@@ -94,7 +94,7 @@ export class Console {
     return access === 'everybody' && this.#signInTokens.isGood(token);
   }
 
-  /** A form that is sent twice, in impatience or by going back, acts once; whoever sent it again is told so. */
+  /** A form that is sent twice, in impatience or by going back, acts once; the second answer says so. */
   async #once({ request, form }: Visit, session: Session | undefined, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
     const name = form(ONCE_FIELD);
     if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();

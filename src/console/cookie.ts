@@ -14,7 +14,7 @@ export function clearedCookie(secure: boolean): string {
   return `${NAME}=; ${ATTRIBUTES}; Max-Age=0${secure ? '; Secure' : ''}`;
 }
 
-/** `undefined` without one, and with two: one of them is somebody else's. */
+/** `undefined` without a cookie, and with two: one of them was set by another program of this host. */
 export function cookieOf(header: string | undefined): string | undefined {
   const found = (header ?? '')
     .split(';')

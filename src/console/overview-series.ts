@@ -14,7 +14,7 @@ export interface Chart {
   /** Areas on top of each other, bars, or lines. */
   readonly form: 'stacked' | 'bars' | 'lines';
   readonly series: readonly Series[];
-  /** The chart in a sentence, for whoever does not see it. */
+  /** The chart in a sentence, for readers who do not see it. */
   readonly words: string;
 }
 

@@ -28,7 +28,7 @@ export interface StreamReply {
   readonly broken: Refusal;
 }
 
-/** A failure that the caller is told about (RFC 9457). */
+/** A failure that is answered to the caller, as a problem (RFC 9457). */
 export interface Refusal {
   readonly kind: 'problem';
   readonly problem: Problem;

@@ -164,7 +164,7 @@ export class Pipeline implements Driver {
     return refusal;
   }
 
-  /** Reports a bug and says what the caller is told of it. */
+  /** Reports a bug and returns what the caller is answered. */
   bug(x: Exchange, where: string, error: unknown): Refusal {
     this.#reportBug(x, where, error);
     return refuse('internal_error', 'Something unexpected failed on our side; the request was not charged.');

@@ -55,7 +55,7 @@ function bare(text: string): string {
   return bracketed?.[1] ?? value.replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }
 
-/** An IPv4 address that came as IPv6 is told as what it is; `undefined` for what is no address. */
+/** The address in its shortest form, an IPv4 address within IPv6 as IPv4; `undefined` for what is no address. */
 function normalised(text: string): string | undefined {
   const version = isIP(text);
   if (version !== 6) return version === 4 ? text : undefined;

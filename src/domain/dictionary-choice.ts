@@ -1,4 +1,4 @@
-// Which of a glossary's dictionaries serves a translation: the rule for every store, and for whoever shows glossaries.
+// Which of a glossary's dictionaries serves a translation: the rule for every store and for routes that show glossaries.
 import type { GlossaryReference } from './charge.ts';
 
 /** Codes are canonical. */

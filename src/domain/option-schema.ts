@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { TString } from 'typebox';
 
 /**
- * An option that nobody is ever shown. In the configuration it is a string, `{ env: NAME }` or `{ file: PATH }`; the
+ * An option that is never shown. In the configuration it is a string, `{ env: NAME }` or `{ file: PATH }`; the
  * protocol is given the string, which is one line of printable ASCII and so fit for a header.
  */
 export function secret(description: string): TString {

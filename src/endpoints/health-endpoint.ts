@@ -1,4 +1,4 @@
-// GET /health: whether this process can serve, from what the background probe last saw. Asks nobody itself.
+// GET /health: whether this process can serve, from the last result of the background probe. Does not ask the store.
 import { json } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';

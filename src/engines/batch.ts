@@ -46,7 +46,7 @@ export class Batch implements Cancellation {
     this.#kind = { options, attemptMs };
   }
 
-  /** Whether its key is this work's key, told without making one; `false` tells nothing. */
+  /** Whether its key is this work's key, found without making one. `false` means only that it is not known. */
   isSurelyFor({ options, attemptMs }: EngineWork): boolean {
     return attemptMs === this.#kind.attemptMs && sameOptions(options, this.#kind.options);
   }

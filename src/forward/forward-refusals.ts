@@ -1,4 +1,4 @@
-// What callers of forward routes are told in place of an upstream's own words.
+// The refusals of forward routes, which hold nothing that the upstream said.
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode, ProblemFields } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';

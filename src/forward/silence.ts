@@ -1,4 +1,4 @@
-// A deadline that only counts while somebody is waited for.
+// A deadline that runs only while the other side is waited for.
 
 export class Silence {
   readonly #ms: number;

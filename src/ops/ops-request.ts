@@ -7,7 +7,7 @@ export interface OpsRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Complete, within the limit of whoever answers. */
+  /** Complete; at most `bodyBytesMax` of the app that answers. */
   readonly body: Buffer;
   /** Of the connection; empty when it is gone already. */
   readonly remoteAddress: string;

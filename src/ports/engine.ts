@@ -48,7 +48,7 @@ export interface EngineTokens {
   readonly completion: number;
 }
 
-/** One attempt's result. `translations` has as many entries as the work has texts. Tokens are counted whatever it came to. */
+/** One attempt's result. `translations` has as many entries as the work has texts. Tokens are counted for failed attempts too. */
 export type Attempt =
   | { readonly kind: 'usable'; readonly translations: readonly Translation[]; readonly tokens?: EngineTokens | undefined }
   | { readonly kind: 'unusable'; readonly failure: AttemptFailure; readonly tokens?: EngineTokens | undefined };

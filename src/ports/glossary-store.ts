@@ -24,7 +24,7 @@ export interface NewGlossary {
   readonly glossaryId: string;
   readonly teamId: string;
   readonly name: string;
-  /** In the order in which they are told. */
+  /** In the order in which they are shown. */
   readonly dictionaries: readonly NewDictionary[];
 }
 

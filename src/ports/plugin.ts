@@ -65,7 +65,7 @@ export interface PluginRoute {
    * `admit`), and those that `routeSteps` makes.
    */
   readonly steps: readonly string[];
-  /** How its problems are told; without it as problem documents. */
+  /** How its problems are answered; without it as problem documents. */
   readonly problemForm?: ProblemForm;
   /** What the API reference says of it. */
   readonly doc?: RouteDoc;

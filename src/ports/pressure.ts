@@ -1,4 +1,4 @@
-// What tells the chain that the process cannot keep up, and who is told that a request was turned away for it.
+// Whether the process cannot keep up, and the callback for each request that is turned away for load.
 
 export interface Pressure {
   /** Whether this one request is to be turned away. Asked once per request; costs next to nothing. */

@@ -1,5 +1,5 @@
-// How a settlement ended, for whoever counts it.
+// How a settlement ended, for metrics.
 import type { Resolution } from './ledger.ts';
 
-/** As the ledger has it; `abandoned` when it was told nothing any more: the lease ended first, or the queue was full. */
+/** The ledger's answer; `abandoned` when the verdict was given up: the lease ended first, or the queue was full. */
 export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';

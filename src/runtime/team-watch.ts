@@ -24,7 +24,7 @@ export interface TeamWatchOptions {
   readonly log: Log;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** The wall clock, which keys' last uses are told by. */
+  /** The wall clock: moments of keys' last uses are by it. */
   readonly wallMs: () => number;
 }
 

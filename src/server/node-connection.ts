@@ -11,7 +11,7 @@ import type { ListenerState } from './listener.ts';
 import { NodeCall } from './node-call.ts';
 import { compose, serialise } from './response-message.ts';
 
-/** Requests that one connection may have open at the same time; whoever sends more is cut off. */
+/** Requests that one connection may have open at the same time; with more it is cut. */
 const PIPELINE_MAX = 64;
 /** How long a connection that was refused goes on reading, so that its caller can read the refusal. */
 const LINGER_MS = 1_000;
@@ -109,7 +109,7 @@ function silent(socket: Duplex): boolean {
   return 'bytesRead' in socket && socket.bytesRead === 0;
 }
 
-/** What to tell the caller; `undefined` for errors of the connection, which leave nobody to tell. */
+/** The problem's detail; `undefined` for errors of the connection, after which no answer can be sent. */
 function detailOf(code = ''): string | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return `headers: request line and fields together may have ${HEAD_BYTES_MAX} bytes.`;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request: it did not arrive in time; send it faster or send less.';

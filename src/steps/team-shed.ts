@@ -14,8 +14,8 @@ export interface TeamShedOptions {
 const placeSlot = reserveSlot<true>('place of the team');
 
 /**
- * A body step, though a cached key tells the team earlier: a place is held only by whole requests. Otherwise whoever
- * has a team's revoked key could fill its places with bodies that never end.
+ * A body step, although the team of a cached key is known earlier: only complete requests count. Otherwise somebody with a
+ * revoked key of the team could use up its concurrency with bodies that never end.
  */
 export function teamShedStep({ concurrencyMax, onShed }: TeamShedOptions): BodyStep {
   /** Only teams with requests under way are in it, so it is never larger than these. */

@@ -1,4 +1,4 @@
-// The few assertions that the contract suites make, over `node:assert`: whoever runs them needs no library for it.
+// The few assertions of the contract suites, over `node:assert`, so that running them needs no library.
 import assert from 'node:assert/strict';
 
 interface Expectation {

@@ -61,7 +61,7 @@ class Workers implements WorkerSource {
     this.#count = count;
     this.#drainMs = limits.drainDelayMs + DRAIN_MARGIN_MS;
     this.#stopMs = limits.drainDelayMs + limits.drainMs + STOP_MARGIN_MS;
-    // Whoever ends this process in a hurry must not leave workers behind.
+    // Also when this process ends without its orderly way: no worker may be left behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // The first worker starts alone: a gateway that cannot start fails once, and with port 0 the others need its port.
     const listening = await this.#open(1, primary, { port: listen.port, first: true }).listening;

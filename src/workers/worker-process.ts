@@ -60,7 +60,7 @@ export class WorkerProcess {
   }
 
   tell(message: ToWorker): void {
-    // One that is just ending cannot be told anything; its end is noticed by `ended`.
+    // A worker that is just ending takes no messages; `ended` reports its end.
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
@@ -101,7 +101,7 @@ export class WorkerProcess {
   }
 }
 
-/** The worker's error again, so that it is told as it would be without workers. */
+/** The worker's error made again, so that it is reported as it would be without workers. */
 function errorOf({ name, message, lines }: StartFailure): Error {
   if (name === 'ConfigError') return new ConfigError(lines);
   return Object.assign(new Error(message), { name });

@@ -1,4 +1,4 @@
-// lingate config check: says whether a configuration is sound, and what it comes to.
+// lingate config check: says whether a configuration is valid, and what follows from it.
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { adminToken } from '../../config/admin-token.ts';

@@ -94,7 +94,7 @@ export class Client {
     this.#owner.onGone(this);
   }
 
-  /** Ends the request and the connection. The handler is told last: it may go on with a further request, for which there is room now. */
+  /** Ends the request and the connection. The handler is called last, because it may start another request, for which there is room now. */
   #fail(failure: AttemptFailure): void {
     const handler = this.#handler;
     this.destroy();

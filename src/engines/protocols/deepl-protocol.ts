@@ -1,4 +1,4 @@
-// A DeepL-compatible API as an engine: as many texts in a call as it takes, and the operator's own quota told apart.
+// A DeepL-compatible API as an engine: as many texts in a call as it takes; a used-up quota of the operator's is reported as such.
 import { Type } from 'typebox';
 import { secret } from '../../domain/option-schema.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';

@@ -40,7 +40,7 @@ export function tokensOf({ usage }: JsonObject): EngineTokens | undefined {
   return { prompt: countOf(usage['prompt_tokens']), completion: countOf(usage['completion_tokens']) };
 }
 
-/** What the model wrote, if it came to its end by itself. */
+/** What the model wrote, if it was not cut off by a limit. */
 function contentOf({ choices }: JsonObject): string | undefined {
   const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
   if (!isJsonObject(choice) || choice['finish_reason'] !== 'stop' || !isJsonObject(choice['message'])) return undefined;

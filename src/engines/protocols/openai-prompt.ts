@@ -1,4 +1,4 @@
-// What a language model is told: a system prompt that is the same for every request, and the texts as JSON, which are data.
+// The prompt for a language model: a system message that is the same for every request, and the texts as JSON in the user message.
 import type { EngineWork } from '../../ports/engine.ts';
 import type { TranslationOptions } from '../../domain/translation-options.ts';
 

@@ -1,8 +1,8 @@
-// A Prometheus counter whose increments cost an addition: prom-client is told of them only when someone scrapes.
+// A Prometheus counter whose increments cost an addition: they are passed to prom-client only at a scrape.
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
 
-/** One combination of labels. Whoever counts adds to `pending`, and nothing else. */
+/** One combination of labels. Counting is adding to `pending`. */
 export interface CounterSeries {
   pending: number;
 }

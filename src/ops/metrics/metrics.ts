@@ -50,7 +50,7 @@ export interface Metrics {
   engineBatch(members: number): void;
   /** The text that `/metrics` answers. */
   render(): Promise<string>;
-  /** The same as values, for whoever adds up several processes. */
+  /** The same as values, for adding up several processes. */
   snapshot(): Promise<MetricsSnapshot>;
   readonly contentType: string;
 }

@@ -1,4 +1,4 @@
 // How every chain of this API begins.
 
-/** Logged, turned away under load, told by its key whose it is. */
+/** Log, load shedding, whose key it is, the team's load shedding. */
 export const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;

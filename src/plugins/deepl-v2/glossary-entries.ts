@@ -18,7 +18,7 @@ const LINE_END = /\r\n|\n|\r/;
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const BYTE_ORDER_MARK = /^\u{feff}/u;
 
-/** At least one entry and at most 10,000. White space around terms is dropped; what is wrong is told by its line, not quoted. */
+/** At least one entry and at most 10,000. White space around terms is dropped; a fault names its line and quotes nothing. */
 export function parseEntries(text: string, format: EntriesFormat, fits: FitsLanguages): Judged<GlossaryEntries> {
   if (!text.isWellFormed()) return no('hold half of a surrogate pair');
   const sound = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Languages of glossaries: base codes, told in lower case. One of EN serves EN-GB and EN-US alike.
+// Languages of glossaries: base codes, shown in lower case. A glossary for EN serves EN-GB and EN-US alike.
 import { baseCode } from 'lingate';
 import type { LanguagePair, Languages } from 'lingate';
 

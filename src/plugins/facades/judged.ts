@@ -1,4 +1,4 @@
-// What a judgement of something that a caller has sent comes to.
+// The result of checking something that a caller has sent: a value, or a refusal.
 import type { Refusal } from 'lingate';
 
 /** What passed, or what is wrong. */

@@ -35,7 +35,7 @@ export class CallPacing {
     this.#options = options;
   }
 
-  /** One more admission waits to be sent, and somebody for its answer. */
+  /** One more admission waits to be sent, and a caller waits for its answer. */
   admissionWaits(): void {
     this.#waiting++;
     if (this.#behind !== undefined) this.#goIfFull();

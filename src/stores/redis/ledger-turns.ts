@@ -185,7 +185,7 @@ function callsOf(waiting: readonly LedgerOperation[], clustered: boolean): Group
   return calls;
 }
 
-/** As ioredis makes it for a single call: by its name a refusal is told from a lost connection. */
+/** As ioredis makes it for a single call: its name distinguishes a refusal from a lost connection. */
 function replyError(message: string): Error {
   const error = new Error(message);
   error.name = 'ReplyError';

@@ -1,4 +1,4 @@
-// Puts the parts of a script together, with names in capitals replaced by what they stand for.
+// Puts the parts of a script together, and replaces names in capitals by their texts.
 const DECLARATION = /^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (.+)$/gm;
 /** Comments and strings are left as they are; a string in a declaration may hold a comma. */
 const TOKEN = /--[^\n]*|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b[A-Z][A-Z0-9_]*\b/g;
@@ -7,10 +7,10 @@ const VALUES = /(?:'(?:[^'\\]|\\.)*'|[^,'])+/g;
 const IS_MADE = /\w\(|\{/;
 
 /**
- * `local NAME = text` at the beginning of a line says what NAME stands for all over the script, an expression of whatever is
- * known there. Redis makes a script's functions anew each time it runs, and each thing outside of a function that it refers to
- * costs as much as some of its instructions: a name that stands for a text costs nothing, and a rule is written once without
- * being called. What is made, by a call or as a table, is left a variable.
+ * After `local NAME = text` at the beginning of a line, NAME is replaced by that text in the whole script; it may use the
+ * variables of the place where NAME stands. Redis makes a script's functions anew each time it runs, and every outer variable
+ * that a function refers to costs as much as a few instructions: a replaced name costs nothing, and a rule is written once
+ * without a call. Values that are made, by a call or as a table, stay variables.
  */
 export function joinLua(parts: readonly string[]): string {
   const texts = new Map<string, string>();

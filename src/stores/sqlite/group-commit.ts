@@ -20,7 +20,7 @@ const RETRY_MS_SPREAD = 2;
 
 export interface GroupCommitOptions {
   readonly database: DatabaseSync;
-  /** The file, for what operators are told. */
+  /** The file, for messages to operators. */
   readonly path: string;
   readonly log: Log;
   /** How long an operation may wait; after that it is answered and never run. */
@@ -39,16 +39,16 @@ export class GroupCommit {
   readonly #flushNow = (): void => this.#flush();
   #queue: QueuedOperation[] = [];
   #scheduled = false;
-  /** Operations in the queue that somebody waits for, and how many the last group had. */
+  /** Operations in the queue that a caller waits for, and how many the last group had. */
   #awaited = 0;
   #awaitedLast = 0;
-  /** While a group is gathered: how many were in the queue a turn ago, and when it waits for no more. */
+  /** While a group is gathered: how many were in the queue a turn ago, and until when it may wait for more. */
   #seen = 0;
   #gatherUntilMs = 0;
-  /** Set while only what can wait is waiting. */
+  /** Set while only operations that no caller waits for are in the queue. */
   #lingering: NodeJS.Timeout | undefined;
   #closed = false;
-  /** The fault that the log was told of last, until a group succeeds. */
+  /** The fault that was logged last, until a group succeeds. */
   #reported: Cause | undefined;
   #onIdle: (() => void) | undefined;
 
@@ -60,7 +60,7 @@ export class GroupCommit {
     this.#gatherMsMax = gatherMsMax;
   }
 
-  /** Runs `work` inside a transaction, as `add` does; what it throws rejects its own promise only. */
+  /** Runs `work` inside a transaction, as `add` does; an error that it throws rejects its own promise only. */
   run<T>(work: () => T): Promise<T | StoreUnavailable> {
     const operation = new PromisedOperation(work);
     this.add(operation, true);
@@ -69,14 +69,14 @@ export class GroupCommit {
 
   /**
    * Runs the operation inside a transaction at the end of this turn or of one of the next, and settles it after its COMMIT.
-   * What it throws is its own answer only. When the transaction cannot be had in time or fails, the answer is `unavailable`.
-   * It may be run a second time, after a rollback, and must keep nothing between its runs but what it answers. What is not
-   * `hurried` may wait for others to share a transaction with, but keeps its place in front of them.
+   * An error that it throws fails this operation only. If no transaction can begin in time, or it fails, the answer is
+   * `unavailable`. After a rollback the operation may be run again, so it must keep nothing of a run but its answer. One that
+   * is not `hurried` may wait for others to share a transaction with, but keeps its place before them.
    */
   add(operation: QueuedOperation, hurried: boolean): void {
     if (this.#closed) return this.#refuse(operation, 'closed');
     if (this.#queue.length >= QUEUE_MAX) return this.#refuse(operation, 'queue_full');
-    // Real time, also where a test moves the clock: it bounds how long a caller waits.
+    // Real time even if a test moves the store's clock: it bounds how long a caller waits.
     const nowMs = performance.now();
     operation.deadlineMs = nowMs + this.#busyTimeoutMs;
     this.#queue.push(operation);
@@ -89,7 +89,7 @@ export class GroupCommit {
     setImmediate(this.#gather);
   }
 
-  /** Takes no more, and resolves when all that was taken has been run. */
+  /** Takes no more operations, and resolves when all that were taken have been run. */
   close(): Promise<void> {
     this.#closed = true;
     if (this.#queue.length === 0) return Promise.resolve();
@@ -99,7 +99,7 @@ export class GroupCommit {
     });
   }
 
-  /** Later, as whoever is answered expects. */
+  /** In a later turn: an answer never comes before `add` has returned. */
   #refuse(operation: QueuedOperation, cause: Cause): void {
     queueMicrotask(() => operation.fail(unavailable(this.#path, cause)));
   }
@@ -112,8 +112,8 @@ export class GroupCommit {
   }
 
   /**
-   * While several wait at once, every turn of the event loop that brings more of them spares a transaction: the group grows
-   * until one brings none. A single caller's operation waits for nothing.
+   * With several operations in the queue, each turn of the event loop that brings more saves a transaction: the group grows
+   * until a turn brings none. A single operation does not wait.
    */
   readonly #gather = (): void => {
     const { length } = this.#queue;
@@ -139,21 +139,21 @@ export class GroupCommit {
     this.#dropLate();
     if (this.#queue.length > 0) {
       const fault = this.#transaction.begin();
-      // Jittered, so that two processes that wait for each other do not keep step.
+      // A random delay, so that two processes do not meet at the lock again and again.
       if (fault === 'busy') return this.#schedule(RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
       const group = this.#queue;
       this.#queue = group.length > GROUP_MAX ? group.splice(GROUP_MAX) : [];
       this.#awaitedLast = this.#awaited;
       this.#awaited = 0;
       const cause = fault ?? this.#transaction.run(group);
-      // Before answers are given: what they make their askers ask for next decides by itself how long it waits.
+      // Before answers are given: operations that these lead to are scheduled when they are added.
       if (this.#queue.length > 0) this.#schedule(0);
       this.#conclude(group, cause);
     }
     if (this.#queue.length === 0) this.#onIdle?.();
   }
 
-  /** Whoever has waited too long is answered and never run. The queue is in the order of deadlines. */
+  /** Operations that are past their deadline are answered `unavailable` and never run. The queue is in the order of deadlines. */
   #dropLate(): void {
     const nowMs = performance.now();
     if (this.#queue.length === 0 || this.#queue[0]!.deadlineMs > nowMs) return;

@@ -1,15 +1,15 @@
-// One transaction for a group of operations: a bug hurts only its own operation, a fault hurts all and keeps nothing.
+// One transaction for a group of operations: a bug fails only its own operation, a fault of the database fails all of them.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Log } from '../../ports/log.ts';
 import { databaseFaultOf } from './database-fault.ts';
 import type { QueuedOperation } from './queued-operation.ts';
 import type { Cause } from './store-fault.ts';
 
-/** What operations keep in memory between their reading and the COMMIT. */
+/** Rows that operations keep in memory between reading them and the COMMIT. */
 export interface WriteBehind {
   /** A transaction has begun. */
   begin(): void;
-  /** Writes what is still to be written; what that throws is the transaction's failure. */
+  /** Writes the changed rows; if that throws, the transaction fails. */
   flush(): void;
   /** The transaction, or a part of it, was rolled back. */
   forget(): void;
@@ -28,7 +28,7 @@ export class GroupTransaction {
     this.#database = database;
     this.#behind = behind;
     this.#log = log;
-    // A transaction that reads first and writes later could fail half-way, when another process has committed between.
+    // IMMEDIATE: a transaction that reads first and writes later fails half-way if another process commits in between.
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
   }
@@ -45,7 +45,7 @@ export class GroupTransaction {
     }
   }
 
-  /** In a transaction that has begun, which it ends. */
+  /** Runs in a transaction that has begun, and ends it. */
   run(group: readonly QueuedOperation[]): Cause | undefined {
     try {
       for (const entry of group) entry.run();

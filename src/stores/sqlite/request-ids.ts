@@ -5,7 +5,7 @@ import { constraintViolationOf } from './database-fault.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
 import type { Held, TeamBooks } from './team-books.ts';
 
-/** An id past its time counts as never seen wherever it is read; rows are cleared away every so many, twice as many at a time. */
+/** An expired id counts as never seen when it is read. After every so many new ids, rows are cleared away, twice as many at a time. */
 const CLEAR_EVERY = 64;
 const CLEAR_MAX = 128;
 
@@ -44,7 +44,7 @@ export class RequestIds {
   readonly #later: StatementSync;
   readonly #firstResolved: StatementSync;
   #sinceCleared = 0;
-  /** Behind which id clearing goes on. */
+  /** The id after which clearing goes on. */
   #cursor = FIRST;
 
   constructor(database: DatabaseSync) {
@@ -56,7 +56,7 @@ export class RequestIds {
     this.#find = arrays('SELECT state, until_ms, characters FROM operations WHERE request_id = ? AND team = ?');
     this.#open = database.prepare(`INSERT ${OPENED}`);
     this.#close = database.prepare(`INSERT ${CLOSED}`);
-    // An id that is past its time, but not cleared away yet, makes room for the new one.
+    // An expired row of the id that was not cleared away yet is replaced.
     this.#openOver = database.prepare(`INSERT OR REPLACE ${OPENED}`);
     this.#closeOver = database.prepare(`INSERT OR REPLACE ${CLOSED}`);
     const resolve = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
@@ -76,7 +76,7 @@ export class RequestIds {
     return row === undefined || nowMs >= row[1] ? undefined : { state: row[0], untilMs: row[1], characters: row[2] };
   }
 
-  /** False when there is a row of it already, which then is left as it is unless `over` replaces it. */
+  /** False when there is a row of it already; that is left as it is unless `over` is set. */
   addOpen(team: TeamBooks, key: number, reservation: NewReservation, nowMs: number, over: boolean): boolean {
     const { requestId, untilMs, characters, priceMicro } = reservation;
     const statement = over ? this.#openOver : this.#open;
@@ -87,7 +87,7 @@ export class RequestIds {
     return true;
   }
 
-  /** An id that holds nothing: it stands as released from now on. */
+  /** Adds an id that holds nothing: its state is released from now on. */
   addReleased(team: number, requestId: string, nowMs: number, over: boolean): boolean {
     const statement = over ? this.#closeOver : this.#close;
     if (!isAdded(statement, requestId, team, nowMs + REMEMBER_MS)) return false;
@@ -100,7 +100,7 @@ export class RequestIds {
     const held = team.held.get(requestId);
     if (held !== undefined) {
       team.held.delete(requestId);
-      // Reading back what a statement has changed takes as long as changing it.
+      // Not by RETURNING, which takes as long as the change itself.
       return this.#resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
     }
     const row = this.#resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no) as unknown as HeldRow | undefined;
@@ -108,9 +108,9 @@ export class RequestIds {
   }
 
   /**
-   * Looks at the next `rowsMax` ids of all teams and deletes what is due. Ids grow with time, so that the first are the
-   * longest due: it begins again in front wherever one is met that is resolved and not due yet, and goes on behind those
-   * that are open, however many they are.
+   * Looks at the next `rowsMax` ids of all teams and deletes those that are due. Ids grow with time, so the first ones are due
+   * first: it starts again from the first when it meets a resolved one that is not due yet, and passes over open ones, however
+   * many there are.
    */
   clear(nowMs: number, rowsMax: number): void {
     const end = (this.#rangeEnd.get(...this.#cursor, rowsMax - 1) ?? this.#last.get()) as unknown as [string, number] | undefined;
@@ -126,7 +126,7 @@ export class RequestIds {
     return row !== undefined && row[0] <= nowMs;
   }
 
-  /** Once for each id that comes in, so that no more of them are kept than clearing keeps up with. */
+  /** Called for each new id, so that clearing keeps up with them. */
   #tick(nowMs: number): void {
     if (++this.#sinceCleared < CLEAR_EVERY) return;
     this.#sinceCleared = 0;

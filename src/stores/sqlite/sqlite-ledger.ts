@@ -1,4 +1,4 @@
-// The ledger in SQLite: every operation runs in the transaction of its turn, and is told its answer after the COMMIT.
+// The ledger in SQLite: operations run in a transaction with others, and are answered after its COMMIT.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {

@@ -8,7 +8,7 @@ import { changeOf, created, DE, dictionary, FR, recordOf, served } from './dicti
 import type { Subject } from './subject.ts';
 import { teamUnderTest } from './team-under-test.ts';
 
-/** Reads, changes and writes until nobody came between. */
+/** Reads, changes and writes, again until no other change came in between. */
 async function merge({ glossaries }: Store, teamId: string, glossaryId: string, entries: GlossaryEntries): Promise<void> {
   let changed: GlossaryChanged | undefined;
   do {

@@ -1,4 +1,4 @@
-// Part of the store contract: the limit and the places left, as an admission reports them to whoever asks.
+// Part of the store contract: the limit and the places left, as an admission reports them with `reportRate`.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';

@@ -7,7 +7,7 @@ import type { Subject } from './subject.ts';
 import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-/** Every way by which an id comes to a terminal state, and how it stands then. */
+/** Every way into a terminal state, and which state that is. */
 const ENDS: readonly { end: string; kind: string; come: (team: TeamUnderTest, requestId: string) => Promise<unknown> }[] = [
   { end: 'a commit', kind: 'committed', come: async (team, requestId) => team.commit((await team.reserve(10, { requestId })).requestId) },
   { end: 'a release', kind: 'released', come: async (team, requestId) => team.release((await team.reserve(10, { requestId })).requestId) },

@@ -1,5 +1,5 @@
 -- Teams: created, changed, and looked at as a whole.
--- KEYS: team, and where told, keys. ARGV: the head (clock, deadline, offer), then what each says.
+-- KEYS: team; some also take keys. ARGV: the head (clock, deadline, offer), then what each function lists.
 
 -- Amounts and counts stay exact up to here.
 local NUMBER_MAX = 9007199254740991
