@@ -4,7 +4,6 @@ import { parseDuration } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type {
   BalanceOutOfBounds,
   KeyRecord,
@@ -18,81 +17,77 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import type { Books } from './books.ts';
-import type { Expiry } from './expiry.ts';
-import { constraintViolationOf } from './database-fault.ts';
-import type { GroupCommit } from './group-commit.ts';
 import type { KeyRows } from './key-rows.ts';
+import { RegistryWork } from './registry-work.ts';
+import type { RegistryWorkParts } from './registry-work.ts';
 import { TeamRows } from './team-rows.ts';
 
 /** Teams that are searched in one transaction: some milliseconds. */
 const SEARCH_PIECE = 5000;
 
-export interface RegistryParts {
+export interface RegistryParts extends RegistryWorkParts {
   readonly database: DatabaseSync;
-  readonly clock: Clock;
-  readonly group: GroupCommit;
-  readonly books: Books;
-  readonly expiry: Expiry;
   readonly keys: KeyRows;
 }
 
 const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
 
 export class SqliteTeamRegistry implements TeamRegistry {
-  readonly #parts: RegistryParts;
+  readonly #work: RegistryWork;
+  readonly #keys: KeyRows;
   readonly #teams: TeamRows;
   readonly #period: StatementSync;
 
   constructor(parts: RegistryParts) {
-    this.#parts = parts;
+    this.#work = new RegistryWork(parts);
+    this.#keys = parts.keys;
     this.#teams = new TeamRows(parts.database);
     this.#period = parts.database.prepare('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?');
   }
 
   createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
-    return this.#change(`team ${team.teamId}`, (nowMs) => {
+    return this.#work.change(`team ${team.teamId}`, (nowMs) => {
       const known = this.#numberOf(team.teamId);
       if (known !== undefined) return this.#teams.get(known).team;
       assertPeriod(team.limits);
       const no = this.#teams.insert(team, nowMs);
-      this.#current(team.teamId, nowMs);
+      this.#work.current(team.teamId, nowMs);
       return this.#teams.get(no).team;
     });
   }
 
   listTeams(): Promise<readonly Team[] | StoreUnavailable> {
-    return this.#run('the list of teams', () => this.#teams.all());
+    return this.#work.run('the list of teams', () => this.#teams.all());
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
     const numbers = await this.#page(page);
     if (isUnavailable(numbers)) return numbers;
-    return this.#run('a page of teams', () => numbers.map((no) => this.#teams.get(no).team));
+    return this.#work.run('a page of teams', () => numbers.map((no) => this.#teams.get(no).team));
   }
 
   async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
     const numbers = await this.#page(page);
     if (isUnavailable(numbers)) return numbers;
-    return this.#run('a page of teams', (nowMs) =>
+    return this.#work.run('a page of teams', (nowMs) =>
       numbers.map((no) => {
         const { team, usedCharacters, periodEndMs } = this.#teams.get(no);
         // The next admission opens the period that holds now; nothing was settled in it yet.
-        return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#parts.keys.summary(no) };
+        return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#keys.summary(no) };
       }),
     );
   }
 
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
-    return this.#run(`team ${teamId}`, () => {
+    return this.#work.run(`team ${teamId}`, () => {
       const no = this.#numberOf(teamId);
       return no === undefined ? undefined : this.#teams.get(no).team;
     });
   }
 
   updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable> {
-    return this.#change(`team ${teamId}`, (nowMs) => {
-      const no = this.#current(teamId, nowMs);
+    return this.#work.change(`team ${teamId}`, (nowMs) => {
+      const no = this.#work.current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, heldMicro } = this.#teams.get(no);
       const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
@@ -103,7 +98,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
       if (change.plan !== undefined) {
         assertPeriod(change.plan.limits);
         this.#teams.setPlan(no, change.plan.name, change.plan.limits);
-        if (change.plan.limits.period !== team.limits.period) this.#startPeriod(teamId, nowMs);
+        if (change.plan.limits.period !== team.limits.period) this.#work.startPeriod(teamId, nowMs);
       }
       if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
       return this.#teams.get(no).team;
@@ -111,31 +106,31 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#change(`key ${key.keyId}`, (nowMs) => {
+    return this.#work.change(`key ${key.keyId}`, (nowMs) => {
       const no = this.#numberOf(key.teamId);
       if (no === undefined) return undefined;
-      this.#parts.keys.insert(no, key, nowMs);
-      return this.#parts.keys.get(key.keyId);
+      this.#keys.insert(no, key, nowMs);
+      return this.#keys.get(key.keyId);
     });
   }
 
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
-    return this.#run(`team ${teamId}`, () => {
+    return this.#work.run(`team ${teamId}`, () => {
       const no = this.#numberOf(teamId);
-      return no === undefined ? undefined : this.#parts.keys.ofTeam(no);
+      return no === undefined ? undefined : this.#keys.ofTeam(no);
     });
   }
 
   revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#change(`key ${keyId}`, (nowMs) => {
-      this.#parts.keys.revoke(keyId, nowMs);
-      return this.#parts.keys.get(keyId);
+    return this.#work.change(`key ${keyId}`, (nowMs) => {
+      this.#keys.revoke(keyId, nowMs);
+      return this.#keys.get(keyId);
     });
   }
 
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
-    return this.#run(`team ${teamId}`, (nowMs) => {
-      const no = this.#current(teamId, nowMs);
+    return this.#work.run(`team ${teamId}`, (nowMs) => {
+      const no = this.#work.current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, usedCharacters, periodNo } = this.#teams.get(no);
       const period = this.#period.get(no, periodNo);
@@ -144,14 +139,14 @@ export class SqliteTeamRegistry implements TeamRegistry {
         periodStartMs: Number(period?.['start_ms']),
         periodEndMs: Number(period?.['end_ms']),
         characters: usedCharacters,
-        keys: this.#parts.keys.usage(no),
+        keys: this.#keys.usage(no),
       };
     });
   }
 
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
-    return this.#run(`team ${teamId}`, (nowMs) => {
-      const no = this.#current(teamId, nowMs);
+    return this.#work.run(`team ${teamId}`, (nowMs) => {
+      const no = this.#work.current(teamId, nowMs);
       return no === undefined ? undefined : this.#teams.standing(no);
     });
   }
@@ -159,69 +154,23 @@ export class SqliteTeamRegistry implements TeamRegistry {
   /** The numbers of a page's teams. A search takes several transactions, so that the ledger never waits long. */
   async #page({ after, limit, search }: TeamPage): Promise<readonly number[] | StoreUnavailable> {
     const subject = 'a page of teams';
-    const first = await this.#run(subject, () => (after === undefined ? 0 : (this.#numberOf(after) ?? 0)));
+    const first = await this.#work.run(subject, () => (after === undefined ? 0 : (this.#numberOf(after) ?? 0)));
     if (isUnavailable(first)) return first;
-    if (search === undefined) return this.#run(subject, () => this.#teams.behind(first, limit));
+    if (search === undefined) return this.#work.run(subject, () => this.#teams.behind(first, limit));
     const text = search.toLowerCase();
-    const last = await this.#run(subject, () => this.#teams.last());
+    const last = await this.#work.run(subject, () => this.#teams.last());
     if (isUnavailable(last)) return last;
     const found: number[] = [];
     for (let from = first; from < last && found.length < limit; from += SEARCH_PIECE) {
-      const more = await this.#run(subject, () => this.#teams.matching(text, from, from + SEARCH_PIECE, limit - found.length));
+      const more = await this.#work.run(subject, () => this.#teams.matching(text, from, from + SEARCH_PIECE, limit - found.length));
       if (isUnavailable(more)) return more;
       found.push(...more);
     }
     return found;
   }
 
-  /** The number of a team, brought up to this moment; `undefined` when there is none of this id. */
-  #current(teamId: string, nowMs: number): number | undefined {
-    const { books, expiry } = this.#parts;
-    const team = books.team(teamId);
-    if (team === undefined) return undefined;
-    expiry.run(team, nowMs);
-    books.flush();
-    return team.no;
-  }
-
-  #startPeriod(teamId: string, nowMs: number): void {
-    const { books, expiry } = this.#parts;
-    // The team's limits have just been written, and memory has the old ones.
-    books.forget();
-    const team = books.team(teamId);
-    if (team !== undefined) expiry.startPeriod(team, nowMs);
-    books.flush();
-  }
-
   #numberOf(teamId: string): number | undefined {
     return this.#teams.number(teamId);
-  }
-
-  /** For work that writes rows of which the ledger keeps copies in memory. */
-  #change<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
-    return this.#run(subject, (nowMs) => {
-      const result = work(nowMs);
-      this.#parts.books.forget();
-      return result;
-    });
-  }
-
-  async #run<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
-    try {
-      return await this.#parts.group.run(() => {
-        this.#parts.books.flush();
-        return work(this.#parts.clock.nowMs());
-      });
-    } catch (error) {
-      const refusal = constraintViolationOf(error);
-      if (refusal === undefined) throw error;
-      throw new RangeError(
-        refusal === 'exists'
-          ? `${subject} exists already; create it under an id and a key of its own.`
-          : `${subject} cannot be stored: its numbers must be whole, not negative and below 2^53, a rate at least 1.`,
-        { cause: error },
-      );
-    }
   }
 }
 
