@@ -16,6 +16,14 @@ interface Prepared {
   readonly headers: HeaderList;
 }
 
+/** A problem as it is written, but for the request id, which stands between `before` and `behind`. */
+interface Written {
+  readonly problem: Problem;
+  readonly before: string;
+  readonly behind: string;
+  readonly headers: HeaderList;
+}
+
 export interface ProblemWriterOptions {
   /** Absolute URL under which `/errors` lies. */
   readonly docsUrl: string;
@@ -27,6 +35,8 @@ const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];
 
 export class ProblemWriter {
   readonly #prepared: Record<ProblemCode, Prepared>;
+  /** The latest: whoever floods is mostly told the same. */
+  #latest: Written | undefined = undefined;
 
   constructor(options: ProblemWriterOptions) {
     const prepared: Partial<Record<ProblemCode, Prepared>> = {};
@@ -44,13 +54,20 @@ export class ProblemWriter {
 
   /** `requestId` is ours and needs no escaping; `detail` and string members are escaped. */
   render(problem: Problem, requestId: string): RenderedProblem {
+    const { status } = this.#prepared[problem.code];
+    if (this.#latest?.problem !== problem) this.#latest = this.#write(problem);
+    const { before, behind, headers } = this.#latest;
+    return { status, headers, body: before + requestId + behind };
+  }
+
+  #write(problem: Problem): Written {
     const prepared = this.#prepared[problem.code];
-    let body = `${prepared.prefix}${JSON.stringify(problem.detail)},"request_id":"${requestId}"`;
+    let behind = '"';
     for (const name in problem.fields) {
-      body += `,"${name}":${JSON.stringify(problem.fields[name])}`;
+      behind += `,"${name}":${JSON.stringify(problem.fields[name])}`;
     }
     const headers = problem.headers.length === 0 ? prepared.headers : [...prepared.headers, ...problem.headers];
-    return { status: prepared.status, headers, body: `${body}}` };
+    return { problem, before: `${prepared.prefix}${JSON.stringify(problem.detail)},"request_id":"`, behind: `${behind}}`, headers };
   }
 }
 

@@ -1,6 +1,5 @@
 // The listener on uWebSockets.js.
 import { performance } from 'node:perf_hooks';
-import { JSON_TYPE } from '../core/outcome.ts';
 import { Call } from './call.ts';
 import { HeaderCollector } from './header-collector.ts';
 import { IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
@@ -73,15 +72,13 @@ interface Wire {
   /** What follows the request id in an answer that keeps its connection, and in one that does not. */
   readonly kept: string;
   readonly closed: string;
-  /** The same in front of JSON. */
-  readonly keptJson: string;
   readonly endsHeads: boolean;
 }
 
 function wireOf(endsHeads: boolean, idleSeconds: number): Wire {
   const closed = '\r\nCache-Control: no-store';
   const kept = `${closed}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}`;
-  return { endsHeads, closed, kept, keptJson: `${kept}\r\nContent-Type: ${JSON_TYPE}` };
+  return { endsHeads, closed, kept };
 }
 
 class UwsCall extends Call {
@@ -171,14 +168,11 @@ class UwsCall extends Call {
   #putHead(answer: Omit<ResponseMessage, 'body'>, closes: boolean): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
-    // One call into the library instead of five, which saves a microsecond: it writes a field's value as it is, line breaks included.
-    if (!closes && answer.contentType === JSON_TYPE) {
-      res.writeHeader('X-Request-Id', answer.requestId + this.#wire.keptJson);
-    } else {
-      res.writeHeader('X-Request-Id', answer.requestId + (closes ? this.#wire.closed : this.#wire.kept));
-      if (answer.contentType !== undefined) res.writeHeader('Content-Type', answer.contentType);
-    }
-    for (const [name, value] of answer.headers) res.writeHeader(name, value);
+    // One call into the library instead of one for each field, which saves a microsecond: it writes a value as it is, line breaks included.
+    let fields = answer.requestId + (closes ? this.#wire.closed : this.#wire.kept);
+    if (answer.contentType !== undefined) fields += `\r\nContent-Type: ${answer.contentType}`;
+    for (const [name, value] of answer.headers) fields += `\r\n${name}: ${value}`;
+    res.writeHeader('X-Request-Id', fields);
   }
 
   protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {

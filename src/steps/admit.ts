@@ -2,7 +2,7 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { NO_HEADERS } from '../core/outcome.ts';
-import type { HeaderList, Outcome } from '../core/outcome.ts';
+import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { LATER } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
@@ -171,8 +171,16 @@ function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
   }
 }
 
-function rateLimited(limit: number, retryAfterMs: number): Outcome {
+/** What was told last: whoever floods is told the same over and over. */
+let latest: { readonly limit: number; readonly seconds: number; readonly refusal: Refusal } | undefined = undefined;
+
+function rateLimited(limit: number, retryAfterMs: number): Refusal {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  if (latest?.limit !== limit || latest.seconds !== seconds) latest = { limit, seconds, refusal: tooFast(limit, seconds) };
+  return latest.refusal;
+}
+
+function tooFast(limit: number, seconds: number): Refusal {
   return refuse('rate_limited', `At most ${limit} requests per second are allowed for this team.`, { limit }, [
     ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
