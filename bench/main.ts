@@ -31,8 +31,9 @@ const DEFAULT = {
   againMsMax: 90_000,
   extraRoundsMax: 8,
   extraMsMax: 60_000,
-  warmRequests: 40_000,
-  warmMsMax: 5000,
+  // V8 compiles a gateway's last functions for about so long.
+  warmRequests: 150_000,
+  warmMsMax: 10_000,
   memoryTeams: 2000,
   connections: 64,
   // The curve over teams shows what more of them cost.
@@ -46,8 +47,8 @@ const QUICK = {
   latencyRounds: 2,
   againMsMax: 10_000,
   extraRoundsMax: 0,
-  warmRequests: 20_000,
-  warmMsMax: 2500,
+  warmRequests: 60_000,
+  warmMsMax: 4000,
   memoryTeams: 0,
 };
 /** Making 100,000 teams takes longer than all else that is quick. */

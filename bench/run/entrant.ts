@@ -41,9 +41,9 @@ export async function enter(arena: Arena, { name, does }: Contestant, running: R
 
 async function warm(arena: Arena, entrant: Entrant, { warmRequests, warmMsMax }: WarmUp): Promise<void> {
   const forTeams = entrant.running.authorizations.length * ROUNDS_OF_TEAMS;
-  const [wanted, ms] = forTeams > warmRequests ? [forTeams, WARM_TEAMS_MS_MAX] : [warmRequests, warmMsMax];
-  const until = performance.now() + ms;
-  for (let requests = 0; requests < wanted && performance.now() < until;) {
+  const startedMs = performance.now();
+  for (let requests = 0; requests < Math.max(forTeams, warmRequests);) {
+    if (performance.now() - startedMs > (requests < forTeams ? WARM_TEAMS_MS_MAX : warmMsMax)) return;
     const measured = await measureClosed(arena.load, entrant.running, entrant.target, { durationMs: WARM_STEP_MS, by: 'own' });
     note(entrant, measured);
     requests += measured.answers;
