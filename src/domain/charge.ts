@@ -19,6 +19,8 @@ export interface Charge {
   readonly reserve: boolean;
   /** Only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
+  /** The answer where there is no such glossary, on a route that has a code for it; else the parameter is wrong. */
+  readonly missingGlossary?: Refusal;
   /**
    * What is wrong with the request. It is answered after the admission, so that a revoked key gets 401 and a throttled team
    * 429 whatever the body says (decisions, order of checks).

@@ -153,7 +153,7 @@ function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
     case 'text_too_long':
       return textTooLong(admission.maxCharacters, charge?.characters ?? 0);
     case 'glossary_missing':
-      return NO_SUCH_GLOSSARY;
+      return charge?.missingGlossary ?? NO_SUCH_GLOSSARY;
     case 'glossary_mismatch':
       return GLOSSARY_MISMATCH;
     case 'quota_exceeded':

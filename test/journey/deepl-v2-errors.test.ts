@@ -147,6 +147,16 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
     await expectUncharged(own);
   });
 
+  test('a glossary that is not there is not found, named alone or among others, by the code that is about it', async () => {
+    const own = await setting.gateway.team();
+    for (const named of [{ glossary_id: UUID }, { glossary_ids: [UUID] }, { glossary_ids: [UUID, UUID.replace(/^./, '1')] }]) {
+      const body = { text: ['a'], source_lang: 'EN', target_lang: 'DE', ...named };
+      expect(expectProblem(await post(body, own.key), 404, 'glossary_not_found')).toMatch(/no glossary of this id/);
+    }
+    expect(setting.engine.requests).toEqual([]);
+    await expectUncharged(own);
+  });
+
   test('what there is no such thing of here says so to a right key, and tells a wrong one that it is wrong', async () => {
     await expect(client(team.key).rephraseText('a', 'de')).rejects.toThrow(/Not found.*has no documents, rephrasing/);
     await expect(client('invalid').rephraseText('a', 'de')).rejects.toThrow(deepl.AuthorizationError);

@@ -1,12 +1,12 @@
 // Problems as DeepL's clients read them: the vendor's statuses, and `message` for those that read nothing else.
-import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, problems, refuse } from 'lingate';
+import { GLOSSARY_MISMATCH, problems, refuse } from 'lingate';
 import type { Problem, ProblemForm, Refusal } from 'lingate';
 
 const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 456 };
 
 /** Cases of `validation_error` for which the vendor has another status. */
-const BY_PROBLEM = new WeakMap<Problem, number>([[NO_SUCH_GLOSSARY.problem, 404]]);
+const BY_PROBLEM = new WeakMap<Problem, number>();
 
 /** Words that clients look for, where ours are others. */
 const DETAILS = new WeakMap<Problem, string>([[GLOSSARY_MISMATCH.problem, 'No dictionary found for language pair.']]);

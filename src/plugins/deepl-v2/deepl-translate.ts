@@ -1,11 +1,12 @@
 // POST /v2/translate.
-import { chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
+import { NO_SUCH_GLOSSARY, chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
 import type { BodyStep, Charge, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
 import { AUTHENTICATED } from './authenticated-steps.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { DeepLOptions } from './deepl-options.ts';
 import { PROBLEM_FORM } from './deepl-problem-form.ts';
+import { NOT_FOUND } from './glossary-answer.ts';
 import { readBody } from './read-body.ts';
 import { oneOfSeveral } from './several-glossaries.ts';
 import { judgeTranslation } from './translate-body.ts';
@@ -53,7 +54,7 @@ function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge 
   const [glossaryId] = glossaryIds;
   // A glossary is never used without a source language. Here its languages are compared without their regions.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
-  return { characters, reserve: true, glossary, refusal: undefined };
+  return { characters, reserve: true, glossary, missingGlossary: NOT_FOUND, refusal: undefined };
 }
 
 function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, attemptMs: number): BodyStep {
@@ -63,7 +64,11 @@ function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, at
     headers: ['traceparent'],
     run(x) {
       const order = x.need(slot);
-      const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(order, told.translations) : told);
+      const tell = (told: Translated | Refusal): Outcome => {
+        if (told.kind === 'translated') return answerOf(order, told.translations);
+        // Deleted since the admission found it.
+        return told === NO_SUCH_GLOSSARY ? NOT_FOUND : told;
+      };
       const { text, options, glossaryIds } = order;
       if (glossaryIds.length > 1) return withSeveral(x, services, order, attemptMs).then(tell);
       const told = services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs });
