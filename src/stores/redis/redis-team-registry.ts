@@ -1,4 +1,4 @@
-// Teams and keys in Redis: scripts in the team's slot first, the indexes outside of it last.
+// Teams and keys in Redis: first a script in the team's slot, then the indexes in other slots.
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -91,7 +91,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     const reply = await this.#script('create_key', teamId, [keyId, keyJson(key)]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return undefined;
-    // The digest last: from then on the key works, and all that its requests need is there.
+    // The digest last: with it the key begins to work, and everything that its requests need has to be there.
     const owned = await this.#link.ask(({ redis }) => redis.set(ownerKey(keyId), teamId));
     if (isUnavailable(owned)) return owned;
     const found = await this.#link.ask(({ redis }) => redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode })));
@@ -124,7 +124,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     return reply.word === 'none' ? undefined : readStanding(reply.values);
   }
 
-  /** A team's record, and when those of its keys were made that were never used: all else lies in the record. */
+  /** Reads a team's record, and when its unused keys were made; everything else is in the record. */
   async #summary(
     teamId: string,
   ): Promise<{ readonly record: TeamRecord; readonly created: readonly number[] } | undefined | StoreUnavailable> {
@@ -165,7 +165,7 @@ function readKeyReply(key: Pick<KeyRecord, 'keyId' | 'teamId'>, { values }: Extr
   return readKey(key, String(values[0]), values[1] as Buffer);
 }
 
-/** Names and values, behind how many they are. */
+/** Names and values, preceded by their number. */
 function counted(fields: readonly (string | Buffer)[]): (string | Buffer)[] {
   return [String(fields.length), ...fields];
 }

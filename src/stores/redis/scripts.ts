@@ -1,4 +1,4 @@
-// The Lua operations: read from their files at boot, each put together with the parts that it stands on.
+// The Lua operations: read from their files at boot, each put together with the parts that it uses.
 import { readFileSync } from 'node:fs';
 import { joinLua } from './lua-text.ts';
 import { CONSTANTS } from './team-layout.ts';
@@ -10,8 +10,8 @@ const BOOKS = [...TEAM, 'places', 'records', 'reservations', 'expiry', 'ids', 'a
 
 interface ScriptFiles {
   readonly files: readonly string[];
-  /** Files of which only now and then something is needed: their functions are made when `general` is first called. What they
-   * stand on is named again, because a function in Lua may refer to no more than 60 things outside of it. */
+  /** Files that are needed seldom: their functions are made when `general` is first called. The parts that they use are listed
+   * again, because a function in Lua may refer to at most 60 outer variables. */
   readonly onDemand?: readonly string[];
 }
 
@@ -45,15 +45,15 @@ export interface ScriptArguments {
 export type RunScript = (name: ScriptName, call: ScriptArguments) => Promise<unknown>;
 
 /**
- * Which way the ledger's script goes. Operators' servers get `fast`: the cheap one where it gets through. The others are for
- * tests: the general way alone, and every choice tossed, so that both ways are taken in turns and nothing is skipped.
+ * Which way the ledger's script takes. In production `fast`: the fast way, and the general one where that gives up. The others
+ * are for tests: the general way alone, and a random choice at every branch between them, so that each is taken now and then.
  */
 export type LedgerWay = 'fast' | 'general' | 'tossed';
 
 const WAYS: Readonly<Record<LedgerWay, string>> = {
   fast: 'local FAST, TOSS = true, false',
   general: 'local FAST, TOSS = false, false',
-  // Lua's own random numbers begin anew with every call: without the clock each would toss the same.
+  // Redis seeds Lua's random numbers alike for every call: without the clock each call would choose the same.
   tossed:
     "math.randomseed(tonumber(redis.call('TIME')[2])) math.random()\nlocal FAST, TOSS = true, function() return math.random() < 0.5 end",
 };
@@ -62,7 +62,7 @@ const WAYS: Readonly<Record<LedgerWay, string>> = {
 export function scriptText(name: ScriptName, way: LedgerWay = 'fast'): string {
   const { files, onDemand }: ScriptFiles = SCRIPTS[name];
   const parts = files.map(textOf);
-  // Redis makes every function of a script anew each time it runs: what is seldom needed shall not cost it.
+  // Redis makes all functions of a script anew each time it runs: these are made only when they are needed.
   if (onDemand !== undefined)
     parts.splice(-1, 0, `local function make_general()\n${onDemand.map(textOf).join('\n')}\nreturn general, after_failure\nend`);
   return joinLua([CONSTANTS, WAYS[way], ...parts, `return ${name}()`]);
@@ -72,7 +72,7 @@ function textOf(file: string): string {
   return readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8');
 }
 
-/** Teaches the connection all operations. The library sends a script's text by itself where a server does not have it. */
+/** Defines all operations on the connection. ioredis sends a script's text by itself if the server does not have it. */
 export function defineScripts(connection: RedisConnection, way: LedgerWay = 'fast'): RunScript {
   for (const name of Object.keys(SCRIPTS) as ScriptName[]) connection.defineCommand(commandOf(name), { lua: scriptText(name, way) });
   const commands = connection as unknown as Readonly<

@@ -1,4 +1,4 @@
-// The list of all teams in order of creation, and the search in their names and ids. It lies outside of the teams' slots.
+// The list of all teams in order of creation, and the search in their names and ids, in cluster slots of their own.
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
@@ -20,7 +20,7 @@ export class TeamIndex {
     this.#find = find;
   }
 
-  /** A team, or its new name. `undefined` when it was done. */
+  /** Adds a team, or its new name. `undefined` when it was done. */
   async add(teamId: string, name: string): Promise<StoreUnavailable | undefined> {
     const args = [teamId, name.toLowerCase()];
     const reply = await this.#link.ask(({ run }) => run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY], args }));
@@ -40,7 +40,7 @@ export class TeamIndex {
     return search === undefined ? this.ids(first, limit) : this.#search(first, limit, search.toLowerCase());
   }
 
-  /** Stretch by stretch, so that no call holds the server up for long. */
+  /** A part of the teams per call, so that no call keeps the server busy for long. */
   async #search(first: number, limit: number, text: string): Promise<readonly string[] | StoreUnavailable> {
     const teams = await this.#nameAll();
     if (isUnavailable(teams)) return teams;
@@ -56,7 +56,7 @@ export class TeamIndex {
     return ids.slice(0, limit);
   }
 
-  /** Teams that were made before names were searched, or by a process that ended in between, are named now. How many there are. */
+  /** Adds names that the search lacks: of older versions' teams, or of a process that ended in between. Returns how many teams there are. */
   async #nameAll(): Promise<number | StoreUnavailable> {
     const counts = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
     if (isUnavailable(counts)) return counts;

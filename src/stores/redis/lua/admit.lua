@@ -1,4 +1,4 @@
--- The admission: what one request is answered, and what that changes (ports/ledger.ts says what and in which order).
+-- The admission: judges one request and makes its changes, in the order of ports/ledger.ts (`Admission`).
 
 local function key_of(account, key)
   local known = account.keys[key]
@@ -35,7 +35,7 @@ local function dictionary_for(held, wanted, by_base)
   return near
 end
 
--- A refusal, or what is answered for a reservation that uses the dictionary.
+-- Returns a refusal, or nil and the answer for a reservation that uses the dictionary.
 local function judge_glossary(account, i)
   local glossary = op_glossary[i]
   local held = call('HGET', beside(account.team.key, 'pairs'), glossary)
@@ -54,7 +54,7 @@ local function again(record)
   return 'O' .. pack('>dd', record.characters, record.lease)
 end
 
--- The answer, and the reservation if it has one.
+-- Returns the answer, and the reservation if there is one.
 local function judge(account, i)
   local team, head, what, characters = account.team, account.ids.head, op_what[i], op_characters[i]
   local plan, used, held, balance, held_micro = team.plan, team.used, head.held, team.balance, head.held_micro
@@ -100,7 +100,7 @@ local function admit(account, i)
     return KEY_REVOKED
   end
   if ids.head.newest > account.now then
-    -- By an admission only: what else is done while the clock is back leaves the places where they are.
+    -- Only an admission moves places back with the clock; other operations leave them as they are.
     move_places(places, ids.head, account.now)
     ids.dirty = true
   end

@@ -1,6 +1,6 @@
--- What operations are told in the general way, and what those of a team are whose part of a call has failed.
+-- The answers of operations in the general way, and of those whose team's part of a call has failed.
 
--- Where an operation's answer goes, if that is not where it stands itself.
+-- The index of an operation's answer, where that is not its own: for copies that `settle_alone` makes.
 local op_place = {}
 
 local RESOLVED = { [IS_COMMITTED] = COMMITTED, [IS_RELEASED] = RELEASED, [IS_EXPIRED] = EXPIRED }

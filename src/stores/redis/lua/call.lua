@@ -4,7 +4,7 @@
 --   `>I2` how many operations, and of each:
 --     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of the numbers below;
 --     of an admission `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair.
--- Operations lie in arrays side by side, a team's one behind the other: a table for each would cost more than its work.
+-- Operations are kept in parallel arrays, team after team: a table for each would cost more than its work.
 
 local ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE = 2, 4, 8, 16, 32, 64
 local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
@@ -17,8 +17,8 @@ local function has(what, flag)
   return what % (2 * flag) >= flag
 end
 
--- All of it before anything is done, so that a call that is cut short does nothing. Groups are from one of `firsts` to the
--- next; `offers` holds what was offered to some.
+-- Read completely before anything is done, so that a truncated call does nothing. A team's operations are those from its entry
+-- in `firsts` up to the next team's; `offers` has the period bounds that came with some teams.
 local function read_call(data)
   local clock, deadline, at = parse('>dd', data)
   local firsts, offers, i = {}, {}, 0
@@ -52,7 +52,7 @@ local function read_call(data)
   return clock, deadline, firsts, offers
 end
 
--- Answers are a letter each, and what belongs to it.
+-- An answer is a letter, followed by its values.
 local REPEATED, KEY_UNKNOWN, KEY_REVOKED, LATE = 'r', 'u', 'v', 'T'
 local COMMITTED, RELEASED, EXPIRED, ABSENT = 'C', 'R', 'E', 'N'
 local ADMITTED, RESERVED, RESERVED_WITH = 'a', 'A', 'G'
@@ -61,7 +61,7 @@ local function rate_limited(rate, wait)
   return 'L' .. pack('>dd', rate, wait)
 end
 
--- Goes in front of what was answered to a request that has taken a place.
+-- Precedes the answer of a request that has taken a place, where the rate is to be reported.
 local function rate_standing(rate, remaining)
   return '+' .. pack('>dd', rate, remaining)
 end

@@ -1,14 +1,15 @@
--- The common case of a team's part of a call: requests of one key that are admitted or turned away by the rate, and
--- reservations of this period that are settled in time. Whatever else it meets it gives up before anything is written.
--- Keep it a plain run through local variables: that, not what it does, is what makes it cheap.
+-- The common case of a team's part of a call: requests of one key that are admitted or refused by the rate, and reservations
+-- of this period that are settled in time. In any other case it returns false before anything is written.
+-- Keep it one function over local variables: that makes it cheap.
 
 local seen, plans, op_micro = {}, {}, {}
 local fields, taken_places = {}, {}
--- The same for all teams of a call: the time of a place that is taken, and records of ids by how they stand.
+-- Packed once for all teams of a call: the time of a new place, and the records of ids by their states.
 local place_now
 local done_now = {}
 
--- The records of ids that can be forgotten, read; nil when one of them cannot. Second: the time of the first id not looked at.
+-- Returns the ids among the oldest places that can be forgotten, nil when one of them cannot, and the time of the first place
+-- that was not looked at.
 local function read_forgettable(ids_key, places_key, passed, length, now)
   local list = call('LRANGE', places_key, passed, passed + LOOK_MAX)
   local ids, oldest = {}, NEVER
@@ -40,7 +41,7 @@ local function done_as(kind, now)
   return record
 end
 
--- Answers whether it was done.
+-- Returns false when it has done nothing, and the general way has to.
 local function fast(team_key, first, last, now)
   local ids_key, places_key = beside(team_key, 'ids')
   local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
@@ -58,7 +59,7 @@ local function fast(team_key, first, last, now)
     if op_what[i] >= ADMISSION then
       asked, of = true, (not record or is_forgotten(record, now)) and op_key[i]
     elseif record and byte(record) == IS_OPEN then
-      -- What it holds, kept for below.
+      -- What it holds is needed below.
       local _, characters, micro, reserved_in, _, at = parse(OPEN, record)
       op_characters[i], op_micro[i] = characters, micro
       of = reserved_in == number and sub(record, at)
@@ -92,14 +93,14 @@ local function fast(team_key, first, last, now)
     if active ~= 1 then
       return false
     end
-    -- Many teams have the same.
+    -- Many teams have the same plan.
     plan = plans[stored[3]] or read_plan(stored[3])
     plans[stored[3]] = plan
     places_key = beside(team_key, 'places')
     rate = plan[REQUESTS_PER_SECOND]
     place_now = place_now or pack(PLACE, now)
   end
-  -- As counted from now; what is stored is counted from the newest place, and stays so unless one is taken.
+  -- The places of this calendar second and the one before. Stored are those of the newest place, which change only with a new one.
   local in_second, in_second_before = current, previous
   local second, newest_second = now - now % RATE_WINDOW_MS, newest - newest % RATE_WINDOW_MS
   if second ~= newest_second then
@@ -114,7 +115,7 @@ local function fast(team_key, first, last, now)
       local wait = 0
       if taken >= rate then
         wait = RATE_WINDOW_MS
-      -- At most so many places count as the two calendar seconds have had: only then is the decisive one looked at.
+      -- At most the places of these two calendar seconds count. Only if they reach the rate is the decisive place read.
       elseif in_second + in_second_before + taken >= rate or (TOSS and TOSS()) then
         if looked ~= taken then
           looked, decisive = taken, call('LINDEX', places_key, taken - rate)
@@ -184,12 +185,12 @@ local function fast(team_key, first, last, now)
         shortest = LONGEST
       end
     end
-    -- First, because of all that is written here this alone was not read, and may be of a wrong type; and because a full
-    -- server refuses a script its first write only, and then nothing has changed.
+    -- The first write, because the list was not read before and may have a wrong type, and because a full server refuses only the
+    -- first write of a script: either way nothing has changed then.
     fresh = length == 0
     length = length + taken
     if call('RPUSH', places_key, unpack(taken_places, 1, taken)) ~= length then
-      -- Somebody else has changed the list: the general way counts anew.
+      -- The list was changed by another program: the general way has to count anew.
       late = 0
     end
     newest, current, previous = now, in_second + taken, in_second_before

@@ -1,4 +1,4 @@
--- Everything that can become of a team's part of a call: the same as the fast way where that gets through, and all the rest.
+-- Every case of a team's part of a call, those of the fast way included, with the same results.
 
 local function general(team_key, first, last, now, offer, settles)
   local team = read_team(team_key)
@@ -19,7 +19,7 @@ local function general(team_key, first, last, now, offer, settles)
   write_account(account, settles)
 end
 
--- A full server refuses what needs memory, and settles all the same: the resolutions among the operations, by themselves.
+-- A full server refuses writes that need memory, but reservations have to be settled there, too: runs only the resolutions.
 local function settle_alone(team_key, first, last, now, offer)
   local count = #op_what
   local next_one = count
@@ -37,7 +37,7 @@ local function settle_alone(team_key, first, last, now, offer)
   end
 end
 
--- Of a team's part of a call that has failed, and changed nothing.
+-- For a team's part of a call that has failed and changed nothing.
 local function after_failure(reason, team_key, first, last, now, offer)
   answer_all(first, last, failed(reason))
   settle_alone(team_key, first, last, now, offer)

@@ -1,4 +1,4 @@
--- What is kept of a team, as bytes. Whole numbers are doubles where they may be large, else as wide as they have to be.
+-- A team's data as bytes. Whole numbers are doubles where they may be large, otherwise as wide as they have to be.
 -- `:team`   hash: `p` the plan's numbers, `b` the books of the period, `k<key>` a key's status, last use and counts; texts
 -- `:ids`    hash: `h` the head, and per request id that is open or remembered how it stands
 -- `:places` list: when and by which id a place in the rate window was taken, the newest last
@@ -10,7 +10,7 @@ local BOOKS = '>ddddd'
 local KEY = '>Bdddd'
 -- An open reservation: characters, micro, number of its period, end of its lease; its key follows.
 local OPEN = '>Bdddd'
--- An id that stands finally, and until when that is remembered.
+-- A resolved id: its state, and until when it is remembered.
 local DONE = '>BI6'
 local IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED = 0, 1, 2, 3
 -- A place: its time; its id follows.
@@ -22,20 +22,20 @@ local PLACE_ID = 7
 -- places in the list, and how many of them, from the oldest, have been looked at; time of the first that has not; the
 -- shortest lease among those.
 local HEAD = '>I7I7I4I6I6I6I4I4I4I4I6I4'
--- What is held, alone.
+-- Only the first two.
 local HEAD_HELD = '>I7I7'
 local BEHIND_HELD = 15
 local NEVER = 281474976710655
 local LONGEST = 4294967295
 
--- Ids are looked at when their place is so old: long enough for what is settled within seconds to be forgotten by then.
--- A lease that ends earlier has its entry in `:late` from the start.
+-- An id is looked at when its place is this old: what is settled within five seconds can be forgotten by then. A lease that
+-- ends earlier has an entry in `:late` from the start.
 local LOOK_MS = REMEMBER_MS + 5000
--- That many at a time are worth the trouble; more than so many at once would keep other teams waiting.
+-- At least and at most so many ids are looked at together: fewer are not worth a read, more would keep other teams waiting.
 local LOOK_MIN, LOOK_MAX = 32, 128
--- How much longer than needed keys are kept, so that they are renewed about once a minute.
+-- Redis keys expire this much later than needed, so that their expiry is renewed about once a minute.
 local SPARE_MS = 60000
--- From so many places on the hash of ids is made to use a table: one value that is too long for a list of fields does it.
+-- From this many places on the hash of ids is made to use a hash table: Redis changes to one when a value is longer than 64 bytes.
 local WIDE_FROM = 32
 local WIDE = '-----------------------------------------------------------------'
 
@@ -47,6 +47,6 @@ local function beside(team_key, name)
   return sub(team_key, 1, -5) .. name
 end
 
--- Whether places are to be looked at, by variables of these names: `oldest` that has not been, how many are `unlooked`, and the
--- `newest`.
+-- Whether looking at places is worth while. Uses the variables of the place where it is put in: `oldest`, the time of the first
+-- place not looked at, `unlooked`, how many there are, and `newest`, the time of the last.
 local IS_WORTH_LOOKING = now - LOOK_MS > oldest and (now - LOOK_MS - oldest) * unlooked >= LOOK_MIN * (newest - oldest + 1)

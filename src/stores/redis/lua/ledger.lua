@@ -1,7 +1,7 @@
--- The ledger's operations of one turn of a gateway's event loop. To each team they are as if they had been called one after
--- the other, at one moment.
--- KEYS: each team's `:team`; its other keys lie beside it in the same slot, and each of them is read, or is the first to be
--- written, before anything has changed. ARGV: the call. Answers the time (`>d`), then what each operation is told, in order.
+-- A call of the ledger. The operations of a team have the same results as if they had been called one after the other, all at one
+-- moment.
+-- KEYS: each team's `:team`; its other keys are in the same slot, and each of them is read, or is the first to be written, before
+-- anything has changed. ARGV: the call. Returns the time (`>d`), then each operation's answer, in order.
 
 local general, after_failure
 
@@ -30,7 +30,7 @@ local function ledger()
   end
   local failures
   for k = 1, #KEYS do
-    -- What fails has changed nothing, and is nothing to the other teams.
+    -- A team's part that fails has changed nothing, and does not affect other teams.
     local done, reason = pcall(by_best_way, KEYS[k], firsts[k], firsts[k + 1] - 1, now, offers[k])
     if not done then
       failures = failures or {}
@@ -39,7 +39,7 @@ local function ledger()
   end
   if failures then
     make_seldom()
-    -- Behind all admissions: once a script has written, the server refuses it nothing more, and it shall not admit when it is full.
+    -- After all admissions: a full server refuses only a script's first write, so after these writes it would let admissions through.
     for _, failure in ipairs(failures) do
       local k = failure.k
       after_failure(failure.reason, KEYS[k], firsts[k], firsts[k + 1] - 1, now, offers[k])
