@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../test/support/start-program.ts';
-import { freePort } from '../../test/support/free-port.ts';
 import { engineAnswer, gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant, Ground, Running } from './contestant.ts';
 import { expectStatus } from './sample.ts';
@@ -38,6 +37,8 @@ export interface LingateOptions {
 }
 
 const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
+/** The line of its log that tells the port. */
+const READY = /is ready on https?:\/\/[^ ",]+:(\d+), ops on/;
 const AUDITED_MAX = 10_000;
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 
@@ -50,8 +51,7 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const { folder } = ground;
   const env = options.env?.() ?? {};
   const file = join(folder, 'lingate.yaml');
-  const port = await freePort();
-  writeSettings(file, { port, opsPort: await freePort(), ground, options });
+  writeSettings(file, ground, options);
   await judgeSettings(file);
   const store = await startStore(ground, options);
   const keys = benchKeys(options.flooded === true ? 1 : ground.teams);
@@ -59,9 +59,9 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   await makeTeams(store.directUrl, plan, keys);
   const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
   const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store.url, ...workers];
-  const program = await startProgram('node', args, { cores: ground.cores.gateway, port, folder, name: options.name, env });
+  const program = await startProgram('node', args, { cores: ground.cores.gateway, port: READY, folder, name: options.name, env });
   return {
-    ...judged(port, keys.map(bearer), options),
+    ...judged(program.port, keys.map(bearer), options),
     gatewayPid: program.pid,
     redis: store.redis,
     async stop() {
@@ -116,17 +116,10 @@ function judged(port: number, authorizations: readonly string[], { flooded, forw
   };
 }
 
-interface Settings {
-  readonly port: number;
-  readonly opsPort: number;
-  readonly ground: Ground;
-  readonly options: LingateOptions;
-}
-
-function writeSettings(file: string, { port, opsPort, ground, options }: Settings): void {
+function writeSettings(file: string, ground: Ground, options: LingateOptions): void {
   const settings = {
-    listen: `127.0.0.1:${port}`,
-    ops: `127.0.0.1:${opsPort}`,
+    listen: '127.0.0.1:0',
+    ops: '127.0.0.1:0',
     languages: LANGUAGES,
     engine: { urls: [`http://127.0.0.1:${ground.enginePort}`], ...options.engine },
     ...options.config,

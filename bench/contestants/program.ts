@@ -1,13 +1,13 @@
 // Starts a contestant's programs: pinned, with output to a file, ready when they listen, gone when stopped.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Startable } from '../../test/support/start-program.ts';
 import { startPinned } from '../machine/cores.ts';
 import { freePort } from '../../test/support/free-port.ts';
-import { untilListening } from '../machine/until-listening.ts';
+import { portTold, untilListening } from '../machine/until-listening.ts';
 
 const SERVERS = fileURLToPath(new URL('../servers/', import.meta.url));
 const STOP_MS = 5000;
@@ -20,7 +20,8 @@ export interface Program {
 
 export interface ProgramOptions {
   readonly cores: string;
-  readonly port: number;
+  /** Or where its output tells the one that it has taken: one that is found free first may be gone by then. */
+  readonly port: number | RegExp;
   readonly folder: string;
   /** For the name of its output file, and for people. */
   readonly name: string;
@@ -32,16 +33,19 @@ export async function startProgram(program: Startable, args: readonly string[], 
   const { cores, port, folder, name, env = {} } = options;
   const file = join(folder, `${name}.log`);
   const output = openSync(file, 'a');
+  // Of an earlier start by the same name.
+  const writtenBefore = fstatSync(output).size;
   const child = startPinned(program, args, { cores, stdio: ['ignore', output, output], cwd: folder, env });
   closeSync(output);
   try {
-    await untilListening(port, child, name);
+    if (typeof port === 'number') await untilListening(port, child, name);
+    const taken = typeof port === 'number' ? port : await portTold(port, file, writtenBefore, child, name);
+    return { port: taken, pid: child.pid!, stop: () => stop(child) };
   } catch (error) {
     await stop(child);
     const reason = error instanceof Error ? error.message : 'it did not start';
     throw new Error(`${reason}; it said: ${readFileSync(file, 'utf8').slice(-600).trim()}`, { cause: error });
   }
-  return { port, pid: child.pid!, stop: () => stop(child) };
 }
 
 /** A program of the bench's own, from `bench/servers`. */

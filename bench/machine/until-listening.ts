@@ -1,5 +1,6 @@
-// Waits until somebody listens on a port.
+// Waits until somebody listens on a port, or tells the one that it listens on.
 import type { ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -7,10 +8,26 @@ const LISTENING_MS = 20_000;
 
 /** Rejects when the process ends first, or nothing listens in time. */
 export async function untilListening(port: number, child: ChildProcess, what: string): Promise<void> {
-  const until = performance.now() + LISTENING_MS;
-  while (!(await accepts(port))) {
+  await until(async () => ((await accepts(port)) ? port : undefined), child, what);
+}
+
+/** The port that is the first group of `ready` in what the file has behind its first `skippedBytes`; rejects as above. */
+export function portTold(ready: RegExp, file: string, skippedBytes: number, child: ChildProcess, what: string): Promise<number> {
+  const told = async (): Promise<number | undefined> => {
+    const written = (await readFile(file)).subarray(skippedBytes);
+    const port = ready.exec(written.toString())?.[1];
+    return port === undefined ? undefined : Number(port);
+  };
+  return until(told, child, what);
+}
+
+async function until(port: () => Promise<number | undefined>, child: ChildProcess, what: string): Promise<number> {
+  const endMs = performance.now() + LISTENING_MS;
+  for (;;) {
+    const found = await port();
+    if (found !== undefined) return found;
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${what} ended before it listened`);
-    if (performance.now() > until) throw new Error(`${what} did not listen within ${LISTENING_MS} ms`);
+    if (performance.now() > endMs) throw new Error(`${what} did not listen within ${LISTENING_MS} ms`);
     await pause(20);
   }
 }
