@@ -20,6 +20,23 @@ const FACADES: readonly Facade[] = [
     // Its failures are an object with `error`, by decision.
     without: ['operation-4xx-problem-details-rfc7807'],
   },
+  {
+    plugin: 'deepl-v2',
+    paths: [
+      '/v2/translate',
+      '/v2/languages',
+      '/v2/usage',
+      '/v2/glossaries',
+      '/v2/glossaries/{id}',
+      '/v2/glossaries/{id}/entries',
+      '/v2/glossary-language-pairs',
+      '/v3/glossaries',
+      '/v3/glossaries/{id}',
+      '/v3/glossaries/{id}/entries',
+      '/v3/glossaries/{id}/dictionaries',
+    ],
+    without: [],
+  },
 ];
 
 describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
@@ -53,7 +70,8 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
         });
       for (const { value } of Object.values(examples)) {
         const response = await send({ authorization: `Bearer ${key}` }, value);
-        expect([route, response.ok]).toEqual([route, true]);
+        // Where an id has its place in the path, there is none: the failure is held to the document, too.
+        expect([route, response.ok]).toEqual([route, !path.includes('{')]);
         expect([route, await documented.faults(route, response)]).toEqual([route, []]);
       }
       const needsKey = documented.operation(route).security === undefined;
@@ -62,4 +80,16 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
       expect([route, await documented.faults(route, stranger)]).toEqual([route, []]);
     }
   });
+});
+
+test('that of deepl-v2 tells the statuses and words of its API, and nothing of documents', async () => {
+  const running = await startRunningGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } });
+  const source = await (await fetch(`${running.opsUrl}/openapi/deepl-v2.json`)).text();
+  await running.stop();
+  const { paths } = JSON.parse(source) as OpenApi;
+  expect(Object.keys(paths['/v2/translate']!['post']!.responses)).toEqual(
+    expect.arrayContaining(['200', '400', '403', '404', '413', '429', '456', '500', '503']),
+  );
+  expect(Object.keys(paths)).not.toContain('/v2/document');
+  expect(source).toContain('"message":"The characters of the period are used up and the overage cap is reached."');
 });
