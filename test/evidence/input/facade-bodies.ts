@@ -1,0 +1,89 @@
+// What the bodies of both facades are tried with: cases that are forms or JSON, bytes, and rules for whatever they hold.
+import fc from 'fast-check';
+import { Languages } from 'lingate';
+import type { EngineCapabilities } from 'lingate';
+import { expect } from 'vitest';
+import type { HttpResponse } from '../../support/raw-http.ts';
+import { BYTE_CASES } from './bytes-of-text.ts';
+import { forEachOf } from './gateways.ts';
+import type { Ask, InputGateway } from './gateways.ts';
+
+export const AT_ONCE = 8;
+export const FORM = 'application/x-www-form-urlencoded';
+export const NO_JSON = 'body: must be well-formed JSON.';
+
+/** A body, and what it comes to in the words of its API. */
+export interface Case<Reading> {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly reading: Reading;
+}
+
+export const form = <Reading>(name: string, body: string | Uint8Array, reading: Reading): Case<Reading> => ({
+  name,
+  type: FORM,
+  body,
+  reading,
+});
+
+/** A string is sent as it is. */
+export const json = <Reading>(name: string, body: unknown, reading: Reading): Case<Reading> => ({
+  name,
+  type: 'application/json',
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  reading,
+});
+
+/** Every case of bytes, its body in the words of an API whose texts are the member `member`: charged by code points, or refused. */
+export async function expectBytesRead(
+  input: InputGateway,
+  post: (ask: Ask) => Promise<HttpResponse>,
+  member: 'text' | 'q',
+  expectSound: (answer: HttpResponse) => unknown,
+  inWords: (body: Uint8Array) => Uint8Array = (body) => body,
+): Promise<void> {
+  const before = await input.charged();
+  const cases = BYTE_CASES.map(({ name, body, reading }) => ({ name, body: inWords(body), reading }));
+  const answers = await forEachOf(cases, AT_ONCE, ({ body }) => post({ body }));
+  expect(answers.map(({ status }, i) => [cases[i]!.name, status])).toEqual(
+    cases.map(({ name, reading }) => [name, typeof reading === 'number' ? 200 : 400]),
+  );
+  for (const [i, answer] of answers.entries()) {
+    expectSound(answer);
+    const seen = input.engineSaw(answer);
+    const sent = seen && (JSON.parse(Buffer.from(cases[i]!.body).toString()) as Record<string, unknown>)[member];
+    expect(seen && (JSON.parse(seen.body) as { text: unknown }).text).toEqual(sent);
+  }
+  const sum = cases.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
+  expect((await input.charged()) - before).toBe(sum);
+}
+
+/** What bodies are judged by: two targets, and an engine that can do everything, with this format besides text. */
+export const rulesWith = (format: 'html' | 'xml') => ({
+  languages: new Languages({
+    sources: [{ code: 'EN', name: 'English' }],
+    targets: [
+      { code: 'DE', name: 'German', formality: true },
+      { code: 'PT-BR', name: 'Portuguese', formality: false },
+    ],
+  }),
+  variants: { EN: 'EN-GB', PT: 'PT-BR' },
+  can: {
+    textsMax: 50,
+    formats: ['text', format],
+    formality: true,
+    context: true,
+    glossaries: true,
+    detection: true,
+    sharedCalls: true,
+  } satisfies EngineCapabilities,
+});
+
+/** Codes of the refusals that a body may meet. */
+export const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
+
+/** Mostly one of the right ones, sometimes any JSON. */
+export const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: fc.jsonValue() });
