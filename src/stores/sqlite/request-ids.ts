@@ -1,9 +1,10 @@
 // Ids of requests: open, resolved, and cleared away in small batches when they are no longer remembered.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
+import type { Held } from './held-reservations.ts';
 import { constraintViolationOf } from './database-fault.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
-import type { Held, TeamBooks } from './team-books.ts';
+import type { TeamBooks } from './team-books.ts';
 
 /** An expired id counts as never seen when it is read. After every so many new ids, rows are cleared away, twice as many at a time. */
 const CLEAR_EVERY = 64;
@@ -82,7 +83,7 @@ export class RequestIds {
     const statement = over ? this.#openOver : this.#open;
     const { periodNo } = team.counts;
     if (!isAdded(statement, requestId, team.no, untilMs, key, characters, priceMicro, periodNo)) return false;
-    team.held.set(requestId, { key, characters, priceMicro, periodNo });
+    team.held.add(requestId, { key, characters, priceMicro, periodNo });
     this.#tick(nowMs);
     return true;
   }
@@ -97,9 +98,8 @@ export class RequestIds {
 
   /** What an open reservation held; `undefined` when the id is not open. */
   resolve(team: TeamBooks, requestId: string, state: number, nowMs: number): Held | undefined {
-    const held = team.held.get(requestId);
+    const held = team.held.take(requestId);
     if (held !== undefined) {
-      team.held.delete(requestId);
       // Not by RETURNING, which takes as long as the change itself.
       return this.#resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
     }

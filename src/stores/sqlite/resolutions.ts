@@ -5,7 +5,8 @@ import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
 import { COMMITTED, EXPIRED, RELEASED } from './sqlite-schema.ts';
-import type { Held, KeyBooks, TeamBooks } from './team-books.ts';
+import type { KeyBooks, TeamBooks } from './team-books.ts';
+import type { Held } from './held-reservations.ts';
 
 export class Resolutions {
   readonly #books: Books;

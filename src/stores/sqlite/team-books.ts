@@ -3,6 +3,7 @@ import type { SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { named } from './columns.ts';
 import type { Numbers } from './columns.ts';
+import { HeldReservations } from './held-reservations.ts';
 import type { RateWindow } from './rate-window.ts';
 
 /** A team's row in `books`, beside the window. */
@@ -31,15 +32,6 @@ export interface TeamHead {
   readonly leaseDueMs: number | null;
 }
 
-/** What a reservation holds, of which key and period. */
-export interface Held {
-  /** The key's number. */
-  readonly key: number;
-  readonly characters: number;
-  readonly priceMicro: number;
-  readonly periodNo: number;
-}
-
 export class TeamBooks {
   readonly teamId: string;
   readonly no: number;
@@ -51,7 +43,7 @@ export class TeamBooks {
   /** By key id, and by number. */
   readonly keys = new Map<string | number, KeyBooks>();
   /** What open reservations hold that were made since the team was read; others are in the file. */
-  readonly held = new Map<string, Held>();
+  readonly held = new HeldReservations();
   /** Whether `counts` or `window` differ from the file. */
   changed = false;
 
