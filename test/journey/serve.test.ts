@@ -11,7 +11,7 @@ import type { Ended } from '../support/lingate-command.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { outputOf } from '../support/start-program.ts';
+import { outputOf, startProgram } from '../support/start-program.ts';
 
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
 
@@ -66,6 +66,18 @@ describe('demo', () => {
     const page = await (await fetch(type)).text();
     expect(page).toContain('id="not-found"');
     expect(await demo.end('SIGTERM')).toBe(0);
+  });
+
+  // npm hands a signal to what it started; a shell in between would end and leave the gateway behind with its ports.
+  test('started by npm, it stops when npm is told to', async () => {
+    const args = ['run', '--silent', 'lingate', '--', 'serve', '--store', `sqlite:${folder}/npm.db`, ...FREE];
+    const npm = await startProgram('npm', args, { ready: /"msg":"lingate is ready/ });
+    let output = '';
+    npm.child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    npm.child.kill('SIGTERM');
+    // All that holds its pipes has ended with it.
+    await npm.ended;
+    expect(output).toContain('"msg":"lingate has stopped"');
   });
 
   async function usage(team: string): Promise<unknown> {
