@@ -10,7 +10,7 @@ import type { MachineSettings } from './machine-settings.ts';
 import { whyNoRoot } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';
 import { demoAnswers, suitePasses } from './stranger.ts';
-import { say, Tally } from './tally.ts';
+import { say, StepCounts } from './step-counts.ts';
 import type { Counts } from './counts.ts';
 import { commandThatNeeds, isMissedByName, prepareFor } from './without.ts';
 
@@ -41,13 +41,13 @@ async function main(): Promise<number> {
     stopped = `stopped after its limit of ${LIMIT_MS / 60_000} minutes`;
     process.kill(process.pid, 'SIGTERM');
   }, LIMIT_MS);
-  const tally = new Tally();
+  const steps = new StepCounts();
   const settings = await machineSettings();
   await sayWhatIsTried();
-  for (const debian of wanted.debians) if (stopped === undefined) await tryOn(debian, settings, wanted, tally, () => stopped);
+  for (const debian of wanted.debians) if (stopped === undefined) await tryOn(debian, settings, wanted, steps, () => stopped);
   clearTimeout(limit);
   if (stopped !== undefined) say(`test:bare: ${stopped}`);
-  const status = tally.close();
+  const status = steps.close();
   return stopped === undefined ? status : 1;
 }
 
@@ -55,12 +55,12 @@ async function tryOn(
   debian: Debian,
   settings: MachineSettings,
   { suites, without }: BareArguments,
-  tally: Tally,
+  steps: StepCounts,
   stopped: () => string | undefined,
 ): Promise<void> {
   let machine: BareMachine | undefined;
   const step: Step = async (name, work) => {
-    if (stopped() === undefined) await tally.step(`Debian ${debian}: ${name}`, work);
+    if (stopped() === undefined) await steps.step(`Debian ${debian}: ${name}`, work);
   };
   try {
     await step('a fresh root file system', async () => {

@@ -5,7 +5,7 @@ import type { Running } from './command.ts';
 import type { BareMachine } from './bare-machine.ts';
 import { countsOf } from './counts.ts';
 import type { Counts } from './counts.ts';
-import { say } from './tally.ts';
+import { say } from './step-counts.ts';
 
 const INSTALL_AND_DEMO_MS = 300_000;
 const INSTALL_AND_TEST_MS = 1_200_000;

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { countsOf } from '../bare/counts.ts';
 import { run } from '../bare/command.ts';
 import { whyNoRoot } from '../bare/root-file-system.ts';
-import { say, Tally } from '../bare/tally.ts';
+import { say, StepCounts } from '../bare/step-counts.ts';
 import type { Startable } from '../support/start-program.ts';
 
 interface Step {
@@ -24,7 +24,7 @@ const npm = (limitS: number, script: string, ...args: readonly string[]): Step =
 });
 
 const startedMs = performance.now();
-const tally = new Tally();
+const steps = new StepCounts();
 let stopped: string | undefined;
 // What is under way is killed at a signal by what has started it; the steps that are left fail.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => (stopped ??= `stopped by ${signal}`));
@@ -43,13 +43,13 @@ await together(
 await together(why === undefined ? [npm(600, 'test:image')] : [], [npm(600, 'test:package')]);
 await together([npm(1200, 'test:evidence'), npm(900, 'test:power')]);
 say(`${((performance.now() - startedMs) / MINUTE_MS).toFixed(1)} minutes`);
-process.exitCode = tally.close();
+process.exitCode = steps.close();
 
 /** Lanes side by side, the steps of a lane one after the other. */
 async function together(...lanes: readonly (readonly Step[])[]): Promise<void> {
   await Promise.all(
     lanes.map(async (lane) => {
-      for (const step of lane) await tally.step(step.name, () => countsOfStep(step));
+      for (const step of lane) await steps.step(step.name, () => countsOfStep(step));
     }),
   );
 }

@@ -8,7 +8,7 @@ import type { Running } from '../bare/command.ts';
 import { machineSettings } from '../bare/machine-settings.ts';
 import { ownFolder, removeFolder, whyNoRoot } from '../bare/root-file-system.ts';
 import { pasteCurlLine } from '../bare/stranger.ts';
-import { say, Tally } from '../bare/tally.ts';
+import { say, StepCounts } from '../bare/step-counts.ts';
 import { makeBaseImage, npmSettingsFolder, SETTINGS_PATH } from './base-image.ts';
 import { Buildah } from './buildah.ts';
 import { execInside, runContainer, startContainer, stopContainer } from './container.ts';
@@ -35,32 +35,32 @@ async function main(): Promise<number> {
   // Whatever is under way is killed at a signal by what has started it; then the step fails, and what was made is removed.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => say(`test:image: stopped by ${signal}`));
   const limit = setTimeout(() => process.kill(process.pid, 'SIGTERM'), LIMIT_MS);
-  const tally = new Tally();
+  const steps = new StepCounts();
   try {
-    await tryImage(folder, tally);
+    await tryImage(folder, steps);
   } finally {
     clearTimeout(limit);
     removeFolder(folder);
   }
-  return tally.close();
+  return steps.close();
 }
 
-async function tryImage(folder: string, tally: Tally): Promise<void> {
+async function tryImage(folder: string, steps: StepCounts): Promise<void> {
   const buildah = new Buildah(folder);
   const settings = await machineSettings();
   const dockerfile = readFileSync(join(PROJECT, 'Dockerfile'), 'utf8');
-  const made = await tally.step('the base image is made', () => makeBaseImage(buildah, folder, dockerfile, settings));
+  const made = await steps.step('the base image is made', () => makeBaseImage(buildah, folder, dockerfile, settings));
   const built =
     made &&
-    (await tally.step('the Dockerfile is built', async () => {
+    (await steps.step('the Dockerfile is built', async () => {
       await buildah.build(IMAGE, PROJECT, npmSettingsFolder(folder, settings), SETTINGS_PATH);
     }));
   if (!built) return;
   const container: Container = { root: await buildah.mount(IMAGE), config: await buildah.configOf(IMAGE) };
-  await tally.step('it holds what runs, and nothing else', async () => expectContents(container));
-  await tally.step('its user is not root, and it tells its version and build', () => expectUser(container));
-  await tally.step('demo translates, and ends by SIGTERM', () => tryDemo(container));
-  await tally.step('serve translates, is healthy, ends by SIGTERM, and the books are kept', () => tryServe(container));
+  await steps.step('it holds what runs, and nothing else', async () => expectContents(container));
+  await steps.step('its user is not root, and it tells its version and build', () => expectUser(container));
+  await steps.step('demo translates, and ends by SIGTERM', () => tryDemo(container));
+  await steps.step('serve translates, is healthy, ends by SIGTERM, and the books are kept', () => tryServe(container));
   const layers = await buildah.layersOf(IMAGE);
   const ours = layers.slice(1).reduce((sum, bytes) => sum + bytes, 0);
   say(`size: ${megabytes(ours)} on top of the base image, ${megabytes(layers[0]! + ours)} with the one made here`);

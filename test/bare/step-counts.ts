@@ -7,7 +7,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-export class Tally {
+export class StepCounts {
   passed = 0;
   failed = 0;
 
