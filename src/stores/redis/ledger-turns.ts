@@ -1,7 +1,7 @@
-// Sends what is asked of the ledger together as one script call, or one per team in a cluster, and answers each asker.
+// Sends what one turn of the event loop asks of the ledger as one script call, or one per team in a cluster, and answers each asker.
+import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AskedAdmission, AskedResolution, Resolution } from '../../ports/ledger.ts';
-import { CallPacing } from './call-pacing.ts';
 import { encodeCall } from './ledger-codec.ts';
 import { ReplyReader } from './ledger-reply.ts';
 import type { Undone } from './ledger-reply.ts';
@@ -45,45 +45,43 @@ const OPERATIONS_MAX = 128;
  */
 export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
-  readonly #pacing: CallPacing;
+  readonly #flush = (): void => this.flush();
   #waiting: LedgerOperation[] = [];
-  /** The deadline of the first operation that waits. It is used for all of them, which share a call, so that the clock is read once. */
+  /** When the first of those that wait stops waiting. It holds for all of them, as it would for their call: the clock is read once. */
   #untilMs = 0;
+  #turn: NodeJS.Immediate | undefined = undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(options: LedgerTurnsOptions) {
     this.#options = options;
-    this.#pacing = new CallPacing({
-      send: () => this.#sendAll(),
-      operationsMax: OPERATIONS_MAX,
-      // In a cluster calls of different teams go to different servers, which need not wait for each other.
-      oneAtATime: !options.clustered,
-    });
   }
 
+  /** Somebody waits for an admission: it is sent at the end of the turn. */
   admit(asked: AskedAdmission): void {
     this.#add(asked);
-    this.#pacing.admissionWaits();
+    // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
+    this.#turn ??= setImmediate(this.#flush);
   }
 
+  /** Nobody waits for a resolution: it goes with an admission, or when it has waited for `SETTLE_LINGER_MS`. */
   resolve(asked: AskedResolution): void {
     this.#add(asked);
-    this.#pacing.resolutionWaits();
+    if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, SETTLE_LINGER_MS);
   }
 
   /** Sends what waits. */
   flush(): void {
-    this.#pacing.sendNow();
+    clearImmediate(this.#turn);
+    clearTimeout(this.#timer);
+    this.#turn = this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const groups of callsOf(waiting, this.#options.clustered)) this.#send(groups, undefined);
   }
 
   #add(asked: AskedAdmission | AskedResolution): void {
     if (this.#waiting.length === 0) this.#untilMs = performance.now() + this.#options.timeoutMs;
     this.#waiting.push(new LedgerOperation(asked, this.#untilMs));
-  }
-
-  #sendAll(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const groups of callsOf(waiting, this.#options.clustered)) this.#send(groups, undefined);
   }
 
   #send(groups: readonly Group[], offer: Offer | undefined): void {
@@ -105,10 +103,8 @@ export class LedgerTurns {
       }),
       timeOf: (reply) => new ReplyReader(reply as Buffer).nowMs,
     });
-    this.#pacing.called();
     this.#options.track(
       round.then((reply) => {
-        this.#pacing.ended();
         if (reply.kind === 'reply') this.#conclude(groups, reply.value as Buffer);
         else for (const group of groups) for (const operation of group) operation.answer(reply);
       }),

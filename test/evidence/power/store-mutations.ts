@@ -33,9 +33,6 @@ const DRIVER: readonly Mutation[] = [
   inRedis('late a second time is tried for ever', 'rounds.ts', "if (because === 'late' && this.#late) return LATE;", '', {
     file: 'test/unit/stores/redis/rounds.test.ts',
   }),
-  inRedis('a call that hangs holds all others', 'call-pacing.ts', 'setTimeout(this.#now, BEHIND_MS_MAX)', 'setTimeout(this.#now, 500)', {
-    file: 'test/unit/stores/redis/call-pacing.test.ts',
-  }),
   inRedis(
     'a key without its team',
     'redis-keys.ts',
