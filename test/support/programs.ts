@@ -42,12 +42,7 @@ const FRONTS = [...EVIDENCE, ...BENCH] as const;
 export const PROGRAMS = {
   'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
-  chromium: {
-    package: 'chromium',
-    file: '/usr/bin/chromium',
-    for: ['test:evidence', 'pictures'],
-    why: 'pages are looked at in a real browser',
-  },
+  chromium: { package: 'chromium', file: '/usr/bin/chromium', for: ['test:evidence', 'pictures'], why: 'pages in a real browser' },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
   promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'the alerts are tried on real metrics' },
   openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
