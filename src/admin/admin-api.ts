@@ -175,10 +175,11 @@ export class AdminApi {
       ),
     listPlans: () => Promise.resolve({ value: { plans: this.#options.operations.listPlans() } }),
     applyPlan: async ({ parameter }) =>
-      done(await this.#options.operations.applyPlan(parameter), (applied) => ({
-        value: applied,
-        audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed },
-      })),
+      done(
+        await this.#options.operations.applyPlan(parameter),
+        (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
+        'path',
+      ),
     live: async () => ({ value: await this.#options.live() }),
   };
 

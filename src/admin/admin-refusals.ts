@@ -16,7 +16,8 @@ export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this addr
 ]);
 const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
-export function refusalOf(refusal: AdminRefusal | StoreUnavailable): Refusal {
+/** `planIn` is where the request named the plan: an unknown one in the path is a path that is not there. */
+export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'body' | 'path' = 'body'): Refusal {
   switch (refusal.kind) {
     case 'unavailable':
       return STORE_AWAY;
@@ -25,7 +26,9 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable): Refusal {
     case 'no_such_key':
       return NO_KEY;
     case 'no_such_plan':
-      return refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`);
+      return planIn === 'path'
+        ? refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`)
+        : refuse('validation_error', `plan: there is no such plan; there are ${refusal.plans.join(', ')}.`);
     case 'plan_takes_no_credit':
       return refuse('validation_error', `plan: ${refusal.plan} has billing quota, which takes no credit.`);
     case 'balance_too_large':

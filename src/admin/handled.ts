@@ -13,6 +13,7 @@ export async function withId(segment: string, none: Refusal, use: (id: string) =
   return id === undefined ? none : use(id);
 }
 
-export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled): Handled {
-  return result.kind === 'done' ? handled(result.value) : refusalOf(result);
+/** `planIn` as in `refusalOf`. */
+export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled, planIn?: 'body' | 'path'): Handled {
+  return result.kind === 'done' ? handled(result.value) : refusalOf(result, planIn);
 }

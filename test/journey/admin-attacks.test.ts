@@ -142,7 +142,7 @@ const REQUESTS: readonly Attack[] = [
     400,
   ],
   ['a prototype', post([HOST, RIGHT, JSON_TYPE], '{"__proto__":{"plan":"pro"},"name":"Intruder"}'), 400],
-  ['a prototype’s plan', post([HOST, RIGHT, JSON_TYPE], '{"name":"Intruder","plan":"__proto__"}'), 404],
+  ['a prototype’s plan', post([HOST, RIGHT, JSON_TYPE], '{"name":"Intruder","plan":"__proto__"}'), 400],
   ['an object for a name', post([HOST, RIGHT, JSON_TYPE], '{"name":{"$ne":""},"plan":"pro"}'), 400],
   ['brackets without end', post([HOST, RIGHT, JSON_TYPE], '['.repeat(16_000)), 400],
   ['a direction mark in a name', post([HOST, RIGHT, JSON_TYPE], '{"name":"In\\u202etruder","plan":"pro"}'), 400],
@@ -220,7 +220,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
 
     test('is refused with another path or another body, and free again behind a refusal', async () => {
       const headers = fresh();
-      expectProblem(await call('POST', '/teams', { headers, body: { name: 'Free', plan: 'none' } }), 'not_found');
+      expectProblem(await call('POST', '/teams', { headers, body: { name: 'Free', plan: 'none' } }), 'validation_error');
       const { team_id: id } = await answered('createTeam', call('POST', '/teams', { headers, body: { name: 'Free', plan: 'pro' } }));
       expectProblem(await call('POST', '/teams', { headers, body: { name: 'Freed', plan: 'pro' } }), 'validation_error');
       expectProblem(await call('POST', `/teams/${String(id)}/keys`, { headers, body: { mode: 'live' } }), 'validation_error');

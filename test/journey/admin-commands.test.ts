@@ -76,6 +76,15 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'updateTeam',
+    what: 'name',
+    method: 'PATCH',
+    path: team,
+    body: { name: 'Équipe “B”' },
+    command: ({ id }) => ['team', 'update', id, '--name', 'Équipe “B”'],
+    drawn: ['team_id', 'created_at'],
+  },
+  {
+    id: 'updateTeam',
     what: 'credit',
     method: 'PATCH',
     path: team,

@@ -55,6 +55,14 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     expectProblem(await usage(), 'key_revoked');
   });
 
+  test('a team is renamed, and an unknown plan in the same change refuses all of it', async () => {
+    const id = String((await makeTeam('Before'))['team_id']);
+    const detail = expectProblem(await call('PATCH', `/teams/${id}`, { body: { name: 'After', plan: 'none' } }), 'validation_error');
+    expect(detail).toBe('plan: there is no such plan; there are pro, prepaid.');
+    expect(await answered('showTeam', call('GET', `/teams/${id}`))).toMatchObject({ name: 'Before' });
+    expect(await answered('updateTeam', call('PATCH', `/teams/${id}`, { body: { name: 'After' } }))).toMatchObject({ name: 'After' });
+  });
+
   test('a plan is brought to its teams, and told who was behind', async () => {
     const id = String((await makeTeam('Behind', 'pro'))['team_id']);
     const { teams } = setting.gateway.store;
@@ -144,7 +152,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     ['an unknown id', 'GET', '/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', undefined, 'not_found'],
     ['an unknown key', 'POST', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC/revoke', undefined, 'not_found'],
     ['an unknown plan', 'POST', '/plans/none/apply', undefined, 'not_found'],
-    ['a plan that is none', 'POST', '/teams', { name: 'A', plan: 'none' }, 'not_found'],
+    ['a plan that is none', 'POST', '/teams', { name: 'A', plan: 'none' }, 'validation_error'],
     ['another method', 'DELETE', '/teams', undefined, 'method_not_allowed'],
     ['a limit of 0', 'GET', '/teams?limit=0', undefined, 'validation_error'],
     ['a limit of 201', 'GET', '/teams?limit=201', undefined, 'validation_error'],

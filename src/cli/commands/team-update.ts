@@ -1,33 +1,39 @@
-// lingate team update: puts a team on another plan, adds credit, or both at once.
+// lingate team update: gives a team another name or plan, adds credit, or all of it at once.
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { readId, readMinor } from '../operand.ts';
+import { readId, readMinor, readName } from '../operand.ts';
 import { teamText } from '../team-text.ts';
 import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamUpdate: Command = {
   name: 'team update',
-  summary: "Changes a team's plan or adds to its credit.",
-  usage: 'TEAM [--plan PLAN] [--add-credit-minor N]',
+  summary: "Changes a team's plan or name, or adds to its credit.",
+  usage: 'TEAM [--plan PLAN] [--name NAME] [--add-credit-minor N]',
   about: 'It holds from the next request on. A plan with another period length starts a new period.',
   operands: ['TEAM'],
   flags: {
     plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', fallback: 'stays as it is' },
+    name: { kind: 'text', value: 'NAME', summary: 'another name for the team', fallback: 'stays as it is' },
     'add-credit-minor': { kind: 'text', value: 'N', summary: 'credit to add, in minor units (cents); only with a credit plan' },
   },
   examples: [
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --plan pro',
+    'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --name "Web shop"',
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --add-credit-minor 2500',
   ],
   async run(context) {
     const plan = context.text('plan');
     const credit = context.text('add-credit-minor');
-    if (plan === undefined && credit === undefined) throw new UsageError('nothing to change; give --plan or --add-credit-minor');
+    const given = context.text('name');
+    if (plan === undefined && given === undefined && credit === undefined) {
+      throw new UsageError('nothing to change; give --plan, --name or --add-credit-minor');
+    }
+    const name = given === undefined ? undefined : readName('name', given);
     const addCreditMinor = credit === undefined ? undefined : readMinor('add-credit-minor', credit, 1);
     const teamId = readId('team', context.operands[0]!, TEAMS_WHERE);
     await withAdmin(context, async (admin) => {
-      const team = valueOf(await admin.updateTeam(teamId, { plan, addCreditMinor }), '--add-credit-minor');
+      const team = valueOf(await admin.updateTeam(teamId, { name, plan, addCreditMinor }), '--add-credit-minor');
       context.print(teamReport(team), () => teamText(team));
     });
   },

@@ -21,7 +21,7 @@ const COMPARED_MAX = 10_000;
 async function question({ parameters, formToken }: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
   const name = parameters['name'] ?? '';
   const compared = await operations.comparePlan(name, COMPARED_MAX);
-  if (compared.kind !== 'done') return refusalOf(compared);
+  if (compared.kind !== 'done') return refusalOf(compared, 'path');
   const { behind, complete, examples } = compared.value;
   const form = postForm({
     action: `/plans/${name}/apply`,
@@ -56,7 +56,7 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
     case 'no_such_key':
     case 'plan_takes_no_credit':
     case 'balance_too_large':
-      return refusalOf(stands);
+      return refusalOf(stands, 'path');
   }
 }
 
