@@ -7,6 +7,7 @@ import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteRow, RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
+import type { ClientAddressReader } from '../domain/client-address.ts';
 import { credentialReader } from '../domain/credentials.ts';
 import type { Languages } from '../domain/languages.ts';
 import {
@@ -149,7 +150,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   const { store, keys, metrics, languages, now } = parts;
   const onShed: OnShed = (reason) => metrics.shed(reason);
   return {
-    'access-log': accessLogStep({ log: observed(parts), now, clientOf: clientReaderOf(config) }),
+    'access-log': accessLogStep({ log: observed(parts), now, client: clientReaderOf(config) }),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep({ directory: keys, now, bound: addressBoundOf(config, now) }),
@@ -177,15 +178,15 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   };
 }
 
-function addressBoundOf({ limits, listenTrustedProxies }: Config, now: () => number): AddressBound | undefined {
+function addressBoundOf({ limits, listenTrustedProxies, listenClientAddress }: Config, now: () => number): AddressBound | undefined {
   const perMinute = limits.unknownKeysPerMinute;
   if (perMinute === 0) return undefined;
-  return { limit: new AddressLimit({ perMinute, now }), clientOf: clientAddressReader(listenTrustedProxies) };
+  return { limit: new AddressLimit({ perMinute, now }), client: clientAddressReader(listenTrustedProxies, listenClientAddress) };
 }
 
 /** `undefined` without trusted proxies: whose address the connection's is cannot be known then. */
-function clientReaderOf({ listenTrustedProxies }: Config): ((headers: Readonly<Record<string, string>>) => string) | undefined {
-  return listenTrustedProxies.length === 0 ? undefined : clientAddressReader(listenTrustedProxies);
+function clientReaderOf({ listenTrustedProxies, listenClientAddress }: Config): ClientAddressReader | undefined {
+  return listenTrustedProxies.length === 0 ? undefined : clientAddressReader(listenTrustedProxies, listenClientAddress);
 }
 
 /** Each access entry goes to the log, the metrics and the live window. */

@@ -27,6 +27,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'admin.token': (c) => c.admin?.token,
   listener: (c) => c.listener,
   listen_trusted_proxies: (c) => c.listenTrustedProxies,
+  listen_client_address: (c) => c.listenClientAddress,
   tls: (c) => c.tls,
   'service.name': (c) => c.service.name,
   'service.docs_url': (c) => c.service.docsUrl,

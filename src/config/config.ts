@@ -22,6 +22,8 @@ export interface Config {
   readonly listener: 'uws' | 'node';
   /** IP addresses and CIDR ranges. */
   readonly listenTrustedProxies: readonly string[];
+  /** The field in which these say where a request comes from. */
+  readonly listenClientAddress: 'x-forwarded-for' | 'forwarded';
   /** Absolute paths; `undefined` without TLS. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** `docsUrl` has no slash at its end. */
@@ -123,6 +125,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
     admin: raw.admin,
     listener: raw.listener,
     listenTrustedProxies: raw.listen_trusted_proxies,
+    listenClientAddress: raw.listen_client_address,
     tls: raw.tls && { certFile: besideFile(raw.tls.cert_file, file), keyFile: besideFile(raw.tls.key_file, file) },
     service: { name: service.name, docsUrl: withoutSlash(service.docs_url) },
     store: raw.store,

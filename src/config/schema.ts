@@ -91,6 +91,7 @@ export const ConfigFile = Type.Object(
     admin: Type.Optional(Type.Object({ token: Type.Unknown() }, closed)),
     listener: Type.Enum(['uws', 'node'], { default: 'uws' }),
     listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
+    listen_client_address: Type.Enum(['x-forwarded-for', 'forwarded'], { default: 'x-forwarded-for' }),
     tls: Type.Optional(Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, closed)),
     service: Type.Object(
       {

@@ -4,18 +4,26 @@ import { REMOTE_ADDRESS } from '../core/exchange.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What is read of a request. */
-export const CLIENT_ADDRESS_HEADERS = [REMOTE_ADDRESS, 'forwarded', 'x-forwarded-for'] as const;
+/** The field that the proxies in front write. They pass the other one on as the caller sent it, so it is never believed. */
+export type AddressField = 'x-forwarded-for' | 'forwarded';
 
-/** `trusted` are IP addresses and CIDR ranges. The answer is an IP address in its shortest form, empty where there is none. */
-export function clientAddressReader(trusted: readonly string[]): (headers: Headers) => string {
+export interface ClientAddressReader {
+  /** What it reads of a request. */
+  readonly headers: readonly string[];
+  /** An IP address in its shortest form, empty where there is none. */
+  read(headers: Headers): string;
+}
+
+/** `trusted` are IP addresses and CIDR ranges. */
+export function clientAddressReader(trusted: readonly string[], field: AddressField): ClientAddressReader {
   const proxies = blockListOf(trusted);
   const isTrusted = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  return (headers) => {
+  const addressesIn = field === 'forwarded' ? addressesInForwarded : addressesInXForwardedFor;
+  const read = (headers: Headers): string => {
     let client = normalised(headers[REMOTE_ADDRESS] ?? '') ?? '';
     if (client === '' || !isTrusted(client)) return client;
     // The last one was written by the proxy that is nearest to us.
-    for (const text of forwardedFor(headers).toReversed()) {
+    for (const text of addressesIn(headers[field] ?? '').toReversed()) {
       const address = normalised(text);
       // Not an address: nothing that is said of what lies before it can be trusted.
       if (address === undefined) return client;
@@ -24,6 +32,7 @@ export function clientAddressReader(trusted: readonly string[]): (headers: Heade
     }
     return client;
   };
+  return { headers: trusted.length === 0 ? [REMOTE_ADDRESS] : [REMOTE_ADDRESS, field], read };
 }
 
 function blockListOf(trusted: readonly string[]): BlockList {
@@ -37,15 +46,44 @@ function blockListOf(trusted: readonly string[]): BlockList {
   return list;
 }
 
-/** `Forwarded` (RFC 7239) where it is sent, else `X-Forwarded-For`: addresses as written, without ports and brackets. */
-function forwardedFor(headers: Headers): string[] {
-  const forwarded = headers['forwarded'];
-  if (forwarded === undefined)
-    return (headers['x-forwarded-for'] ?? '')
-      .split(',')
-      .filter((part) => part.trim() !== '')
-      .map(bare);
-  return forwarded.split(',').map((element) => bare(/(?:^|;)\s*for=("[^"]*"|[^;\s]*)/i.exec(element)?.[1] ?? ''));
+/** The addresses as written, without ports and brackets. A repeated field is joined by commas, in its order. */
+function addressesInXForwardedFor(value: string): string[] {
+  return value
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map(bare);
+}
+
+/** Likewise, of `Forwarded` (RFC 7239). An element that does not say for whom it is hides what lies before it. */
+function addressesInForwarded(value: string): string[] {
+  const elements = splitUnquoted(value, ',');
+  // A quote that the caller left open takes in what the proxies have added: then nothing can be believed.
+  if (elements === undefined) return [''];
+  return elements.filter((element) => element.trim() !== '').map(forOf);
+}
+
+/** Empty where there is none, or more than one. */
+function forOf(element: string): string {
+  const found = splitUnquoted(element, ';')!.flatMap((pair) => /^\s*for\s*=(.*)$/is.exec(pair)?.[1] ?? []);
+  return found.length === 1 ? bare(found[0]!) : '';
+}
+
+/** Splits at the marks outside quotes, in one pass; `undefined` when a quote is left open. */
+function splitUnquoted(value: string, mark: ',' | ';'): string[] | undefined {
+  const parts: string[] = [];
+  let from = 0;
+  let quoted = false;
+  for (let at = 0; at < value.length; at++) {
+    const char = value[at];
+    if (char === '"') quoted = !quoted;
+    else if (char === '\\' && quoted) at++;
+    else if (char === mark && !quoted) {
+      parts.push(value.slice(from, at));
+      from = at + 1;
+    }
+  }
+  parts.push(value.slice(from));
+  return quoted ? undefined : parts;
 }
 
 /** `"[2001:db8::1]:4711"`, `192.0.2.1:80`, `2001:db8::1`: the address alone. */

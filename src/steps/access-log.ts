@@ -3,7 +3,7 @@ import type { Outcome } from '../core/outcome.ts';
 import { problems } from '../core/problem.ts';
 import type { Route } from '../core/route.ts';
 import type { HeadStep } from '../core/step.ts';
-import { CLIENT_ADDRESS_HEADERS } from '../domain/client-address.ts';
+import type { ClientAddressReader } from '../domain/client-address.ts';
 import { keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { AccessLog } from '../ports/access-entry.ts';
 
@@ -12,14 +12,14 @@ export interface AccessLogOptions {
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Reads the client's address from a request's fields; without it the entry has none. */
-  readonly clientOf?: ((headers: Readonly<Record<string, string>>) => string) | undefined;
+  readonly client?: ClientAddressReader | undefined;
 }
 
-export function accessLogStep({ log, now, clientOf }: AccessLogOptions): HeadStep {
+export function accessLogStep({ log, now, client }: AccessLogOptions): HeadStep {
   return {
     kind: 'head',
     name: 'access-log',
-    ...(clientOf === undefined ? {} : { headers: CLIENT_ADDRESS_HEADERS }),
+    ...(client === undefined ? {} : { headers: client.headers }),
     run: () => undefined,
     settle(x, outcome) {
       const owner = x.get(keyOwnerSlot);
@@ -33,7 +33,7 @@ export function accessLogStep({ log, now, clientOf }: AccessLogOptions): HeadSte
         keyId: owner?.keyId,
         characters: outcome.kind === 'reply' || outcome.kind === 'stream' ? (stats?.characters ?? 0) : 0,
         attempts: stats?.attempts ?? 0,
-        client: clientOf?.(x.head.headers),
+        client: client?.read(x.head.headers),
         durationMs: now() - x.startedAtMs,
         storeMs: stats?.storeMs ?? 0,
         engineMs: stats?.engineMs ?? 0,

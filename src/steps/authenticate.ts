@@ -3,7 +3,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { CLIENT_ADDRESS_HEADERS } from '../domain/client-address.ts';
+import type { ClientAddressReader } from '../domain/client-address.ts';
 import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -12,7 +12,7 @@ import type { KeyDirectory, KeyOwner, UnknownKeyLimit } from '../ports/key-direc
 /** A bound on the unknown keys of one address, and how a request's address is read. */
 export interface AddressBound {
   readonly limit: UnknownKeyLimit;
-  readonly clientOf: (headers: Readonly<Record<string, string>>) => string;
+  readonly client: ClientAddressReader;
 }
 
 export interface AuthenticateOptions {
@@ -30,10 +30,10 @@ export function authenticateStep({ directory, now, bound }: AuthenticateOptions)
   return {
     kind: 'body',
     name: 'authenticate',
-    ...(bound === undefined ? {} : { headers: CLIENT_ADDRESS_HEADERS }),
+    ...(bound === undefined ? {} : { headers: bound.client.headers }),
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return undefined;
-      if (bound?.limit.reached(bound.clientOf(x.head.headers)) === true) return TOO_MANY_UNKNOWN;
+      if (bound?.limit.reached(bound.client.read(x.head.headers)) === true) return TOO_MANY_UNKNOWN;
       const startedAtMs = now();
       const found = directory.find(x.need(keyDigestSlot));
       if (!(found instanceof Promise)) return recognise(x, found, bound);
@@ -47,7 +47,7 @@ export function authenticateStep({ directory, now, bound }: AuthenticateOptions)
 
 function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, bound: AddressBound | undefined): Outcome | undefined {
   if (found === undefined) {
-    bound?.limit.add(bound.clientOf(x.head.headers));
+    bound?.limit.add(bound.client.read(x.head.headers));
     return UNKNOWN_KEY;
   }
   if ('kind' in found) return STORE_UNAVAILABLE;

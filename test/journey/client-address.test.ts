@@ -22,7 +22,7 @@ describe('behind a trusted proxy', () => {
   onEveryGateway({ config: { listen_trusted_proxies: ['127.0.0.0/8'] } }, (setting) => {
     test('it is what the proxy says, also for requests that match nothing', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).toMatchObject({ client: '203.0.113.9', code: 'unauthorized' });
-      expect(await clientOf(setting, { forwarded: 'for="[2001:db8::9]:1"' })).toMatchObject({ client: '2001:db8::9' });
+      expect(await clientOf(setting, { 'x-forwarded-for': '192.0.2.1, [2001:db8::9]:1' })).toMatchObject({ client: '2001:db8::9' });
       expect(await clientOf(setting, {})).toMatchObject({ client: '127.0.0.1' });
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' }, '/nowhere')).toMatchObject({
         client: '203.0.113.9',
@@ -34,6 +34,23 @@ describe('behind a trusted proxy', () => {
       expect(await clientOf(setting, { 'remote-address': '203.0.113.9', 'x-real-ip': '203.0.113.9' })).toMatchObject({
         client: '127.0.0.1',
       });
+    });
+  });
+});
+
+describe('of the two fields, only the one that the proxies write is believed', () => {
+  const trusted = { listen_trusted_proxies: ['127.0.0.0/8'] };
+  const both = { forwarded: 'for=203.0.113.1', 'x-forwarded-for': '203.0.113.2' };
+  onEveryGateway({ config: trusted }, (setting) => {
+    test('X-Forwarded-For, where nothing is said', async () => {
+      expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.2' });
+      expect(await clientOf(setting, { forwarded: both.forwarded })).toMatchObject({ client: '127.0.0.1' });
+    });
+  });
+  onEveryGateway({ config: { ...trusted, listen_client_address: 'forwarded' } }, (setting) => {
+    test('Forwarded, where it is said', async () => {
+      expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.1' });
+      expect(await clientOf(setting, { 'x-forwarded-for': both['x-forwarded-for'] })).toMatchObject({ client: '127.0.0.1' });
     });
   });
 });

@@ -3,8 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { REMOTE_ADDRESS } from '../../../src/core/exchange.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 
-const read = clientAddressReader(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']);
-const client = (remote: string, headers: Readonly<Record<string, string>> = {}): string => read({ [REMOTE_ADDRESS]: remote, ...headers });
+const TRUSTED = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'];
+const appended = clientAddressReader(TRUSTED, 'x-forwarded-for');
+const standard = clientAddressReader(TRUSTED, 'forwarded');
+type Fields = Readonly<Record<string, string>>;
+const client = (remote: string, headers: Fields = {}): string => appended.read({ [REMOTE_ADDRESS]: remote, ...headers });
 
 describe('the address of a client', () => {
   test.each<[string, string, Record<string, string>, string]>([
@@ -16,14 +19,9 @@ describe('the address of a client', () => {
     ['is the farthest where all are trusted', '10.1.2.3', { 'x-forwarded-for': '10.0.0.1, 10.0.0.2' }, '10.0.0.1'],
     ['ends at what is no address', '10.1.2.3', { 'x-forwarded-for': '198.51.100.4, unknown, 10.0.0.2' }, '10.0.0.2'],
     ['comes with a port', '10.1.2.3', { 'x-forwarded-for': '198.51.100.4:4711' }, '198.51.100.4'],
-    [
-      'comes by Forwarded, which goes first',
-      '10.1.2.3',
-      { forwarded: 'for=198.51.100.9;proto=https', 'x-forwarded-for': '1.1.1.1' },
-      '198.51.100.9',
-    ],
-    ['comes by Forwarded in IPv6', '10.1.2.3', { forwarded: 'by=x; For="[2001:4860::1]:80"' }, '2001:4860::1'],
-    ['is hidden by an obfuscated name', '10.1.2.3', { forwarded: 'for=_secret' }, '10.1.2.3'],
+    ['comes in IPv6 with a port', '10.1.2.3', { 'x-forwarded-for': '[2001:4860::1]:4711' }, '2001:4860::1'],
+    ['is not what Forwarded says', '10.1.2.3', { forwarded: 'for=1.1.1.1', 'x-forwarded-for': '198.51.100.4' }, '198.51.100.4'],
+    ['is the proxy’s where only Forwarded speaks', '10.1.2.3', { forwarded: 'for=1.1.1.1' }, '10.1.2.3'],
     [
       'is told in its shortest form',
       '2001:0db8:0000:0000:0000:0000:0000:0001',
@@ -40,5 +38,31 @@ describe('the address of a client', () => {
     ['never holds what is no address', '10.1.2.3', { 'x-forwarded-for': '"},{"code":"ok' }, '10.1.2.3'],
   ])('%s', (_what, remote, headers, expected) => {
     expect(client(remote, headers)).toBe(expected);
+  });
+});
+
+describe('the address of a client behind proxies that write Forwarded', () => {
+  test.each<[string, Fields, string]>([
+    ['is what the nearest says', { forwarded: 'for=198.51.100.9;proto=https' }, '198.51.100.9'],
+    ['is not what X-Forwarded-For says', { forwarded: 'for=198.51.100.9', 'x-forwarded-for': '1.1.1.1' }, '198.51.100.9'],
+    ['is the proxy’s where only X-Forwarded-For speaks', { 'x-forwarded-for': '1.1.1.1' }, '10.1.2.3'],
+    ['is not what the client claims before it', { forwarded: 'for=1.1.1.1, for=198.51.100.9, for=10.0.0.2' }, '198.51.100.9'],
+    ['comes in IPv6', { forwarded: 'by=x; For="[2001:4860::1]:80"' }, '2001:4860::1'],
+    ['is hidden by an obfuscated name', { forwarded: 'for=_secret' }, '10.1.2.3'],
+    ['is hidden by an obfuscated port’s owner', { forwarded: 'for=1.1.1.1, for="_gazonk:_x"' }, '10.1.2.3'],
+    ['is hidden where the nearest does not say it', { forwarded: 'for=1.1.1.1, proto=https' }, '10.1.2.3'],
+    ['is hidden where the nearest says two', { forwarded: 'for=1.1.1.1;for=2.2.2.2' }, '10.1.2.3'],
+    ['is not taken from another parameter', { forwarded: 'host="a;for=1.1.1.1;b";for=198.51.100.9' }, '198.51.100.9'],
+    ['is not forged by a quote that is left open', { forwarded: 'for=1.1.1.1;x=", for=198.51.100.9' }, '10.1.2.3'],
+    ['is not forged by a quote that the proxy’s own closes', { forwarded: 'for=1.1.1.1;x=", for="[2001:4860::1]"' }, '10.1.2.3'],
+    ['is not forged by an escaped quote', { forwarded: 'for=1.1.1.1;x="\\", for="[2001:4860::1]"' }, '10.1.2.3'],
+  ])('%s', (_what, headers, expected) => {
+    expect(standard.read({ [REMOTE_ADDRESS]: '10.1.2.3', ...headers })).toBe(expected);
+  });
+
+  test('asks for its field alone', () => {
+    expect(appended.headers).toEqual([REMOTE_ADDRESS, 'x-forwarded-for']);
+    expect(standard.headers).toEqual([REMOTE_ADDRESS, 'forwarded']);
+    expect(clientAddressReader([], 'forwarded').headers).toEqual([REMOTE_ADDRESS]);
   });
 });
