@@ -1,4 +1,4 @@
-// Periods: ISO 8601 durations by the UTC calendar, the n-th counted from the team's creation, never from the one before.
+// Periods: ISO 8601 durations by the UTC calendar, the n-th counted from an anchor, never from the one before.
 
 /** Whole units of an ISO 8601 duration. */
 export interface Duration {

@@ -16,7 +16,7 @@ export interface NewTeam {
 }
 
 export interface Team extends NewTeam {
-  /** By the store's clock; the anchor of the team's periods. */
+  /** By the store's clock; what the team's periods are counted from, until their length is changed. */
   readonly createdAtMs: number;
 }
 
@@ -110,7 +110,10 @@ export interface TeamRegistry {
   /** The same page with what its teams have used, in one question to the store. */
   pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable>;
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable>;
-  /** Holds from the next admission on. A changed period length starts a new period. */
+  /**
+   * Holds from the next admission on. With another period length a period begins at this moment, from which the next ones are
+   * counted: what was used before stays with the period that it closes.
+   */
   updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable>;
   /** The key works at once, on every node. */
   createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable>;

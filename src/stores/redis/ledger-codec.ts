@@ -75,7 +75,7 @@ function writeOffer(call: Buffer, numbers: DataView, at: number, offer: Offer | 
   if (offer === undefined) return at + 1;
   numbers.setFloat64(at + 1, offer.startMs);
   numbers.setFloat64(at + 9, offer.endMs);
-  numbers.setFloat64(at + 17, offer.createdMs);
+  numbers.setFloat64(at + 17, offer.anchorMs);
   return writeText(call, at + 25, offer.length);
 }
 

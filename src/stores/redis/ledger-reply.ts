@@ -5,7 +5,7 @@ import type { Admission, AdmissionRequest, Placed, Resolution } from '../../port
 /** Answers that say that nothing was done. */
 export type Undone =
   | { readonly kind: 'late' }
-  | { readonly kind: 'period'; readonly createdMs: number; readonly length: string }
+  | { readonly kind: 'period'; readonly anchorMs: number; readonly length: string }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** Reads a reply from front to back. */
@@ -95,7 +95,7 @@ export class ReplyReader {
   #undone(letter: 'T' | 'P' | 'F'): Undone {
     if (letter === 'T') return { kind: 'late' };
     if (letter === 'F') return { kind: 'failed', message: this.#text() };
-    return { kind: 'period', createdMs: this.#number(), length: this.#text() };
+    return { kind: 'period', anchorMs: this.#number(), length: this.#text() };
   }
 
   #letter(): string {

@@ -139,7 +139,7 @@ export class LedgerTurns {
     let offer: Offer | undefined;
     if (answer.kind === 'period') {
       try {
-        offer = boundsFor(nowMs, answer.createdMs, answer.length);
+        offer = boundsFor(nowMs, answer.anchorMs, answer.length);
       } catch (error) {
         // The dataset is broken: only this operation fails, the others get their answers.
         return this.#fail(operation, error instanceof Error ? error.message : 'a period cannot be read');

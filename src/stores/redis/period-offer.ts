@@ -5,14 +5,14 @@ import { parseDuration, periodAt } from '../../domain/period.ts';
 export interface Offer {
   readonly startMs: number;
   readonly endMs: number;
-  readonly createdMs: number;
+  readonly anchorMs: number;
   /** ISO 8601 duration. */
   readonly length: string;
 }
 
-/** The period that contains `nowMs`, by the team's creation and its period's length. Throws when that is no duration. */
-export function boundsFor(nowMs: number, createdMs: number, length: string): Offer {
+/** The period that contains `nowMs`, counted from `anchorMs` by the period's length. Throws when that is no duration. */
+export function boundsFor(nowMs: number, anchorMs: number, length: string): Offer {
   const duration = parseDuration(length);
   if (duration === undefined) throw new Error('a team has a period that is not a duration');
-  return { ...periodAt(createdMs, duration, nowMs), createdMs, length };
+  return { ...periodAt(anchorMs, duration, nowMs), anchorMs, length };
 }

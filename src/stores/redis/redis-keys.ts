@@ -4,7 +4,8 @@
  * What each holds, besides what scripts find beside `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
  *
  * - `:team` hash: the team's record, its plan, books and keys' states
- * - `:use:<number>` hash of the settled counts of a period that was left: `characters`, `<key>:c`, `<key>:r`
+ * - `:use:<number>` hash of a period that was left: settled counts (`characters`, `<key>:c`, `<key>:r`), its bounds (`starts`,
+ *   `ends`) and the plan that held in it (`plan`, `p`, `currency`)
  * - `:keys` hash of the keys' records
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
  * - `:pairs` hash from glossary to what it holds (glossary-record.ts), apart from the records so that an admission reads a

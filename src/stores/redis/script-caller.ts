@@ -56,5 +56,5 @@ export class ScriptCaller {
 /** As the scripts read them; all empty when none were asked for. */
 function offerWords(offer: Offer | undefined): readonly string[] {
   if (offer === undefined) return ['', '', '', ''];
-  return [String(offer.startMs), String(offer.endMs), offer.length, String(offer.createdMs)];
+  return [String(offer.startMs), String(offer.endMs), offer.length, String(offer.anchorMs)];
 }

@@ -58,12 +58,16 @@ export class RegistryWork {
     return team.no;
   }
 
-  startPeriod(teamId: string, nowMs: number): void {
+  /** Runs `change`, which writes the team's limits, and begins a period at this moment. */
+  startPeriod(teamId: string, nowMs: number, change: () => void): void {
     const { books, expiry } = this.#parts;
+    const before = books.team(teamId);
+    if (before !== undefined) expiry.leavePeriod(before.no, before.counts.periodNo, nowMs);
+    change();
     // The team's limits have just been written, and memory has the old ones.
     books.forget();
     const team = books.team(teamId);
-    if (team !== undefined) expiry.startPeriod(team, nowMs);
+    if (team !== undefined) expiry.startPeriod(team, nowMs, nowMs);
     books.flush();
   }
 }

@@ -5,6 +5,7 @@ import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
+import { PERIODS } from './schema-periods.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
 export const APPLICATION_ID = 0x4c474154;
@@ -147,6 +148,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   },
   DICTIONARIES,
   OPERATIONS,
+  PERIODS,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

@@ -96,9 +96,11 @@ export class SqliteTeamRegistry implements TeamRegistry {
       if (change.addMicro !== undefined && !isSound) return OUT_OF_BOUNDS;
       if (change.name !== undefined) this.#teams.setName(no, change.name);
       if (change.plan !== undefined) {
-        assertPeriod(change.plan.limits);
-        this.#teams.setPlan(no, change.plan.name, change.plan.limits);
-        if (change.plan.limits.period !== team.limits.period) this.#work.startPeriod(teamId, nowMs);
+        const { name, limits } = change.plan;
+        assertPeriod(limits);
+        const setPlan = (): void => this.#teams.setPlan(no, name, limits);
+        if (limits.period === team.limits.period) setPlan();
+        else this.#work.startPeriod(teamId, nowMs, setPlan);
       }
       if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
       return this.#teams.get(no).team;

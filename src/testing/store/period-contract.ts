@@ -1,4 +1,4 @@
-// Part of the store contract: periods counted from the team's creation, and reservations that stay in theirs.
+// Part of the store contract: periods counted from the team's creation (from a change of their length: plan-change-contract.ts), and reservations that stay in theirs.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';

@@ -38,19 +38,46 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 20, heldCharacters: 0 });
   });
 
-  it('a changed period length starts a new period at once, counted from the team’s creation', async () => {
+  it('a changed period length begins a period at the change, from which the next ones are counted', async () => {
     const createdMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
     await team.commit((await team.reserve(10)).requestId);
     subject.clock.step(25_000);
     await team.setLimits({ period: 'PT10S' });
-    expect(await team.usage()).toMatchObject({
-      periodStartMs: createdMs + 20_000,
-      periodEndMs: createdMs + 30_000,
-      characters: 0,
-      keys: [{ characters: 0, requests: 0 }],
-    });
-    expect((await team.admit()).kind).toBe('admitted');
+    for (const [periodStartMs, characters] of [
+      [createdMs + 25_000, 0],
+      [createdMs + 55_000, 0],
+    ] as const) {
+      subject.clock.set(periodStartMs);
+      const keys = [{ characters: 0, requests: 0 }];
+      expect(await team.usage(subject.again)).toMatchObject({ periodStartMs, periodEndMs: periodStartMs + 10_000, characters, keys });
+      await team.commit((await team.reserve(10)).requestId);
+      expect(await team.admit({ characters: 1 })).toMatchObject({ kind: 'quota_exceeded', periodEndMs: periodStartMs + 10_000 });
+    }
+  });
+
+  it('going back to the first length begins a period again: none that was left comes back, and none is counted twice', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M' });
+    await team.commit((await team.reserve(7)).requestId);
+    subject.clock.step(5000);
+    await team.setLimits({ period: 'PT1H' });
+    await team.commit((await team.reserve(3)).requestId);
+    subject.clock.step(5000);
+    await team.setLimits({ period: 'P1M' });
+    const usage = await team.usage();
+    expect(usage).toMatchObject({ periodStartMs: subject.clock.nowMs(), characters: 0, keys: [{ characters: 0, requests: 0 }] });
+    await team.reserve(10);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+  });
+
+  it('the overage of a period is that of what was used since the change', async () => {
+    const overage = { characterLimit: 10, overageCharacters: 5, overageCapMinor: 50, minorPerMillion: 10_000_000 };
+    const team = await teamUnderTest(subject.store, { ...overage, period: 'PT60S' });
+    await team.commit((await team.reserve(15)).requestId);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    await team.setLimits({ ...overage, period: 'PT90S' });
+    await team.commit((await team.reserve(15)).requestId);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
   it('an unchanged period length goes on counting', async () => {

@@ -192,6 +192,13 @@ const LUA: readonly Mutation[] = [
   ),
   inRedis('a full server settles nothing', 'lua/account.lua', 'if settles then', 'if false then', failures('settles what is open')),
   inRedis(
+    'a period after a change is counted from the creation',
+    'lua/team.lua',
+    'tonumber(got[6] or got[3])',
+    'tonumber(got[3])',
+    contract('Redis', 'plan changes'),
+  ),
+  inRedis(
     'run although it is late',
     'lua/ledger.lua',
     'if now > deadline then',
@@ -201,6 +208,13 @@ const LUA: readonly Mutation[] = [
 ];
 
 const SQLITE: readonly Mutation[] = [
+  inSqlite(
+    'a period after a change is counted from the creation',
+    'expiry.ts',
+    'SELECT coalesce(p.anchor_ms, t.created_at_ms)',
+    'SELECT t.created_at_ms',
+    contract('SQLite', 'plan changes'),
+  ),
   inSqlite(
     'no idempotency',
     'admissions.ts',

@@ -9,7 +9,7 @@ export type LedgerOperation =
 export interface LedgerOffer {
   readonly startMs: number;
   readonly endMs: number;
-  readonly createdMs: number;
+  readonly anchorMs: number;
   readonly length: string;
 }
 
@@ -97,7 +97,7 @@ export function readLedgerCall(keys: readonly string[], call: Buffer): LedgerCal
 }
 
 function readOffer(bytes: Bytes): LedgerOffer {
-  return { startMs: bytes.number(), endMs: bytes.number(), createdMs: bytes.number(), length: bytes.text() };
+  return { startMs: bytes.number(), endMs: bytes.number(), anchorMs: bytes.number(), length: bytes.text() };
 }
 
 function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
@@ -131,8 +131,8 @@ export function writeReply(nowMs: number, answers: readonly Buffer[]): Buffer {
 
 export const TOO_LATE = Buffer.from('T');
 
-export function periodQuestion(createdMs: number, length: string): Buffer {
-  return Buffer.concat([Buffer.from('P'), numbers(createdMs), text(length)]);
+export function periodQuestion(anchorMs: number, length: string): Buffer {
+  return Buffer.concat([Buffer.from('P'), numbers(anchorMs), text(length)]);
 }
 
 /** As the script says it; amounts of money in millionths. */

@@ -119,7 +119,7 @@ export class ModelServer {
     const account = this.#account(teamId);
     if (account === undefined || nowMs < (this.#periodEnds.get(teamId) ?? 0)) return undefined;
     const { createdAtMs, limits } = account.team;
-    const fits = offer !== undefined && offer.length === limits.period && offer.createdMs === createdAtMs;
+    const fits = offer !== undefined && offer.length === limits.period && offer.anchorMs === createdAtMs;
     if (fits && nowMs >= offer.startMs && nowMs < offer.endMs) return undefined;
     return periodQuestion(createdAtMs, limits.period);
   }

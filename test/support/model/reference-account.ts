@@ -39,6 +39,8 @@ export class ReferenceAccount {
   readonly team: Mutable<Team>;
   glossaries: readonly ReferenceGlossary[] = [];
   readonly #keys: Mutable<KeyUsage>[] = [];
+  /** Periods are counted from here: the creation, or the last change of their length. */
+  #anchorMs: number;
   /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
   #period: Period;
   #places: number[] = [];
@@ -46,6 +48,7 @@ export class ReferenceAccount {
 
   constructor(team: NewTeam, nowMs: number) {
     this.team = { ...team, createdAtMs: nowMs };
+    this.#anchorMs = nowMs;
     this.#period = this.#periodAt(nowMs);
   }
 
@@ -97,7 +100,10 @@ export class ReferenceAccount {
       this.team.limits = change.plan.limits;
     }
     this.team.balanceMicro = balanceMicro;
-    if (this.team.limits.period !== periodBefore) this.#startPeriod(nowMs);
+    if (this.team.limits.period !== periodBefore) {
+      this.#anchorMs = nowMs;
+      this.#startPeriod(nowMs);
+    }
     return { ...this.team };
   }
 
@@ -150,7 +156,7 @@ export class ReferenceAccount {
   #periodAt(nowMs: number): Period {
     const duration = parseDuration(this.team.limits.period);
     if (duration === undefined) throw new Error(`not a period: ${this.team.limits.period}`);
-    return periodAt(this.team.createdAtMs, duration, nowMs);
+    return periodAt(this.#anchorMs, duration, nowMs);
   }
 
   #rateRefusal(nowMs: number): Admission | undefined {

@@ -1,4 +1,4 @@
-// Periods follow the UTC calendar, counted from the team's creation.
+// Periods follow the UTC calendar, counted from an anchor.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDurations, parseDuration, periodAt, rfc3339 } from '../../../src/domain/period.ts';

@@ -1,6 +1,6 @@
 -- A call of the ledger, read: any number of operations, of any number of teams that share a slot, in one argument of bytes:
 -- `>dd` clock (negative for the server's own) and deadline; then per team, in the order of KEYS:
---   `>B` whether bounds of a period follow, `>dddBc0` their start and end, the team's creation and the period's length;
+--   `>B` whether bounds of a period follow, `>dddBc0` their start and end, what they are counted from and the period's length;
 --   `>I2` how many operations, and of each:
 --     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of the numbers below;
 --     of an admission `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair.
@@ -27,7 +27,7 @@ local function read_call(data)
     offered, at = byte(data, at), at + 1
     if offered == 1 then
       local offer = {}
-      offer.starts, offer.ends, offer.created, offer.length, at = parse('>dddBc0', data, at)
+      offer.starts, offer.ends, offer.anchor, offer.length, at = parse('>dddBc0', data, at)
       offers[k] = offer
     end
     count, at = parse('>I2', data, at)

@@ -10,7 +10,7 @@ local function general(team_key, first, last, now, offer, settles)
   end
   local account = open_account(team, offer or {}, now, { unpack(op_id, first, last) })
   if not account then
-    answer_all(first, last, 'P' .. pack('>dBc0', team.created, #team.length, team.length))
+    answer_all(first, last, 'P' .. pack('>dBc0', team.anchor, #team.length, team.length))
     return
   end
   for i = first, last do

@@ -13,7 +13,7 @@ local function standing()
   end
   local account = open_account(team, offer, now, {})
   if not account then
-    return ask_for_bounds(now, team.created, team.length)
+    return ask_for_bounds(now, team.anchor, team.length)
   end
   write_account(account)
   local open, fields, head = 0, call('HGETALL', account.ids.key), account.ids.head

@@ -21,30 +21,32 @@ end
 -- How long the counts of a period are kept after it was left.
 local USE_KEPT_MS = 400 * 86400 * 1000
 
--- Arguments 3 to 6: the bounds of a period that the driver computed, and what from; all '' when it was not asked.
+-- Arguments 3 to 6: the bounds of a period that the driver computed, and what from (its length, and the moment from which the
+-- team's periods are counted); all '' when it was not asked.
 local function read_offer()
-  return { starts = tonumber(text_at(3)), ends = tonumber(text_at(4)), length = text_at(5), created = tonumber(text_at(6)) }
+  return { starts = tonumber(text_at(3)), ends = tonumber(text_at(4)), length = text_at(5), anchor = tonumber(text_at(6)) }
 end
 
-local function fits(offer, created, length, now)
-  if not offer.ends or offer.length ~= length or offer.created ~= created or now >= offer.ends then
+local function fits(offer, anchor, length, now)
+  if not offer.ends or offer.length ~= length or offer.anchor ~= anchor or now >= offer.ends then
     return false
   end
-  -- A moment before the team's creation counts as its first period.
-  return now >= offer.starts or offer.starts == created
+  -- A moment before the anchor counts as its first period.
+  return now >= offer.starts or offer.starts == anchor
 end
 
-local function ask_for_bounds(now, created, length)
-  return { now, 'period', digits(created), length }
+local function ask_for_bounds(now, anchor, length)
+  return { now, 'period', digits(anchor), length }
 end
 
 -- A team's plan, counts, and what its periods are computed from; nil when there is none. `use` has the counts of earlier periods.
+-- Periods are counted from the last change of their length, which is `anchor`, or from the team's creation.
 local function read_team(team_key)
-  local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency')
+  local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency', 'anchor')
   if not got[1] or not got[2] then
     return nil
   end
-  local team = { key = team_key, plan = read_plan(got[1]), created = tonumber(got[3]), length = got[4], currency = got[5], use = {} }
+  local team = { key = team_key, plan = read_plan(got[1]), anchor = tonumber(got[6] or got[3]), length = got[4], currency = got[5], use = {} }
   team.number, team.starts, team.ends, team.used, team.balance = parse(BOOKS, got[2])
   return team
 end
@@ -64,22 +66,31 @@ local function counts_of_period(team)
   return counts
 end
 
+-- Leaves the team's period for the offered one. What it came to is kept with its bounds and the plan that held in it, if anything
+-- was charged or may still be.
+local function begin_period(team, offer)
+  -- Read although it should not exist yet: if it has a wrong type the script fails here, before anything is written.
+  call('HLEN', use_key(team.key, team.number))
+  local counts, head = counts_of_period(team), call('HGET', beside(team.key, 'ids'), 'h')
+  if counts.characters > 0 or (head and parse(HEAD_HELD, head) > 0) then
+    local kept = call('HMGET', team.key, 'plan', 'p', 'currency')
+    counts.starts, counts.ends = team.starts, min(team.ends, offer.starts)
+    counts.plan, counts.p, counts.currency = kept[1], kept[2], kept[3]
+    team.use[team.number] = counts
+  end
+  team.number, team.starts, team.ends, team.used = team.number + 1, offer.starts, offer.ends, 0
+  team.changed = true
+end
+
 -- Begins the offered period if the team's has ended; false when no fitting one is offered.
 local function follow_period(team, offer, now)
   if now < team.ends then
     return true
   end
-  if not fits(offer, team.created, team.length, now) then
+  if not fits(offer, team.anchor, team.length, now) then
     return false
   end
-  -- Read although it should not exist yet: if it has a wrong type the script fails here, before anything is written.
-  call('HLEN', use_key(team.key, team.number))
-  local counts = counts_of_period(team)
-  if counts.characters > 0 then
-    team.use[team.number] = counts
-  end
-  team.number, team.starts, team.ends, team.used = team.number + 1, offer.starts, offer.ends, 0
-  team.changed = true
+  begin_period(team, offer)
   return true
 end
 
@@ -92,7 +103,7 @@ local function write_use(team)
     local fields, key = {}, use_key(team.key, number)
     for name, count in pairs(counts) do
       insert(fields, name)
-      insert(fields, digits(count))
+      insert(fields, type(count) == 'number' and digits(count) or count)
     end
     call_in_pieces('HSET', key, fields)
     call('PEXPIRE', key, USE_KEPT_MS)

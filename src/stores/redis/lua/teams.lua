@@ -34,7 +34,7 @@ local function create_team()
   if not offer.ends or offer.length ~= named.period or now >= offer.ends then
     return ask_for_bounds(now, now, named.period)
   end
-  call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.created), unpack(fields))
+  call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor), unpack(fields))
   return described(now, team_key)
 end
 
@@ -55,14 +55,15 @@ local function update_team()
     return { now, 'balance' }
   end
   if named.period and named.period ~= team.length then
-    if not fits(offer, team.created, named.period, now) then
-      return ask_for_bounds(now, team.created, named.period)
+    -- Begins a period at the time of the script's first answer, from which the next ones are counted.
+    if not offer.ends or offer.length ~= named.period or offer.starts ~= offer.anchor or now >= offer.ends then
+      return ask_for_bounds(now, now, named.period)
     end
-    -- Ends the present period at this moment.
-    team.length, team.ends = named.period, now
-  end
-  if not follow_period(team, offer, now) then
-    return ask_for_bounds(now, team.created, team.length)
+    begin_period(team, offer)
+    insert(fields, 'anchor')
+    insert(fields, digits(offer.anchor))
+  elseif not follow_period(team, offer, now) then
+    return ask_for_bounds(now, team.anchor, team.length)
   end
   call('HSET', team_key, 'b', books_of(team), unpack(fields))
   write_use(team)
@@ -81,7 +82,7 @@ local function usage()
     return { now, 'none' }
   end
   if not follow_period(team, offer, now) then
-    return ask_for_bounds(now, team.created, team.length)
+    return ask_for_bounds(now, team.anchor, team.length)
   end
   local records = call('HGETALL', keys_key)
   if team.changed then

@@ -1,0 +1,46 @@
+// A period that a plan with another length closed: its figures, its bounds and the plan that held in it are kept in both stores.
+import { afterEach, expect, test } from 'vitest';
+import { readPlan } from '../../../src/stores/redis/team-layout.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { emptyRedis } from '../../support/redis-of-file.ts';
+import { sqliteFile } from './sqlite/sqlite-file.ts';
+import type { Store } from '../../../src/ports/store.ts';
+
+const clock = new MovableClock();
+const redis = emptyRedis();
+const file = sqliteFile();
+afterEach(() => file.remove());
+
+/** Uses 7 characters of the first period, leaves 5 of it open, and charges these after the change. */
+async function closed(store: Store) {
+  const team = await teamUnderTest(store, { characterLimit: 100 });
+  await team.commit((await team.reserve(7)).requestId);
+  const open = await team.reserve(5);
+  clock.step(5000);
+  await team.setLimits({ characterLimit: 9, period: 'PT1H' });
+  await team.commit(open.requestId);
+  await team.commit((await team.reserve(3)).requestId);
+  return team;
+}
+
+test('in Redis', async () => {
+  const startMs = clock.nowMs();
+  const { teamId, keyId } = await closed(await redis.open({ clock }));
+  const kept = await redis.client.hgetallBuffer(`lingate:{${teamId}}:use:1`);
+  const { p, ...texts } = Object.fromEntries(Object.entries(kept).map(([name, value]) => [name, name === 'p' ? value : String(value)]));
+  const bounds = { starts: String(startMs), ends: String(startMs + 5000), plan: 'test', currency: 'EUR' };
+  expect(texts).toEqual({ ...bounds, characters: '12', [`${keyId}:c`]: '12', [`${keyId}:r`]: '2' });
+  expect(readPlan(p as Buffer)).toMatchObject({ billing: 'quota', characterLimit: 100 });
+});
+
+test('in SQLite', async () => {
+  const startMs = clock.nowMs();
+  await closed(await file.open({ clock }));
+  const [period, next] = file.query('SELECT * FROM periods ORDER BY no');
+  expect(period).toMatchObject({ start_ms: startMs, left_ms: startMs + 5000, plan: 'test' });
+  expect(JSON.parse(String(period?.['limits']))).toEqual({ ...GENEROUS_QUOTA, characterLimit: 100 });
+  expect(next).toMatchObject({ start_ms: startMs + 5000, anchor_ms: startMs + 5000, left_ms: null });
+  const used = 'SELECT sum(characters) AS characters, sum(requests) AS requests FROM';
+  expect(file.query(`${used} usage WHERE period_no = 1`)).toEqual([{ characters: 12, requests: 2 }]);
+});
