@@ -51,11 +51,11 @@ export const ADMIN_BODY_BYTES_MAX = 16_384;
 
 export class AdminApi {
   readonly #options: AdminApiOptions;
-  readonly #created: IdempotentAnswers<AdminAnswer>;
+  readonly #answered: IdempotentAnswers<AdminAnswer>;
 
   constructor(options: AdminApiOptions) {
     this.#options = options;
-    this.#created = new IdempotentAnswers({ fateOf, newId: options.newId, now: options.now });
+    this.#answered = new IdempotentAnswers({ fateOf, newId: options.newId, now: options.now });
   }
 
   async handle(request: AdminRequest): Promise<AdminAnswer> {
@@ -66,12 +66,12 @@ export class AdminApi {
     if (!('route' in matched)) return this.#problem(matched, requestId);
     const { route, parameter } = matched;
     const key = headerOf(request, 'idempotency-key');
-    if (key === undefined || route.status !== 201) return this.#run(route, parameter, request, requestId, undefined);
+    if (key === undefined || route.method === 'GET') return this.#run(route, parameter, request, requestId, undefined);
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
-    const what = `${request.path}\n${request.body.toString('latin1')}`;
-    const answer = await this.#created.run(key, what, (id) => this.#run(route, parameter, request, requestId, id));
+    const what = `${request.method} ${request.path}\n${request.body.toString('latin1')}`;
+    const answer = await this.#answered.run(key, what, (id) => this.#run(route, parameter, request, requestId, id));
     if (answer !== 'mismatch') return answer;
     return this.#problem(refuse('validation_error', 'Idempotency-Key: came with another request before; use a new one.'), requestId);
   }
@@ -194,8 +194,8 @@ export class AdminApi {
   }
 }
 
-/** After a 5xx nobody knows whether the record was made. */
+/** After a 5xx nobody knows whether anything was changed. */
 function fateOf({ status }: AdminAnswer): Fate {
-  if (status === 201) return 'kept';
+  if (status < 300) return 'kept';
   return status >= 500 ? 'unknown' : 'forgotten';
 }

@@ -51,12 +51,12 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
   };
 }
 
-function operationOf({ id, summary, path, body, status, answer, query = {} }: AdminRoute): Record<string, unknown> {
+function operationOf({ id, method, summary, path, body, status, answer, query = {} }: AdminRoute): Record<string, unknown> {
   const segment = /\{(\w+)\}/.exec(path)?.[1];
   const parameters = [
     ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),
     ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
-    ...(status === 201 ? [IDEMPOTENCY] : []),
+    ...(method === 'GET' ? [] : [IDEMPOTENCY]),
   ];
   return {
     operationId: id,
@@ -73,6 +73,6 @@ function operationOf({ id, summary, path, body, status, answer, query = {} }: Ad
 const IDEMPOTENCY = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Repeated within an hour with the same request, it is answered as the first time and creates nothing more.',
+  description: 'Repeated within an hour with the same request, it is answered as the first time and changes nothing more.',
   schema: { type: 'string', maxLength: 128 },
 };

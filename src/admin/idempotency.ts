@@ -1,4 +1,4 @@
-// Remembers what a creation answered, by its `Idempotency-Key`, so that a client that repeats itself creates nothing twice.
+// Remembers what a change was answered, by its `Idempotency-Key`, so that a client that repeats itself changes nothing twice.
 import { createHash } from 'node:crypto';
 
 /** Kept so long in this process; a restart forgets them. */

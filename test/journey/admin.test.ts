@@ -98,6 +98,18 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     expectProblem(await call('POST', '/teams', { body: { ...body, plan: 'prepaid' }, headers }), 'validation_error');
   });
 
+  test('a change that is repeated under its Idempotency-Key is made once: credit is added once, and a key is revoked once', async () => {
+    const { team_id: id } = await makeTeam('Credit', 'prepaid');
+    const headers = { 'idempotency-key': `credit-${randomBytes(4).toString('hex')}` };
+    const add = () => answered('updateTeam', call('PATCH', `/teams/${String(id)}`, { body: { add_credit_minor: 500 }, headers }));
+    const [first, ...others] = [await add(), ...(await Promise.all([add(), add(), add()]))];
+    expect(first).toMatchObject({ balance_minor: 500 });
+    for (const other of others) expect(other).toEqual(first);
+    expect(await answered('showTeam', call('GET', `/teams/${String(id)}`))).toMatchObject({ balance_minor: 500 });
+    expectProblem(await call('PATCH', `/teams/${String(id)}`, { body: { add_credit_minor: 501 }, headers }), 'validation_error');
+    expectProblem(await call('POST', '/plans/pro/apply', { headers }), 'validation_error');
+  });
+
   test('every change is one audit line without a secret, and nothing that was refused is', async () => {
     const before = auditLines().length;
     const id = String((await makeTeam('Audited'))['team_id']);
