@@ -5,6 +5,7 @@ import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
+import { jsonFault } from '../domain/json-cost.ts';
 import { judgeRecordName } from '../domain/record-name.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
 import { ADMIN_ROUTES } from './admin-routes.ts';
@@ -57,7 +58,10 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(request.body));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(request.body);
+    const fault = jsonFault(request.body, text);
+    if (fault !== undefined) return refuse('validation_error', `body: ${fault}.`);
+    value = JSON.parse(text);
   } catch {
     return refuse('validation_error', 'body: must be well-formed JSON in UTF-8.');
   }

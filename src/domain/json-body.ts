@@ -1,8 +1,9 @@
-// From bytes to a JSON value: media type, content coding, size, UTF-8 and syntax, in this order.
+// From bytes to a JSON value: media type, content coding, size, UTF-8, depth and counts, and syntax, in this order.
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { jsonFault } from './json-cost.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
@@ -20,6 +21,8 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   if (body === 'none' || body.length === 0) return no('body: must be a JSON object; it is empty.');
   const text = textOf(body);
   if (text === undefined) return no('body: must be valid UTF-8.');
+  const fault = jsonFault(body, text);
+  if (fault !== undefined) return no(`body: ${fault}.`);
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown };
   } catch {

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
+import { FIELDS_MAX, TOO_MANY_FIELDS } from './form-body.ts';
 import type { FormBody } from './form-body.ts';
 
 const MULTIPART = 'multipart/form-data';
@@ -49,6 +50,7 @@ function fieldsOf(bytes: Buffer, boundary: string): FormBody {
   while (startsWith(bytes, at, '\r\n')) {
     const end = bytes.indexOf(delimiter, at);
     if (end === -1) return no(BROKEN);
+    if (fields.length === FIELDS_MAX) return TOO_MANY_FIELDS;
     const field = fieldOf(bytes.subarray(at + 2, end));
     if (typeof field === 'string') return no(field);
     fields.push(field);

@@ -14,6 +14,11 @@ const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [0, false],
 ]);
 
+/** Longer than any word that is one of several. */
+const WORD_LENGTH_MAX = 64;
+/** In one parameter, empty ones included. */
+const NAMES_MAX = 1000;
+
 /** A parameter's value; `undefined` where it is absent, empty or null. */
 export function chosen(members: Members, name: string): unknown {
   const value = members.get(name);
@@ -32,7 +37,8 @@ export function oneOf(members: Members, name: string, words: readonly string[]):
   if (value === undefined) return { sound: undefined };
   // The JSON forms of 0 and 1 as well.
   const word = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' ? String(value) : value;
-  const sound = typeof word === 'string' ? words.find((one) => one === word.toLowerCase()) : undefined;
+  const lower = typeof word === 'string' && word.length <= WORD_LENGTH_MAX ? word.toLowerCase() : undefined;
+  const sound = words.find((one) => one === lower);
   return sound === undefined
     ? refuse('validation_error', `Value for '${name}' not supported: it is one of ${words.join(', ')}.`)
     : { sound };
@@ -58,7 +64,14 @@ export function namesOf(members: Members, name: string): Judged<readonly string[
   if (!list.every((one) => typeof one === 'string' && one.isWellFormed())) {
     return refuse('validation_error', `'${name}' must be names, joined by commas.`);
   }
-  const names = (list as readonly string[]).flatMap((one) => one.split(',')).map((one) => one.trim());
-  const sound = names.filter((one) => one !== '');
+  const sound: string[] = [];
+  let left = NAMES_MAX;
+  for (const joined of list as readonly string[]) {
+    // One more than may be left: that shows that there are too many, without a string for each of a million commas.
+    const names = joined.split(',', left + 1);
+    left -= names.length;
+    if (left < 0) return refuse('validation_error', `'${name}' may hold at most ${NAMES_MAX} names.`);
+    for (const one of names) if (one.trim() !== '') sound.push(one.trim());
+  }
   return { sound: sound.length === 0 ? undefined : sound };
 }

@@ -1,7 +1,7 @@
 // Entries of a glossary as texts: read from tab-separated or comma-separated values, written as the former.
 import { refuse } from 'lingate';
 import type { GlossaryEntries, Refusal } from 'lingate';
-import { csvRows } from './csv.ts';
+import { COLUMNS_MAX, csvRows, textLines } from './csv.ts';
 import type { CsvFault, CsvRow } from './csv.ts';
 import type { Judged } from '../facades/judged.ts';
 
@@ -13,7 +13,6 @@ export type EntriesFormat = 'tsv' | 'csv';
 /** What the columns of languages, where a row has them, must fit. */
 export type FitsLanguages = (source: string, target: string) => boolean;
 
-const LINE_END = /\r\n|\n|\r/;
 /** Engines take terms line by line. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const BYTE_ORDER_MARK = /^\u{feff}/u;
@@ -48,9 +47,7 @@ export function phraseFault(phrase: string): string | undefined {
 }
 
 function* tsvRows(text: string): Generator<CsvRow | CsvFault> {
-  for (const [index, line] of text.split(LINE_END).entries()) {
-    if (line !== '') yield { line: index + 1, fields: line.split('\t') };
-  }
+  for (const { line, text: row } of textLines(text)) yield { line, fields: row.split('\t', COLUMNS_MAX + 1) };
 }
 
 function addRow({ fields }: CsvRow, format: EntriesFormat, fits: FitsLanguages, sound: Map<string, string>): string | undefined {

@@ -41,6 +41,21 @@ describe('a form', () => {
     });
   });
 
+  test('has at most 1,000 fields, empty ones not counted', () => {
+    const long = (body: string) => readFormBody(HEADERS, Buffer.from(body, 'latin1'), 1_000_000);
+    expect(long('a&'.repeat(1000))).toMatchObject({ kind: 'fields', fields: { length: 1000 } });
+    expect(long('&&a=1'.repeat(1000))).toMatchObject({ kind: 'fields', fields: { length: 1000 } });
+    expect(long('a&'.repeat(1001))).toMatchObject({
+      refusal: { problem: { code: 'validation_error', detail: expect.stringContaining('1000 fields') as string } },
+    });
+  });
+
+  test('a plus is a space, and an escaped one is not; the bytes that were sent stay as they are', () => {
+    const bytes = Buffer.from('a+b=%2B+%20');
+    expect(readFormBody(HEADERS, bytes, 100)).toEqual({ kind: 'fields', fields: [['a b', '+  ']] });
+    expect(bytes.toString()).toBe('a+b=%2B+%20');
+  });
+
   test('comes back as it was sent, whatever is in it', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))), (fields) => {

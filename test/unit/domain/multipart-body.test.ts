@@ -18,6 +18,11 @@ async function sent(form: FormData): Promise<{ readonly type: string; readonly b
 }
 
 describe('a form in parts', () => {
+  test('has at most 1,000 of them', () => {
+    expect(read(`${part('q', 'a').repeat(1000)}--B--`)).toMatchObject({ kind: 'fields', fields: { length: 1000 } });
+    expectRefused(`${part('q', 'a').repeat(1001)}--B--`, '1000 fields');
+  });
+
   test.each([
     ['', []],
     ['--B--', []],
@@ -107,7 +112,7 @@ describe('a form in parts', () => {
     );
   });
 
-  test('no bytes make it throw, and 10,000 parts are read in their order', () => {
+  test('no bytes make it throw, and 1,000 parts are read in their order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('--B', '\r\n', '--', 'Content-Disposition: form-data; name="q"', '"', ';', 'x'), { maxLength: 30 }),
@@ -116,8 +121,8 @@ describe('a form in parts', () => {
         },
       ),
     );
-    const many = Array.from({ length: 10_000 }, (_, index) => part(`f${index}`, String(index))).join('');
+    const many = Array.from({ length: 1000 }, (_, index) => part(`f${index}`, String(index))).join('');
     const result = readMultipartBody({ 'content-type': TYPE }, Buffer.from(`${many}--B--`), 0);
-    expect(result.kind === 'fields' && result.fields.length).toBe(10_000);
+    expect(result.kind === 'fields' && result.fields.length).toBe(1000);
   });
 });

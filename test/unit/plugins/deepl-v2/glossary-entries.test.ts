@@ -54,6 +54,10 @@ describe('what is refused, by its line and never quoted', () => {
     ['a', 'csv', /line 1: must be a term and its translation/],
     ['a,b,en', 'csv', /line 1: must be a term and its translation/],
     ['a,b,en,de,x', 'csv', /line 1: must be/],
+    [`a,b${','.repeat(9)}"`, 'csv', /line 1: must be/],
+    [`a\tb${'\t'.repeat(9)}`, 'tsv', /line 1: must be/],
+    [`${'\r\n'.repeat(5)}\r\n\r\na`, 'tsv', /line 8: must be/],
+    [`${'\n\r'.repeat(5)}a`, 'csv', /line 7: must be/],
     ['a,b\nc,d,en,fr', 'csv', /line 2: its languages are not those of the dictionary/],
     ['a,b,,', 'csv', /line 1: its languages are not/],
     ['"a,b', 'csv', /line 1: a quoted field has no closing quote/],
@@ -129,4 +133,8 @@ test('a megabyte of anything is read in no time', () => {
     // Some 20 ms where it is quick; a machine under load has room, and what grows with the square takes minutes.
     expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   }
+});
+
+test('a quoted field is refused when it is longer than any term with its white space', () => {
+  expect(parsed(`a,"${'""'.repeat(40_000)}"`, 'csv')).toMatch(/line 1: a quoted field is longer than 65536 characters/);
 });

@@ -1,0 +1,63 @@
+// What JSON may cost: depth and counts are refused before it is parsed, and what a request may hold passes.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { jsonFault } from '../../../src/domain/json-cost.ts';
+
+const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+const list = (count: number, value: string): string => `[${Array.from({ length: count }, () => value).join(',')}]`;
+const object = (count: number): string => `{${Array.from({ length: count }, (_none, index) => `"${index}":1`).join(',')}}`;
+const PADDING = ' '.repeat(20_000);
+
+describe('what JSON may cost', () => {
+  test.each([
+    ['64 levels', nested(64)],
+    ['64 levels in a long body', PADDING + nested(64)],
+    ['65 lists that are not in each other', `[${list(64, '[]')}]`],
+    ['brackets in a string', `{"text":["${'['.repeat(1000)}\\"${'{'.repeat(1000)}"]}`],
+    ['brackets behind an escaped quote', `{"text":["\\\\\\"${'['.repeat(1000)}"]}`],
+    ['50,000 texts', list(50_000, '""')],
+    ['10,000 members', object(10_000)],
+    ['commas and colons in a string', `["${',:'.repeat(100_000)}"]`],
+    ['4,999 lists in a list', list(4_999, '[]')],
+    ['a string without an end', `["${'a'.repeat(20_000)}\\`],
+    ['nothing', ''],
+  ])('%s pass', (_name, text) => {
+    expect(fault(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['65 levels', nested(65), /64 levels/],
+    ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, /64 levels/],
+    ['65 levels in a long body', PADDING + nested(65), /64 levels/],
+    ['65 levels that never end', '['.repeat(65), /64 levels/],
+    ['65 levels behind an escaped backslash', `["\\\\",${'['.repeat(64)}`, /64 levels/],
+    ['50,002 values', list(50_002, '1'), /50000 values/],
+    ['10,001 members', object(10_001), /10000 members/],
+    ['5,000 lists in a list', list(5_000, '[]'), /5000 lists/],
+  ])('%s are refused', (_name, text, words) => {
+    expect(fault(text)).toMatch(words);
+  });
+
+  test('whatever is nested, it is refused from 65 levels on, in a short body as in a long one', () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ maxDepth: 80, depthSize: 'max' }, fc.string(), tie('list'), tie('object')),
+      list: fc.array(tie('any'), { maxLength: 2 }),
+      object: fc.dictionary(fc.string(), tie('any'), { maxKeys: 2 }),
+    })).any;
+    const deeper = fc.tuple(value, fc.integer({ min: 55, max: 70 }), fc.boolean()).map(([inner, levels, members]) => {
+      let made: unknown = inner;
+      for (let i = 0; i < levels; i++) made = members ? { '[{': made } : [made, ']}"'];
+      return made;
+    });
+    fc.assert(
+      fc.property(fc.oneof(value, deeper), (made) => {
+        const text = JSON.stringify(made);
+        for (const whole of [text, PADDING + text]) expect(fault(whole) !== undefined).toBe(depthOf(made) > 64);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
