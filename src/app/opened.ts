@@ -13,6 +13,7 @@ import type { JsonLog } from '../ops/json-log.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { EngineCapabilities } from '../ports/engine.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
@@ -46,7 +47,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown)
   down.add('plugins', () => plugins.close());
   const settings = setUpEngine(config, plugins.engines);
   const forward = setUpForward(config, pluginRows(plugins));
-  const engine = openEngineOf(config, settings, metrics);
+  const engine = openEngineOf(config, settings, metrics, log);
   down.add('engine', () => engine.close());
   const upstream = await openUpstream(config);
   down.add('upstream', () => upstream?.close());
@@ -58,13 +59,20 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown)
   return { config, output, down, metrics, plugins, store, engine, can: settings.can, forward, upstream, probe };
 }
 
-function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics): ReplicatedEngine {
+function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics, log: Log): ReplicatedEngine {
   return openEngine({
     ...engine,
     protocol,
     options,
     headers,
     onBatch: (requests) => metrics.engineBatch(requests),
+    onUnasked(replica, begins) {
+      metrics.engineUnasked();
+      if (begins)
+        log.warn('engine sent bytes that nobody had asked for; each call to it has a new connection until a minute has passed without', {
+          replica,
+        });
+    },
     onTokens: (tokens) => metrics.engineTokens(tokens),
   });
 }

@@ -58,6 +58,10 @@ export interface EngineConfig {
   /** Per replica: attempts that wait for a connection. */
   readonly queueMax: number;
   readonly responseBytesMax: number;
+  /** `false`: a new connection for every call. */
+  readonly keepAlive: boolean;
+  /** Whether an answer with an `X-Request-Id` that is not ours is unusable. */
+  readonly checkIds: boolean;
   /** `undefined`: every request is a call of its own. */
   readonly batch: BatchConfig | undefined;
 }
@@ -139,6 +143,8 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
       connectionsMax: engine.connections_max,
       queueMax: engine.queue_max,
       responseBytesMax: engine.response_bytes_max,
+      keepAlive: engine.keep_alive,
+      checkIds: engine.check_ids,
       batch: engine.batch && toBatch(engine.batch, limits.body_bytes),
     },
     limits: {

@@ -131,6 +131,8 @@ export const ConfigFile = Type.Object(
         connections_max: whole(1, 10_000, 64),
         queue_max: whole(0, 1_000_000, 1024),
         response_bytes_max: whole(1024, 1_073_741_824, 8_388_608),
+        keep_alive: Type.Boolean({ default: true }),
+        check_ids: Type.Boolean({ default: true }),
         // 50 texts is what one request may have, so every engine takes them; a longer wait would not fit into the lease.
         batch: Type.Optional(
           Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),

@@ -24,6 +24,8 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   too_large: 'answer too large',
   not_json: 'answer is not JSON',
   wrong_shape: 'answer of a wrong form',
+  foreign_id: 'answer to another request',
+  unasked: 'sent what nobody had asked for',
   unsupported_pair: 'cannot do the languages',
   busy: 'no connection was free',
   engine_quota: 'its quota is used up',

@@ -32,6 +32,9 @@ export async function startDemoEngine(): Promise<DemoEngine> {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // So that the gateway can tell whose answer it is.
+  const id = request.headers['x-request-id'];
+  if (id !== undefined) response.setHeader('x-request-id', id);
   if (request.method !== 'POST' || request.url !== '/translate') return send(response, 404, { error: 'there is only POST /translate' });
   let work: unknown;
   try {

@@ -29,6 +29,9 @@ const NO_CALLS: readonly PoolRequest[] = [];
 const VISIBLE = /\S/;
 const LETTER = /\p{L}/u;
 
+/** `echoedIds`: every answer repeated the `X-Request-Id` of its call, and there was one. */
+export type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
+
 /** Runs one attempt to its end. `done` is called once, never before this returns, and never after the deadline, whatever the adapter does. */
 export function attemptOn(
   replica: Pool,
@@ -36,7 +39,7 @@ export function attemptOn(
   work: EngineWork,
   cancellation: Cancellation,
   terms: AttemptTerms,
-  done: (attempt: Attempt) => void,
+  done: AttemptDone,
 ): void {
   new RunningAttempt(replica, connection, work, cancellation, terms, done).run();
 }
@@ -50,8 +53,10 @@ class RunningAttempt implements EngineWire, Deadlined {
   readonly #work: EngineWork;
   readonly #cancellation: Cancellation;
   readonly #terms: AttemptTerms;
-  readonly #done: (attempt: Attempt) => void;
+  readonly #done: AttemptDone;
   #calls: readonly PoolRequest[] = NO_CALLS;
+  /** Of the answers so far. */
+  #echoed: boolean | undefined = undefined;
   /** Why further calls are refused; set when the attempt has ended. */
   #ended: AttemptFailure | undefined = undefined;
 
@@ -61,7 +66,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     work: EngineWork,
     cancellation: Cancellation,
     terms: AttemptTerms,
-    done: (attempt: Attempt) => void,
+    done: AttemptDone,
   ) {
     this.#replica = replica;
     this.#connection = connection;
@@ -83,11 +88,16 @@ class RunningAttempt implements EngineWire, Deadlined {
     try {
       const call = oneCall.call(this.#work, this.#terms.options);
       let started = false;
-      const request = this.#replica.call(call, this.#connection, (result) => {
-        // In a later turn, even if it was refused at once: `done` is never called before this returns.
-        if (started) this.#called(oneCall, result);
-        else queueMicrotask(() => this.#called(oneCall, result));
-      });
+      const request = this.#replica.call(
+        call,
+        this.#connection,
+        (result) => {
+          // In a later turn, even if it was refused at once: `done` is never called before this returns.
+          if (started) this.#called(oneCall, result);
+          else queueMicrotask(() => this.#called(oneCall, result));
+        },
+        this.#work,
+      );
       started = true;
       this.#calls = [request];
     } catch (error) {
@@ -101,6 +111,7 @@ class RunningAttempt implements EngineWire, Deadlined {
       this.#fail(result);
       return;
     }
+    this.#notice(result);
     let attempt: Attempt;
     try {
       attempt = oneCall.judge(result, this.#work, this.#terms.options);
@@ -161,9 +172,24 @@ class RunningAttempt implements EngineWire, Deadlined {
 
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {
     if (this.#ended !== undefined) return Promise.resolve(this.#ended);
+    const asker = { requestId: this.#nextId() };
     return new Promise((resolve) => {
-      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, resolve)];
+      const settle = (result: EngineResponse | AttemptFailure): void => {
+        if (typeof result !== 'string') this.#notice(result);
+        resolve(result);
+      };
+      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, settle, asker)];
     });
+  }
+
+  #notice({ echoedId = false }: EngineResponse): void {
+    this.#echoed = this.#echoed !== false && echoedId;
+  }
+
+  /** The request's own for the first call; of further ones each has its own, so that an answer tells to which of them it belongs. */
+  #nextId(): string {
+    const { requestId } = this.#work;
+    return this.#calls.length === 0 ? requestId : `${requestId}-${this.attempt}-${this.#calls.length + 1}`;
   }
 
   deadlinePassed(): void {
@@ -181,7 +207,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     this.#cancellation.onCancel(undefined);
     // Also calls that an adapter has not waited for: no connection may be held once the attempt is over.
     for (const call of this.#calls) call.stop(failure);
-    this.#done(attempt);
+    this.#done(attempt, this.#echoed === true);
   }
 
   #whatTookSoLong(): AttemptFailure {

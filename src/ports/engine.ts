@@ -6,6 +6,8 @@ import type { TextFormat, TranslationOptions } from '../domain/translation-optio
 /** One piece of work. */
 export interface EngineWork {
   readonly requestId: string;
+  /** For whom it is done: engine calls are shared out fairly between teams. `undefined` where several share it, or none is known. */
+  readonly teamId?: string | undefined;
   readonly text: readonly string[];
   /** The same for all texts; absent ones are left out on the wire. */
   readonly options: TranslationOptions;
@@ -35,6 +37,10 @@ export type AttemptFailure =
   | 'too_large'
   | 'not_json'
   | 'wrong_shape'
+  /** The answer names another request by its `X-Request-Id`. */
+  | 'foreign_id'
+  /** Bytes came that nobody had asked for, so that nobody can tell whose answer is on this connection. */
+  | 'unasked'
   | 'unsupported_pair'
   | 'busy'
   /** The operator's own quota at the engine is used up: to be alerted on. */
@@ -87,6 +93,8 @@ export interface Engine {
 /** An HTTP answer of an engine: complete, within the size limit. */
 export interface EngineResponse {
   readonly status: number;
+  /** Whether it repeated the `X-Request-Id` of its call. */
+  readonly echoedId?: boolean;
   readonly body: Uint8Array;
 }
 

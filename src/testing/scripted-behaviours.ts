@@ -79,6 +79,9 @@ export function act(
   socket: Socket,
   right: RightAnswer = okBody,
 ): void {
+  // As sound engines do; a behaviour may say otherwise. What goes past the response has no id.
+  const id = request.headers['x-request-id'];
+  if (id !== undefined) response.setHeader('x-request-id', id);
   if (typeof behaviour === 'function') behaviour(request, response);
   else if (isWrongBody(behaviour)) answer(WRONG_BODIES[behaviour](request))(request, response);
   else WIRE_ACTS[behaviour](request, response, socket, right);

@@ -25,7 +25,12 @@ export interface ClientOwner {
   onRest(client: Client): void;
   /** Told once. */
   onGone(client: Client): void;
+  /** Bytes came that nobody had asked for: whose they are cannot be known, on this connection or on others to that engine. */
+  onUnasked(client: Client): void;
 }
+
+/** An engine that refuses a request need not have read it; one that translates must. */
+const REFUSED = 400;
 
 export class Client {
   /** To be used again, if all is well. */
@@ -40,16 +45,28 @@ export class Client {
   readonly #socket: Socket;
   readonly #parsers: ResponseParsers;
   readonly #secure: boolean;
+  /** An answer that names another request is refused; `false` for engines that number their answers themselves. */
+  readonly #checksIds: boolean;
   /** Set while an answer is arriving. */
   #parser: ResponseParser | undefined = undefined;
   #handler: ResponseHandler | undefined = undefined;
   /** Waits for the connection. */
   #request: RequestText | undefined = undefined;
+  #id = '';
   #ready = false;
   #gone = false;
+  /** Has carried a request. */
+  #served = false;
+  /** Carried a request before the one that it carries now: what comes may be an answer to that. */
+  #used = false;
+  /** The answer began before the whole request was sent. */
+  #early = false;
+  /** The answer is complete, but whether the request had been sent before is known only in the next check phase. */
+  #undecided = false;
 
-  constructor(origin: Origin, reusable: boolean, parsers: ResponseParsers, owner: ClientOwner) {
+  constructor(origin: Origin, reusable: boolean, parsers: ResponseParsers, owner: ClientOwner, checksIds = true) {
     this.reusable = reusable;
+    this.#checksIds = checksIds;
     this.#owner = owner;
     this.#parsers = parsers;
     this.#secure = origin.readyEvent === 'secureConnect';
@@ -77,9 +94,17 @@ export class Client {
     return this.#socket.writableLength > 0;
   }
 
+  /** In use, and not for the first time. */
+  get busyAgain(): boolean {
+    return this.#used && this.#handler !== undefined;
+  }
+
   start(handler: ResponseHandler, request: RequestText): void {
     this.#handler = handler;
     this.#request = request;
+    this.#id = request.id;
+    this.#used = this.#served;
+    this.#served = true;
     if (this.#ready) this.#send();
   }
 
@@ -99,6 +124,11 @@ export class Client {
     const handler = this.#handler;
     this.destroy();
     handler?.onFailure(failure);
+  }
+
+  /** Nobody can tell any more whose answer is on its way. */
+  distrust(): void {
+    this.#fail('unasked');
   }
 
   /** As when the connection breaks. */
@@ -124,20 +154,58 @@ export class Client {
     if (this.#gone) return false;
     // Bytes before a request or after an answer, which nobody has asked for.
     if (this.#handler === undefined || !this.#ready) {
+      this.#owner.onUnasked(this);
       this.breakOff();
       return false;
     }
-    const parser = (this.#parser ??= this.#parsers.take());
+    const parser = (this.#parser ??= this.#beginAnswer());
     const reading = parser.read(readBuffer, length);
-    if (reading === 'complete') this.#answered(parser);
-    else if (reading !== 'open') this.#fail(reading === 'too_large' ? 'too_large' : 'reset');
+    if (this.#undecided || reading === 'open') return !this.#gone;
+    if (reading === 'complete') this.#completed(parser);
+    else this.#refuse(reading);
     return !this.#gone;
+  }
+
+  #beginAnswer(): ResponseParser {
+    // Behind TLS that is not known yet.
+    this.#early = !this.#secure && this.unsent;
+    return this.#parsers.take(this.#id, this.#checksIds);
+  }
+
+  /** What cannot be read may be the rest of an earlier answer, where there was one. */
+  #refuse(reading: 'malformed' | 'too_large' | 'foreign'): void {
+    if (this.#used && reading !== 'too_large') this.#owner.onUnasked(this);
+    if (reading === 'malformed') this.#fail('reset');
+    else this.#fail(reading === 'foreign' ? 'foreign_id' : 'too_large');
+  }
+
+  #completed(parser: ResponseParser): void {
+    if (!this.#secure || !this.unsent) {
+      this.#answered(parser);
+      return;
+    }
+    this.#undecided = true;
+    setImmediate(() => {
+      this.#undecided = false;
+      if (this.#gone || this.#parser !== parser) return;
+      this.#early = this.unsent;
+      this.#answered(parser);
+    });
   }
 
   #answered(parser: ResponseParser): void {
     const handler = this.#handler!;
-    this.#handler = undefined;
     const response = parser.take();
+    const early = this.#early && response.status < REFUSED;
+    if (early || parser.excess) {
+      this.#owner.onUnasked(this);
+      // Behind one more answer, or before its time: it may be that of the request before, unless it says whose it is.
+      if (early || (this.#used && response.echoedId !== true)) {
+        this.#fail('unasked');
+        return;
+      }
+    }
+    this.#handler = undefined;
     this.keepsSeconds = parser.keepsSeconds;
     this.#dropParser();
     if (this.reusable && this.keepsSeconds > 0 && (this.#secure || !this.unsent)) this.#owner.onRest(this);
@@ -147,8 +215,8 @@ export class Client {
 
   #ended(): void {
     const parser = this.#parser;
-    if (this.#handler !== undefined && this.#ready && parser?.end() === 'complete') this.#answered(parser);
-    else this.breakOff();
+    if (this.#handler === undefined || !this.#ready || parser?.end() !== 'complete') this.breakOff();
+    else if (!this.#undecided) this.#completed(parser);
   }
 
   #dropParser(): void {

@@ -63,6 +63,11 @@ export class IdleSockets {
     return undefined;
   }
 
+  /** Ends them all, those too that are about to be free. */
+  endAll(): void {
+    for (const client of [...this.#idle, ...this.#resting, ...this.#rested]) client.destroy();
+  }
+
   /** Makes room for another connection. */
   dropOldest(): void {
     this.#idle.shift()?.destroy();

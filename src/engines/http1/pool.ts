@@ -19,6 +19,12 @@ export interface PoolLimits {
   readonly queueMax: number;
   /** More fields of every request, before those of the adapter; it sends none of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** `false`: a new connection for every call. */
+  readonly keepAlive?: boolean;
+  /** `false`: an `X-Request-Id` of the answer's that is not the call's says nothing. */
+  readonly checkIds?: boolean;
+  /** Bytes came that nobody had asked for; `begins` when none had for a minute. `replica` is its URL. */
+  readonly onUnasked?: (replica: string, begins: boolean) => void;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs?: () => number;
 }
@@ -29,13 +35,25 @@ export interface PoolLimits {
  */
 const WAIT_SHARE = 0.5;
 
+/** For so long behind bytes that nobody had asked for, no connection is used for a second call. */
+const DISTRUST_MS = 60_000;
+
 /** A `reused` connection is kept for further calls; a `fresh` one is opened for the call and closed after it. */
 export type ConnectionUse = 'reused' | 'fresh';
 
 type Settle = (result: EngineResponse | AttemptFailure) => void;
 
+/** Whose call it is. */
+export interface Asker {
+  /** Sent as `X-Request-Id`; empty for none. */
+  readonly requestId: string;
+}
+
+const NOBODY: Asker = { requestId: '' };
+
 /** One replica's connections. A call goes out at once, waits for its turn, or is refused as `busy`. */
 export class Pool implements ClientOwner {
+  readonly #href: string;
   readonly #origin: Origin;
   readonly #basePath: string;
   readonly #lines: Readonly<Record<ConnectionUse, string>>;
@@ -51,6 +69,8 @@ export class Pool implements ClientOwner {
   readonly #waiting = new Set<PoolRequest>();
   /** Connections that hold a place: all but the idle ones. */
   #underWay = 0;
+  /** Until this moment no connection is used twice; 0 when all is well. */
+  #distrustUntilMs = 0;
   #closing = false;
   #destroyed = false;
   /** Resolved when the last call under way has ended and none may follow. */
@@ -58,6 +78,7 @@ export class Pool implements ClientOwner {
 
   /** `url` must have passed `readEngineUrl`. */
   constructor(url: URL, limits: PoolLimits) {
+    this.#href = url.href;
     this.#origin = new Origin(url);
     this.#basePath = url.pathname.replace(/\/+$/, '');
     this.#lines = fixedLines(this.#origin.host, limits.headers);
@@ -69,8 +90,9 @@ export class Pool implements ClientOwner {
   }
 
   /** Starts a call; `settle` is called exactly once. */
-  call(call: EngineCall, connection: ConnectionUse, settle: Settle): PoolRequest {
-    const request = requestText(call, this.#basePath, this.#lines[connection], this.#taken);
+  call(call: EngineCall, connection: ConnectionUse, settle: Settle, asker: Asker = NOBODY): PoolRequest {
+    const lines = this.#lines[this.#keeps(connection) ? 'reused' : 'fresh'];
+    const request = requestText(call, this.#basePath, lines, this.#taken, asker.requestId);
     const started = new PoolRequest(this, request, connection, settle);
     if (request === undefined) {
       started.stop('internal');
@@ -105,6 +127,18 @@ export class Pool implements ClientOwner {
     else this.#free();
   }
 
+  /**
+   * An engine that sends what nobody has asked for may go on to do so: an answer that comes late would be taken for that of the
+   * next request. So no connection carries a second one, those that do now are given up, and kept ones only show whether it goes on.
+   */
+  onUnasked(from: Client): void {
+    const begins = !this.#distrusts();
+    this.#distrustUntilMs = this.#nowMs() + DISTRUST_MS;
+    this.#idle.endAll();
+    for (const client of this.#open) if (client !== from && client.busyAgain) client.distrust();
+    this.#limits.onUnasked?.(this.#href, begins);
+  }
+
   /** Lets calls under way end. */
   close(): Promise<void> {
     this.#closing = true;
@@ -124,16 +158,27 @@ export class Pool implements ClientOwner {
 
   #start(call: PoolRequest): void {
     this.#underWay++;
-    const reusable = call.connection === 'reused';
-    let client = reusable ? this.#idle.take() : undefined;
+    const reusable = this.#keeps(call.connection);
+    let client = reusable && !this.#distrusts() ? this.#idle.take() : undefined;
     if (client === undefined) {
       const { connectionsMax } = this.#limits;
       // Idle ones count: an engine may have a bound of its own.
       if (this.#underWay + this.#idle.idle > connectionsMax) this.#idle.dropOldest();
-      client = new Client(this.#origin, reusable, this.#parsers, this);
+      client = new Client(this.#origin, reusable, this.#parsers, this, this.#limits.checkIds);
       this.#open.add(client);
     }
     call.startOn(client);
+  }
+
+  #keeps(connection: ConnectionUse): boolean {
+    return connection === 'reused' && this.#limits.keepAlive !== false;
+  }
+
+  #distrusts(): boolean {
+    if (this.#distrustUntilMs === 0) return false;
+    if (this.#nowMs() < this.#distrustUntilMs) return true;
+    this.#distrustUntilMs = 0;
+    return false;
   }
 
   /** A place is free. */

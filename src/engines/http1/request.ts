@@ -38,28 +38,40 @@ export function fixedLines(
   return { reused: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
 }
 
+const ID_FIELD = 'x-request-id';
+
+/** In whatever case an adapter of a plugin's may write it. */
+function isIdField(name: string): boolean {
+  return name === ID_FIELD || (name.length === ID_FIELD.length && !sendable.has(name) && name.toLowerCase() === ID_FIELD);
+}
+
 /** A request on its way. */
 export interface RequestText {
+  /** Its `X-Request-Id`, by which the answer is known; empty where it has none. */
+  readonly id: string;
   readonly text: string;
   /** The same bytes as UTF-8 would give, where it is `latin1`: that is written in half the time. */
   readonly encoding: 'latin1' | 'utf8';
 }
 
 /**
- * Leaves out fields whose names, in lower case, are `taken`. `undefined` when the call is not one that can be sent: the fault
- * is the adapter's.
+ * Leaves out fields whose names, in lower case, are `taken`, and sends `id` in place of whatever id the adapter names.
+ * `undefined` when the call is not one that can be sent: the fault is the adapter's.
  */
 export function requestText(
   { method, path, headers, body }: EngineCall,
   basePath: string,
   lines: string,
   taken: readonly string[] = [],
+  id = '',
 ): RequestText | undefined {
   const target = basePath + path;
   if (target !== rightPath && !PATH.test(target)) return undefined;
   rightPath = target;
   let text = `${method} ${target} HTTP/1.1\r\n${lines}`;
+  if (id !== '') text += `x-request-id: ${id}\r\n`;
   for (const name of Object.keys(headers)) {
+    if (id !== '' && isIdField(name)) continue;
     if (taken.length > 0 && taken.includes(name.toLowerCase())) continue;
     const value = headers[name]!;
     if (!isSendable(name) || (value !== JSON_TYPE && !VALUE.test(value))) return undefined;
@@ -69,7 +81,7 @@ export function requestText(
     const bytes = Buffer.byteLength(body);
     // As many bytes as characters: all of them are ASCII.
     const encoding = bytes === body.length ? 'latin1' : 'utf8';
-    return { text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding };
+    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding };
   }
-  return { text: method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`, encoding: 'latin1' };
+  return { id, text: method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`, encoding: 'latin1' };
 }

@@ -1,10 +1,17 @@
-// What an answer's head says about where the answer ends and whether its connection can be used again.
+// What an answer's head says about where the answer ends, whose it is, and whether its connection can be used again.
 import { SPACE, TAB } from './http-bytes.ts';
 
 /** The fields that are looked at, as places in the list; all others are only checked for what may not stand in them. */
-const NAMES = ['content-length', 'transfer-encoding', 'connection', 'keep-alive'].map((name) => Buffer.from(name, 'latin1'));
+const NAMES = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'x-request-id'].map((name) =>
+  Buffer.from(name, 'latin1'),
+);
 const [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] = [0, 1, 2];
+/** The one of them that says nothing about the framing. */
+export const REQUEST_ID = 4;
 const TIMEOUT = /(?:^|[ \t,])timeout=(\d+)/i;
+
+/** White space included: a longer field has come cut, and names no id of ours. */
+const ID_FIELD_BYTES_MAX = 128;
 
 export const OTHER_FIELD = -1;
 /** A longer name cannot be one of `NAMES`. */
@@ -30,12 +37,17 @@ export class ResponseFraming {
   closes = false;
   /** For how long it keeps an idle connection, when it says so. */
   keepsSeconds = Infinity;
+  /** The id that the request was sent with; empty where none is known. */
+  expectedId = '';
+  /** What `X-Request-Id` says; of several fields, one that is not ours decides. */
+  id: 'none' | 'ours' | 'foreign' = 'none';
 
   begin(): void {
     this.contentLength = -1;
     this.chunked = false;
     this.closes = false;
     this.keepsSeconds = Infinity;
+    this.id = 'none';
   }
 
   /** Takes a field's value with the white space around it. False when it, or it with what came before, is not clear. */
@@ -45,6 +57,7 @@ export class ResponseFraming {
     while (from < to && isBlank(bytes[from]!)) from++;
     while (to > from && isBlank(bytes[to - 1]!)) to--;
     if (field === CONTENT_LENGTH) return this.#takeLength(bytes, from, to);
+    if (field === REQUEST_ID) return this.#takeId(bytes, from, length > ID_FIELD_BYTES_MAX ? from : to);
     const value = bytes.toString('latin1', from, to);
     if (field === TRANSFER_ENCODING) return this.#takeCoding(value);
     if (field === CONNECTION) this.#takeConnection(value);
@@ -63,6 +76,16 @@ export class ResponseFraming {
     const clear = from < to && this.contentLength === -1;
     this.contentLength = length;
     return clear;
+  }
+
+  /** Compared as bytes: an engine may echo the id in every answer. */
+  #takeId(bytes: Uint8Array, from: number, to: number): true {
+    const { expectedId } = this;
+    let same = expectedId !== '' && to - from === expectedId.length;
+    for (let i = 0; same && i < expectedId.length; i++) same = bytes[from + i] === expectedId.charCodeAt(i);
+    if (!same) this.id = 'foreign';
+    else if (this.id === 'none') this.id = 'ours';
+    return true;
   }
 
   /** Nothing else was asked for, and a list could be read in two ways. */

@@ -1,9 +1,9 @@
 // Reads the head of an HTTP/1.x answer, or its trailer fields, byte by byte, strictly, in whatever pieces they come.
 import { COLON, CR, LF, NAME_BYTES, TEXT_BYTES } from './http-bytes.ts';
-import { framingFieldOf, NAME_BYTES_MAX, OTHER_FIELD, ResponseFraming } from './response-framing.ts';
+import { framingFieldOf, NAME_BYTES_MAX, OTHER_FIELD, REQUEST_ID, ResponseFraming } from './response-framing.ts';
 
-/** `malformed` also for an answer that can be read in two ways. */
-export type Reading = 'open' | 'complete' | 'malformed' | 'too_large';
+/** `malformed` also for an answer that can be read in two ways; `foreign` is one to another request. */
+export type Reading = 'open' | 'complete' | 'malformed' | 'too_large' | 'foreign';
 
 /** Of one head, and of one trailer section. */
 export const HEAD_BYTES_MAX = 16_384;
@@ -133,7 +133,8 @@ export class ResponseHeadParser {
     if (at === to) return at;
     this.#field = framingFieldOf(this.#name, this.#nameBytes);
     this.#valueBytes = 0;
-    if (bytes[at] !== COLON || (this.#trailing && this.#field !== OTHER_FIELD)) this.reading = 'malformed';
+    const framing = this.#field !== OTHER_FIELD && this.#field !== REQUEST_ID;
+    if (bytes[at] !== COLON || (this.#trailing && framing)) this.reading = 'malformed';
     else this.#place = IN_VALUE;
     return at + 1;
   }
@@ -142,8 +143,9 @@ export class ResponseHeadParser {
     let at = from;
     while (at < to && TEXT_BYTES[bytes[at]!] === 1) {
       if (this.#field !== OTHER_FIELD) {
-        if (this.#valueBytes === VALUE_BYTES_MAX) break;
-        this.#value[this.#valueBytes++] = bytes[at]!;
+        // An id that long is none of ours, wherever it is cut.
+        if (this.#valueBytes === VALUE_BYTES_MAX && this.#field !== REQUEST_ID) break;
+        if (this.#valueBytes < VALUE_BYTES_MAX) this.#value[this.#valueBytes++] = bytes[at]!;
       }
       at++;
     }

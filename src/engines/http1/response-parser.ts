@@ -28,6 +28,9 @@ export class ResponseParser {
   #bodyBytes = 0;
   /** The connection can carry a further exchange, as far as the answer goes. */
   #lasting = true;
+  /** An answer with another id is refused. */
+  #strict = false;
+  #excess = false;
 
   constructor(bodyBytesMax: number) {
     this.#bodyBytesMax = bodyBytesMax;
@@ -41,6 +44,13 @@ export class ResponseParser {
     this.#body = NOTHING;
     this.#bodyBytes = 0;
     this.#lasting = true;
+    this.#excess = false;
+  }
+
+  /** The request was sent with this id, empty for none: what an answer with another one comes to is up to `strict`. */
+  expect(id: string, strict: boolean): void {
+    this.#head.framing.expectedId = id;
+    this.#strict = strict && id !== '';
   }
 
   /** Reads on, until the answer is complete or cannot be used. The bytes may be overwritten afterwards. */
@@ -48,8 +58,16 @@ export class ResponseParser {
     let at = 0;
     while (at < length && this.#reading === 'open') at = this.#step(bytes, at, length);
     // More bytes than the answer: the next caller must not get them.
-    if (at < length) this.#lasting = false;
+    if (at < length) {
+      this.#lasting = false;
+      this.#excess = true;
+    }
     return this.#reading;
+  }
+
+  /** Bytes followed the answer in the same piece. */
+  get excess(): boolean {
+    return this.#excess;
   }
 
   /** The server has ended the connection: that completes an answer that has no other end. */
@@ -69,7 +87,7 @@ export class ResponseParser {
     const body = this.#bodyBytes < this.#body.length ? this.#body.subarray(0, this.#bodyBytes) : this.#body;
     this.#body = NOTHING;
     this.#bodyBytes = 0;
-    return { status: this.#head.status, body };
+    return { status: this.#head.status, echoedId: this.#head.framing.id === 'ours', body };
   }
 
   #step(bytes: Buffer, from: number, to: number): number {
@@ -81,7 +99,7 @@ export class ResponseParser {
     }
     if (this.#phase === TRAILERS) {
       const at = this.#head.read(bytes, from, to);
-      this.#reading = this.#head.reading;
+      this.#reading = this.#head.reading === 'complete' && this.#foreign ? 'foreign' : this.#head.reading;
       return at;
     }
     if (this.#phase === CHUNKS) return this.#chunks.inContent ? this.#readChunk(bytes, from, to) : this.#readChunkLine(bytes, from, to);
@@ -91,14 +109,20 @@ export class ResponseParser {
   #endHead(): void {
     const { status, old } = this.#head;
     const { contentLength, chunked, closes } = this.#head.framing;
+    // Before its body comes, and before an interim answer is passed over.
+    if (this.#foreign) this.#reading = 'foreign';
     // Response smuggling: a chunked answer with a length, or a chunked one in HTTP/1.0.
-    if (chunked && (contentLength !== -1 || old)) this.#reading = 'malformed';
+    else if (chunked && (contentLength !== -1 || old)) this.#reading = 'malformed';
     else if (status < 200) this.#endInterim(chunked || contentLength !== -1 || closes);
     else if (status === 204 || status === 304) this.#complete(!old && !closes && !chunked && contentLength <= 0);
     else if (chunked) this.#expectChunks(!closes);
     else if (contentLength === -1) this.#phase = UNTIL_END;
     else if (contentLength === 0) this.#complete(!old && !closes);
     else this.#expectLength(contentLength, !old && !closes);
+  }
+
+  get #foreign(): boolean {
+    return this.#strict && this.#head.framing.id === 'foreign';
   }
 
   #endInterim(final: boolean): void {

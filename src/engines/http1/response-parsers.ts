@@ -14,9 +14,11 @@ export class ResponseParsers {
     this.#bodyBytesMax = bodyBytesMax;
   }
 
-  /** One that stands at the beginning of an answer. */
-  take(): ResponseParser {
-    return this.#free.pop() ?? new ResponseParser(this.#bodyBytesMax);
+  /** One that stands at the beginning of an answer to the request with this id; `strict` as in `expect`. */
+  take(id = '', strict = false): ResponseParser {
+    const parser = this.#free.pop() ?? new ResponseParser(this.#bodyBytesMax);
+    parser.expect(id, strict);
+    return parser;
   }
 
   /** Whatever it has come to; not to be used any more by who gives it back. */

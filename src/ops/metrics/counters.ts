@@ -29,12 +29,19 @@ export function attemptSeries(registry: Registry): Readonly<Record<AttemptOutcom
     too_large: true,
     not_json: true,
     wrong_shape: true,
+    foreign_id: true,
+    unasked: true,
     unsupported_pair: true,
     busy: true,
     engine_quota: true,
     cancelled: true,
     internal: true,
   });
+}
+
+export function unaskedSeries(registry: Registry): CounterSeries {
+  const help = 'Times that an engine sent bytes that nobody had asked for: behind an answer, before a request, or to another.';
+  return new FastCounter({ name: 'lingate_engine_unasked_total', help, labels: [], registry }).series({});
 }
 
 export function quotaSeries(registry: Registry): CounterSeries {

@@ -10,6 +10,7 @@ import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import {
   attemptSeries,
   quotaSeries,
+  unaskedSeries,
   tokenSeries,
   batchSeries,
   admissionSeries,
@@ -46,6 +47,8 @@ export interface Metrics {
   /** Registers what a watch over all teams finds; to be called once. */
   teams(options: TeamGaugesOptions): void;
   engineTokens(tokens: EngineTokens): void;
+  /** An engine, or the upstream of a forward route, has sent bytes that nobody had asked for. */
+  engineUnasked(): void;
   /** A call to the engine that several requests shared. */
   engineBatch(members: number): void;
   /** The text that `/metrics` answers. */
@@ -63,6 +66,7 @@ export function openMetrics(): Metrics {
   const batches = batchSeries(registry);
   const tokens = tokenSeries(registry);
   const quota = quotaSeries(registry);
+  const unasked = unaskedSeries(registry);
   const admissions = admissionSeries(registry);
   const lookups = lookupSeries(registry);
   const sheds = shedSeries(registry);
@@ -99,6 +103,7 @@ export function openMetrics(): Metrics {
       tokens.prompt.pending += prompt;
       tokens.completion.pending += completion;
     },
+    engineUnasked: () => void unasked.pending++,
     engineBatch(members) {
       batches.calls.pending++;
       batches.members.pending += members;

@@ -42,15 +42,15 @@ export function rightAnswers(it: AddCase, bench: Bench): void {
     expect(textsOf(result)[1]).toBe(scriptedTranslation('Hello', 'DE'));
   });
 
-  it('every call carries the id of the request and its trace', async () => {
+  it('every call carries the id of the request, further ones with their number behind it, and its trace', async () => {
     const replicas = await bench.replicas();
     const work = workOf(['Hello', 'Good night'], { sourceLang: undefined });
     await bench.translate(replicas, work);
     const requests = replicas.flatMap((replica) => replica.requests);
     expect(requests.length).toBeAtLeast(1);
-    for (const { headers } of requests) {
-      expect(headers).toMatchObject({ 'x-request-id': work.requestId, traceparent: TRACEPARENT });
-    }
+    const ids = requests.map(({ headers }) => String(headers['x-request-id']));
+    expect(ids.toSorted()).toEqual(ids.map((_, i) => (i === 0 ? work.requestId : `${work.requestId}-1-${i + 1}`)).toSorted());
+    for (const { headers } of requests) expect(headers).toMatchObject({ traceparent: TRACEPARENT });
   });
 
   it('secrets stand in no path', async () => {

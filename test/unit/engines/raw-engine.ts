@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { Pool } from '../../../src/engines/http1/pool.ts';
-import type { ConnectionUse, PoolRequest, PoolLimits } from '../../../src/engines/http1/pool.ts';
+import type { Asker, ConnectionUse, PoolRequest, PoolLimits } from '../../../src/engines/http1/pool.ts';
 import type { AttemptFailure, EngineCall, EngineResponse } from '../../../src/ports/engine.ts';
 
 export interface RawConnection {
@@ -109,9 +109,12 @@ export interface Made {
 }
 
 /** A call as adapters make them. */
-export function make(wire: Pool, parts: Partial<EngineCall> = {}, connection: ConnectionUse = 'reused'): Made {
+export function make(wire: Pool, parts: Partial<EngineCall> = {}, connection: ConnectionUse = 'reused', asker: Partial<Asker> = {}): Made {
   const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
-  const call = wire.call({ method: 'POST', path: '/translate', headers: {}, body: 'body', ...parts }, connection, resolve);
+  const call = wire.call({ method: 'POST', path: '/translate', headers: {}, body: 'body', ...parts }, connection, resolve, {
+    requestId: '',
+    ...asker,
+  });
   return {
     call,
     result: promise.then((result) => (typeof result === 'string' ? result : `${result.status} ${Buffer.from(result.body).toString()}`)),

@@ -44,6 +44,14 @@ describe('a request', () => {
     expect(heads.join('')).not.toContain('adapter');
   });
 
+  test('carries the id of who asks in place of any that the adapter names', async () => {
+    const { engine, wire } = await scene();
+    for (const headers of [{}, { 'x-request-id': 'adapter' }, { 'X-Request-ID': 'adapter', 'content-type': 'text/plain' }] as const) {
+      expect(await make(wire, { headers }, 'fresh', { requestId: '01ID' }).result).toBe('200 body');
+    }
+    for (const { received } of engine.connections) expect(received.match(/^x-request-id: .*$/gim)).toEqual(['x-request-id: 01ID']);
+  });
+
   test('names an IPv6 engine in brackets', async () => {
     const { engine, wire } = await scene('::1');
     expect(await make(wire).result).toBe('200 body');

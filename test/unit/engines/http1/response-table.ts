@@ -13,7 +13,7 @@ export interface Read {
 }
 
 /** `open` answers have not ended; they are complete, or are not, when the connection ends. */
-export type Expected = Read | 'malformed' | 'too_large' | 'open' | { readonly atEnd: Read };
+export type Expected = Read | 'malformed' | 'too_large' | 'foreign' | 'open' | { readonly atEnd: Read };
 
 export type Row = readonly [name: string, bytes: string, expected: Expected];
 
