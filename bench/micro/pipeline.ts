@@ -1,5 +1,6 @@
 // The machine alone: a whole exchange through a chain of eight steps that do nothing, settled in reverse and sent.
 import assert from 'node:assert/strict';
+import type { Handed } from '../../src/core/exchange.ts';
 import { Gateway } from '../../src/core/gateway.ts';
 import { json } from '../../src/core/outcome.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
@@ -18,7 +19,14 @@ let sent: Outcome | undefined = undefined;
 const steps = Array.from({ length: STEPS }, (_, index) => nothingStep(index));
 const router = new Router([{ method: 'POST', path: '/v1/translate', takesBody: true, steps }], steps.slice(0, 1));
 const gateway = new Gateway({ router, around: [], newId: () => SAMPLE_ID, now: () => 0, requestMs: 60_000, reportBug: fail });
-const sink = { send: (_x: unknown, outcome: Outcome) => void (sent = outcome), stream: () => undefined, incoming: () => undefined };
+const sink = {
+  send: (_x: unknown, outcome: Outcome): Handed => {
+    sent = outcome;
+    return 'written';
+  },
+  stream: () => undefined,
+  incoming: () => undefined,
+};
 
 export const pipeline: MicroCase = {
   name: 'pipeline',

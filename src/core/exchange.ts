@@ -25,10 +25,16 @@ export interface RequestHead {
 /** The collected body, or why there is none to look at. */
 export type Body = Uint8Array | 'none' | 'too_large';
 
+/**
+ * What has become of an answer: `written` to the caller's connection, or not, because the caller had `gone`. One that is `held`
+ * waits for its turn, and `Gateway.sent` tells later.
+ */
+export type Handed = 'written' | 'held' | 'gone';
+
 /** The caller's end: where answers go, and where a body comes from that is read as it comes. */
 export interface Sink {
-  /** This or `stream` is called at most once per exchange, never after the caller has gone. */
-  send(x: Exchange, outcome: Reply | Refusal): void;
+  /** This or `stream` is called at most once per exchange, never after the caller has gone. Only a reply is ever held. */
+  send(x: Exchange, outcome: Reply | Refusal): Handed;
   /** Begins a streamed answer, when the whole request has come; `Gateway.streamed` is called at its end. */
   stream(x: Exchange, outcome: StreamReply): void;
   /** The body of a request on a streaming route; `undefined` when the request has none. The same object each time. */

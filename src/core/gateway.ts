@@ -3,7 +3,7 @@ import { Exchange } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
-import type { Refusal, StreamReply } from './outcome.ts';
+import type { Refusal, Reply, StreamReply } from './outcome.ts';
 import { Pipeline } from './pipeline.ts';
 import type { BugReport } from './pipeline.ts';
 import { refuse } from './problem.ts';
@@ -83,6 +83,11 @@ export class Gateway {
     x.answered = true;
     x.cancel();
     if (!x.waiting) this.#pipeline.end(x, CLIENT_CLOSED);
+  }
+
+  /** An answer that had to wait was written to the caller's connection; not `written`: the caller had left before. */
+  sent(x: Exchange, outcome: Reply, written: boolean): void {
+    this.#pipeline.settle(x, written ? outcome : CLIENT_CLOSED);
   }
 
   /** A streamed answer has ended: all of it was handed over, or its source failed, or the caller left before. */

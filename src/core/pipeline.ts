@@ -98,7 +98,7 @@ export class Pipeline implements Driver {
     if (told !== undefined) this.settle(x, told);
   }
 
-  /** What the caller was answered; `undefined` for a streamed answer: `settle` is called at its end. */
+  /** What the caller was answered; `undefined` for an answer that is streamed or waits: `settle` is called at its end. */
   #tell(x: Exchange, outcome: Outcome): Outcome | undefined {
     switch (outcome.kind) {
       case 'reply':
@@ -139,14 +139,15 @@ export class Pipeline implements Driver {
 
   /**
    * Hands an answer to the sink, once, and returns the answer that was written: `internal_error` where the sink could not
-   * write this one, which is a bug.
+   * write this one, which is a bug; `undefined` where it waits for its turn.
    */
-  send(x: Exchange, outcome: Reply | Refusal): Reply | Refusal {
+  send(x: Exchange, outcome: Reply | Refusal): Outcome | undefined {
     if (x.answered) return outcome;
     x.answered = true;
     try {
-      x.sink.send(x, outcome);
-      return outcome;
+      const handed = x.sink.send(x, outcome);
+      if (handed === 'written') return outcome;
+      return handed === 'held' ? undefined : CLIENT_CLOSED;
     } catch (error) {
       return this.#sendBug(x, error);
     }

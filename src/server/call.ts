@@ -1,6 +1,6 @@
 // One request on a connection, whichever library carries it: its answer, and when the connection has to end.
 import type { ByteSource } from '../core/byte-stream.ts';
-import type { Body, Exchange, RequestHead, Sink } from '../core/exchange.ts';
+import type { Body, Exchange, Handed, RequestHead, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { CallBody } from './call-body.ts';
@@ -17,6 +17,14 @@ const LINGER_MS = 5_000;
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
+/** An answer that waits until its connection may end with it. */
+interface HeldAnswer {
+  readonly message: ResponseMessage;
+  readonly x: Exchange;
+  /** Set where the gateway has to know whether it was written. */
+  readonly reply: Reply | undefined;
+}
+
 export abstract class Call implements Sink, BodyConnection {
   protected readonly shared: ListenerState;
   protected head: RequestHead = NO_HEAD;
@@ -27,7 +35,7 @@ export abstract class Call implements Sink, BodyConnection {
   #refusing = false;
   readonly #body: CallBody;
   #streamed: StreamedAnswer | undefined = undefined;
-  #held: ResponseMessage | undefined = undefined;
+  #held: HeldAnswer | undefined = undefined;
   #linger: NodeJS.Timeout | undefined = undefined;
 
   constructor(shared: ListenerState) {
@@ -35,8 +43,8 @@ export abstract class Call implements Sink, BodyConnection {
     this.#body = new CallBody(shared.bodyBytesMax, this);
   }
 
-  /** Writes the answer, all at once. Called at most once, never after the caller has gone. */
-  protected abstract write(answer: ResponseMessage, closes: boolean): void;
+  /** Writes the answer, all at once; `false` when the connection takes nothing any more. Called at most once, never after `gone`. */
+  protected abstract write(answer: ResponseMessage, closes: boolean): boolean;
 
   /** Begins a streamed answer. */
   protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
@@ -50,6 +58,11 @@ export abstract class Call implements Sink, BodyConnection {
 
   get isOpen(): boolean {
     return this.#state === 'open';
+  }
+
+  /** It was answered, or its caller has gone. */
+  get isOver(): boolean {
+    return this.#state === 'ended' || this.#state === 'gone';
   }
 
   get closes(): boolean {
@@ -156,14 +169,14 @@ export abstract class Call implements Sink, BodyConnection {
    * And it is written in a later turn of the event loop: written at once, uWS would go on and handle what comes after this
    * request. Only a request that has passed its deadline is answered and closed at once.
    */
-  send(x: Exchange, outcome: Reply | Refusal): void {
-    if (this.#state !== 'open') return;
+  send(x: Exchange, outcome: Reply | Refusal): Handed {
+    if (this.#state !== 'open') return 'gone';
     const answer = compose(outcome, x, this.shared.problems);
     const { draining } = this.shared;
     if (this.#body.cancelRest()) this.#closes = true;
-    if (x.closeAfter && !this.#refusing) this.#finish(answer, true);
-    else if (this.#closes || (draining && this.#body.pending)) this.#hold(answer);
-    else this.#finish(answer, false);
+    if (x.closeAfter && !this.#refusing) return this.#finish(answer, true);
+    if (this.#closes || (draining && this.#body.pending)) return this.#hold(answer, x, outcome);
+    return this.#finish(answer, false);
   }
 
   /** Only after the whole request: callers read when they have written, and uWS keeps either a body or an answer going, not both. */
@@ -190,10 +203,16 @@ export abstract class Call implements Sink, BodyConnection {
     answer.begin(writer);
   }
 
-  #hold(answer: ResponseMessage): void {
-    this.#held = answer;
-    if (!this.#body.pending) this.#releaseSoon();
-    else this.#linger = setTimeout(() => this.#release(), LINGER_MS);
+  /**
+   * A reply that waits for a later turn is charged only then: its caller may leave before. What waits for the rest of a body
+   * reserves nothing, because its route does not take one, and must not count as under way for as long.
+   */
+  #hold(message: ResponseMessage, x: Exchange, outcome: Reply | Refusal): Handed {
+    const waits = outcome.kind === 'reply' && !this.#body.pending;
+    this.#held = { message, x, reply: waits ? outcome : undefined };
+    if (this.#body.pending) this.#linger = setTimeout(() => this.#release(), LINGER_MS);
+    else this.#releaseSoon();
+    return waits ? 'held' : 'written';
   }
 
   #releaseSoon(): void {
@@ -202,22 +221,29 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   #release(): void {
-    const answer = this.#held;
-    if (this.#state !== 'open' || answer === undefined) return;
+    const held = this.#held;
+    if (this.#state !== 'open' || held === undefined) return;
+    let handed: Handed = 'gone';
     try {
-      this.#finish(answer, true);
+      handed = this.#finish(held.message, true);
     } catch (error) {
       this.broke('write', error);
     }
+    this.#tell(held, handed === 'written');
   }
 
-  #finish(answer: ResponseMessage, closes: boolean): void {
+  #tell({ x, reply }: HeldAnswer, written: boolean): void {
+    if (reply !== undefined) this.shared.gateway.sent(x, reply, written);
+  }
+
+  #finish(answer: ResponseMessage, closes: boolean): Handed {
     this.#state = 'ended';
     if (this.shared.draining) this.shared.lastAnswers++;
     this.#body.release();
-    this.write(answer, closes);
+    const written = this.write(answer, closes);
     this.#held = undefined;
     this.#exchange = undefined;
+    return written ? 'written' : 'gone';
   }
 
   /** The caller has gone, or the connection was cut. */
@@ -228,6 +254,7 @@ export abstract class Call implements Sink, BodyConnection {
     this.#body.drop();
     this.#body.release();
     clearTimeout(this.#linger);
+    if (this.#held !== undefined) return this.#tell(this.#held, false);
     try {
       if (this.#exchange !== undefined) this.shared.gateway.abort(this.#exchange);
     } catch (error) {

@@ -14,9 +14,8 @@ const BAD_VERSION = 'request: only HTTP/1.1 and HTTP/1.0 are spoken here.';
 
 /** What a call asks of the connection that it came on. */
 export interface CallOwner {
-  /** Whether no other call is open now. */
-  answered(call: NodeCall): boolean;
-  endsWith(call: NodeCall): boolean;
+  /** Whether the connection ends with the answer that is written now. */
+  readonly endsNow: boolean;
 }
 
 /**
@@ -79,10 +78,13 @@ export class NodeCall extends Call {
     }
   }
 
-  protected override write(answer: ResponseMessage, closes: boolean): void {
-    const end = closes || this.#owner.endsWith(this);
-    // Until the answer has been sent; then Node sets its own timer. Not while later calls wait for their turn.
-    this.#req.socket.setTimeout(this.#owner.answered(this) ? UNREAD_MS : 0);
+  protected override write(answer: ResponseMessage, closes: boolean): boolean {
+    const end = closes || this.#owner.endsNow;
+    const { socket } = this.#req;
+    // The caller has half-closed or reset it, and its `close` has not been reported yet.
+    if (!socket.writable) return false;
+    // Until the answer has been sent; then Node sets its own timer, or the next call takes it back.
+    socket.setTimeout(UNREAD_MS);
     const fields = fieldsOf(answer).flat();
     const body = answer.body.length > STRING_MAX ? Buffer.from(answer.body) : answer.body;
     if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(body)));
@@ -90,23 +92,18 @@ export class NodeCall extends Call {
     this.#res.writeHead(answer.status, fields);
     if (answer.contentType === undefined) this.#res.end();
     else this.#res.end(body);
+    // Set at once when the system does not take the bytes, because the caller has reset the connection.
+    return socket.errored === null;
   }
 
   protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {
     const fields = fieldsOf(head).flat();
     if (head.bytes !== undefined) fields.push('Content-Length', String(head.bytes));
-    if (closes || this.#owner.endsWith(this)) fields.push('Connection', 'close');
+    if (closes || this.#owner.endsNow) fields.push('Connection', 'close');
     // The stream itself watches for slow readers.
     this.#req.socket.setTimeout(0);
     this.#res.writeHead(head.status, fields);
-    return new NodeStream(this.#req.socket, this.#res, {
-      writable: () => events.writable(),
-      delivered: () => {
-        this.#owner.answered(this);
-        events.delivered();
-      },
-      failed: (error) => events.failed(error),
-    });
+    return new NodeStream(this.#req.socket, this.#res, events);
   }
 
   override pauseBody(): void {

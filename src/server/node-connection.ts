@@ -1,7 +1,8 @@
 // One connection of the node:http listener: its calls in order, and what happens when its bytes are no HTTP.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import process from 'node:process';
 import type { Duplex } from 'node:stream';
-import type { Exchange, Sink } from '../core/exchange.ts';
+import type { Exchange, Handed, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { NO_HEAD } from './call.ts';
@@ -9,52 +10,80 @@ import type { HeaderCollector } from './header-collector.ts';
 import { HEAD_BYTES_MAX } from './listener.ts';
 import type { ListenerState } from './listener.ts';
 import { NodeCall } from './node-call.ts';
+import type { CallOwner } from './node-call.ts';
 import { compose, serialise } from './response-message.ts';
 
-/** Requests that one connection may have open at the same time; with more it is cut. */
+/** Requests that one connection may have open: one is worked on, the others wait. With more it is cut. */
 const PIPELINE_MAX = 64;
 /** How long a connection that was refused goes on reading, so that its caller can read the refusal. */
 const LINGER_MS = 1_000;
 
-export class NodeConnection implements Sink {
+/** A request behind another one on its connection. */
+interface WaitingRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** What is wrong with its body, if the parser gave up in it. */
+  fault: string | undefined;
+}
+
+export class NodeConnection implements Sink, CallOwner {
   readonly #shared: ListenerState;
   readonly #socket: Duplex;
-  readonly #open = new Set<NodeCall>();
-  #newest: NodeCall | undefined = undefined;
+  readonly #collector: HeaderCollector;
+  /** The one that is worked on, or was last. */
+  #call: NodeCall | undefined = undefined;
+  #waiting: WaitingRequest[] = [];
   /** Nothing that still arrives is handled. */
   #condemned = false;
   #refused = false;
 
-  constructor(shared: ListenerState, socket: Duplex) {
+  constructor(shared: ListenerState, socket: Duplex, collector: HeaderCollector) {
     this.#shared = shared;
     this.#socket = socket;
+    this.#collector = collector;
     socket.once('close', () => {
-      for (const call of this.#open) call.gone();
-      this.#open.clear();
+      this.#waiting = [];
+      this.#call?.gone();
     });
   }
 
-  request(req: IncomingMessage, res: ServerResponse, collector: HeaderCollector): void {
+  /**
+   * Requests that are pipelined begin one after the other, each when the answer before it has been handed to the system: what
+   * waits behind another holds no reservation, asks no engine, and is not charged to a caller who leaves meanwhile.
+   */
+  request(req: IncomingMessage, res: ServerResponse): void {
     if (this.#condemned) return;
-    if (this.#open.size >= PIPELINE_MAX) {
+    // Node gives an answer its connection when its turn has come.
+    if (res.socket !== null) return this.#begin(req, res);
+    if (this.#waiting.length + 1 >= PIPELINE_MAX) {
       this.#socket.destroy();
       return;
     }
-    const call = new NodeCall(this.#shared, this, req, res);
-    this.#newest = call;
-    this.#open.add(call);
-    call.start(collector);
-    if (call.closes) this.#condemned = true;
+    this.#waiting.push({ req, res, fault: undefined });
+    res.once('socket', () => process.nextTick(() => this.#next(res)));
   }
 
-  answered(call: NodeCall): boolean {
-    this.#open.delete(call);
-    return this.#open.size === 0;
+  #begin(req: IncomingMessage, res: ServerResponse): void {
+    const call = (this.#call = new NodeCall(this.#shared, this, req, res));
+    call.start(this.#collector);
+    if (!call.closes) return;
+    this.#condemned = true;
+    this.#waiting = [];
   }
 
-  /** Whether the connection may end with this call's answer: not while later calls wait for theirs. */
-  endsWith(call: NodeCall): boolean {
-    return (this.#condemned || this.#shared.draining) && this.#newest === call;
+  /** The turn of the first that waits, unless it was given up. */
+  #next(res: ServerResponse): void {
+    if (this.#waiting[0]?.res !== res) {
+      this.#socket.destroy();
+      return;
+    }
+    const { req, fault } = this.#waiting.shift()!;
+    this.#begin(req, res);
+    if (fault !== undefined) this.#bodyFailed(this.#call!, fault);
+  }
+
+  get endsNow(): boolean {
+    return (this.#condemned || this.#shared.draining) && this.#waiting.length === 0;
   }
 
   /** The parser gave up, the caller was too slow, or the connection broke. */
@@ -65,8 +94,11 @@ export class NodeConnection implements Sink {
       return;
     }
     this.#condemned = true;
-    if (this.#newest?.bodyPending === true) this.#bodyFailed(this.#newest, detail);
-    else if (this.#open.size === 0) this.refuseRaw(detail);
+    const last = this.#waiting.at(-1);
+    if (last !== undefined) {
+      if (!last.req.complete) last.fault = detail;
+    } else if (this.#call?.bodyPending === true) this.#bodyFailed(this.#call, detail);
+    else if (this.#call?.isOver !== false) this.refuseRaw(detail);
   }
 
   #bodyFailed(call: NodeCall, detail: string): void {
@@ -97,10 +129,11 @@ export class NodeConnection implements Sink {
     return undefined;
   }
 
-  send(x: Exchange, outcome: Reply | Refusal): void {
+  send(x: Exchange, outcome: Reply | Refusal): Handed {
     this.#socket.end(serialise(compose(outcome, x, this.#shared.problems)));
     const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
     this.#socket.once('close', () => clearTimeout(linger));
+    return 'written';
   }
 }
 

@@ -35,10 +35,10 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   const server = openServer(options);
   const connectionOf = (socket: Duplex): NodeConnection => {
     let connection = connections.get(socket);
-    if (connection === undefined) connections.set(socket, (connection = new NodeConnection(shared, socket)));
+    if (connection === undefined) connections.set(socket, (connection = new NodeConnection(shared, socket, collector)));
     return connection;
   };
-  const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res, collector);
+  const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res);
   server.on('request', handle);
   // An `Expect` that Node does not know is ignored: the request is answered as any other.
   server.on('checkExpectation', handle);

@@ -96,10 +96,11 @@ export class UwsCall extends Call {
     this.#res.resume();
   }
 
-  protected override write(answer: ResponseMessage, closes: boolean): void {
+  protected override write(answer: ResponseMessage, closes: boolean): boolean {
     const end = closes || this.shared.draining;
     if (this.#corked) this.#put(answer, end);
     else this.#res.cork(() => this.#put(answer, end));
+    return true;
   }
 
   #put(answer: ResponseMessage, closes: boolean): void {

@@ -79,7 +79,14 @@ function house(processMax = PROCESS_MAX, teamMax = TEAM_MAX): House {
     waiting,
     answers,
     begin: (team) =>
-      gateway.begin(head(team), { send: (x, outcome) => void answers.set(x, outcome), stream: () => undefined, incoming: () => undefined }),
+      gateway.begin(head(team), {
+        send(x, outcome) {
+          answers.set(x, outcome);
+          return 'written';
+        },
+        stream: () => undefined,
+        incoming: () => undefined,
+      }),
     late: () => void (nowMs += 10_000),
   };
 }

@@ -1,5 +1,5 @@
 // A caller's end of one request: takes the answer, whole or as it comes, and gives the body of a route that streams.
-import type { Exchange, Sink } from '../../../src/core/exchange.ts';
+import type { Exchange, Handed, Sink } from '../../../src/core/exchange.ts';
 import type { Gateway } from '../../../src/core/gateway.ts';
 import type { Refusal, Reply, StreamReply } from '../../../src/core/outcome.ts';
 import { problems, refuse } from '../../../src/core/problem.ts';
@@ -48,10 +48,11 @@ export class CallerEnd implements Sink {
     return x;
   }
 
-  send(x: Exchange, outcome: Reply | Refusal): void {
+  send(x: Exchange, outcome: Reply | Refusal): Handed {
     if (this.#terms.broken && outcome.kind === 'reply') throw new Error('an answer that cannot be written');
     this.#incoming?.cancel();
     this.#answered(x, answerOf(outcome, this.#terms.world.time.nowMs));
+    return 'written';
   }
 
   stream(x: Exchange, outcome: StreamReply): void {

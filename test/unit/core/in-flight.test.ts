@@ -2,12 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
+import type { Sink } from '../../../src/core/exchange.ts';
 import { InFlight } from '../../../src/core/in-flight.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 
 const route = compileRoute({ method: 'GET', path: '/', takesBody: false, steps: [] });
 const head = { method: 'GET', path: '/', query: '', headers: {} };
-const sink = { send: () => undefined, stream: () => undefined, incoming: () => undefined };
+const sink: Sink = { send: () => 'written', stream: () => undefined, incoming: () => undefined };
 
 function startedAt(ms: number): Exchange {
   return new Exchange(`at ${ms}`, head, sink, route, ms);

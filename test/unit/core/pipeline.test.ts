@@ -36,7 +36,7 @@ function harness(steps: readonly Step[], requestMs = 1000): Harness {
     gateway,
     sent,
     bugs,
-    sink: { send: (_x, outcome) => sent.push(outcome), stream: () => undefined, incoming: () => undefined },
+    sink: { send: (_x, outcome) => (sent.push(outcome), 'written'), stream: () => undefined, incoming: () => undefined },
     advance: (ms) => (nowMs += ms),
   };
 }
@@ -256,5 +256,36 @@ describe('a step that waits without a promise', () => {
     x.onCancel(resume);
     h.gateway.abort(x);
     expect([settled, h.sent, h.gateway.inFlight]).toEqual([['client_closed'], [], 0]);
+  });
+
+  test('an answer that waits for its turn is settled when it is written, or as left when its caller leaves before', () => {
+    for (const written of [true, false]) {
+      const settled: string[] = [];
+      const h = harness([
+        body(
+          'a',
+          () => OK,
+          (_x, outcome) => settled.push(outcome.kind),
+        ),
+      ]);
+      const x = h.gateway.begin(HEAD, { ...h.sink, send: () => 'held' });
+      h.gateway.body(x, 'none');
+      expect([settled, h.gateway.inFlight]).toEqual([[], 1]);
+      h.gateway.sent(x, OK, written);
+      expect([settled, h.gateway.inFlight]).toEqual([[written ? 'reply' : 'client_closed'], 0]);
+    }
+  });
+
+  test('an answer that the connection did not take is settled as left', () => {
+    const settled: string[] = [];
+    const h = harness([
+      body(
+        'a',
+        () => OK,
+        (_x, outcome) => settled.push(outcome.kind),
+      ),
+    ]);
+    h.gateway.body(h.gateway.begin(HEAD, { ...h.sink, send: () => 'gone' }), 'none');
+    expect(settled).toEqual(['client_closed']);
   });
 });

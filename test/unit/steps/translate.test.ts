@@ -35,7 +35,7 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
   const x = new Exchange(
     '01ARZ3NDEKTSV4RRFFQ69G5FAV',
     { method: 'POST', path: '/x', query: '', headers: {} },
-    { send() {}, stream() {}, incoming: () => undefined },
+    { send: () => 'written', stream() {}, incoming: () => undefined },
     route,
     0,
   );
