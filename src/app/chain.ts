@@ -71,6 +71,8 @@ export interface ChainParts {
   readonly languages: () => Languages;
   /** The store answers and we are not draining. */
   readonly serving: () => boolean;
+  /** Told of each admission that the store could not serve. */
+  readonly onUnavailable: (cause: string) => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Makes ids of records: ULIDs. */
@@ -163,7 +165,10 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       leaseMs: config.limits.leaseMs,
       rateLimitHeaders: config.limits.rateLimitHeaders,
       now,
-      onAdmission: (admission) => metrics.admission(admission),
+      onAdmission(admission) {
+        metrics.admission(admission);
+        if (admission.kind === 'unavailable') parts.onUnavailable(admission.cause);
+      },
     }),
     translate: translateStep(translate),
     health: healthEndpoint(parts.serving),

@@ -5,6 +5,7 @@ import type { EngineSettings } from '../config/engine-options.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Teardown } from '../core/teardown.ts';
+import { withoutCredentials } from '../domain/store-url.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import type { ReplicatedEngine } from '../engines/balancer.ts';
 import { openEngine } from '../engines/open-engine.ts';
@@ -53,9 +54,10 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown)
   down.add('upstream', () => upstream?.close());
   const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
   down.add('store', () => store.close());
-  const probe = new StoreProbe(store, monotonicMs);
+  const probe = new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log });
   down.add('store probe', () => probe.close());
   metrics.gauge('store_up', () => Number(probe.answers));
+  metrics.gauge('store_writable', () => Number(probe.takesWrites));
   return { config, output, down, metrics, plugins, store, engine, can: settings.can, forward, upstream, probe };
 }
 

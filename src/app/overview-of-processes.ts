@@ -37,6 +37,7 @@ export function overviewOf({ expected, states }: ProcessStates, config: Config, 
     store: {
       url: withoutCredentials(config.store),
       answers: states.length > 0 && states.every((state) => state.storeAnswers),
+      fault: states.find((state) => state.storeFault !== undefined)?.storeFault,
       tookMs: tookMs.length === 0 ? undefined : Math.max(...tookMs),
       openSettlements: sumBy(states, (state) => state.openSettlements),
     },

@@ -11,6 +11,8 @@ export interface ProcessState {
   readonly openSettlements: number;
   readonly replicas: readonly ReplicaHealth[];
   readonly storeAnswers: boolean;
+  /** What keeps the store, or a part of it, from taking writes; `undefined` when nothing does. */
+  readonly storeFault?: string | undefined;
   /** What the store's latest good answer to a probe took; `undefined` before the first. */
   readonly storeTookMs: number | undefined;
   readonly draining: boolean;

@@ -80,7 +80,7 @@ class OpenServing implements Serving {
   }
 
   ready(): boolean {
-    return this.#draining === undefined && this.#opened.probe.answers;
+    return this.#draining === undefined && this.#opened.probe.serves;
   }
 
   async listen(options: ListenOptions): Promise<Listening> {
@@ -113,6 +113,7 @@ class OpenServing implements Serving {
       openSettlements: this.#settlements?.open ?? 0,
       replicas: engine.health(),
       storeAnswers: probe.answers,
+      storeFault: probe.fault?.cause,
       storeTookMs: probe.tookMs,
       draining: this.#draining !== undefined,
     };
@@ -139,7 +140,7 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, store, engine, can, forward, upstream } = this.#opened;
+    const { config, output, metrics, store, probe, engine, can, forward, upstream } = this.#opened;
     return {
       forward,
       upstream,
@@ -154,6 +155,7 @@ class OpenServing implements Serving {
       live: this.#live,
       languages: () => this.#languages,
       serving: () => this.ready(),
+      onUnavailable: (cause) => probe.failed(cause),
       ...sources,
     };
   }

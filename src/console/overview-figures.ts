@@ -30,6 +30,8 @@ export interface StoreState {
   /** Without credentials. */
   readonly url: string;
   readonly answers: boolean;
+  /** What keeps it, or a part of it, from taking writes; `undefined` when nothing does. */
+  readonly fault?: string | undefined;
   /** What the latest good answer took; `undefined` before the first. */
   readonly tookMs: number | undefined;
   /** Verdicts on reservations that it has not acknowledged yet. */

@@ -80,8 +80,9 @@ function gatewayState({ processes, draining }: Overview): State {
   return processes.answering < processes.expected ? { mood: 'warn', words: 'short of workers' } : { mood: 'good', words: 'serving' };
 }
 
-function storeState({ answers, tookMs }: Overview['store']): State {
+function storeState({ answers, fault, tookMs }: Overview['store']): State {
   if (!answers) return { mood: 'bad', words: 'does not answer' };
+  if (fault !== undefined) return { mood: 'bad', words: `takes no writes (${fault})` };
   return { mood: 'good', words: tookMs === undefined ? 'answers' : `answers in ${duration(tookMs)}` };
 }
 

@@ -10,6 +10,16 @@ export interface StoreUnavailable {
   readonly advice?: string;
 }
 
+/** The causes of a store that answers and takes no writes. Any other cause leaves open whether it is there at all. */
+const TAKES_NO_WRITES: ReadonlySet<string> = new Set(
+  // Redis's words, then SQLite's.
+  ['oom', 'readonly', 'noreplicas', 'misconf', 'full', 'read_only', 'vanished', 'replaced'],
+);
+
+export function takesNoWrites(cause: string): boolean {
+  return TAKES_NO_WRITES.has(cause);
+}
+
 /** For what a port has answered. Nothing else that a port answers has this `kind`. */
 export function isUnavailable(answer: unknown): answer is StoreUnavailable {
   return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'unavailable';

@@ -5,13 +5,21 @@ import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { TeamRegistry } from './team-registry.ts';
 
+/** What keeps a store, or a part of it, from serving. */
+export interface StoreFault extends StoreUnavailable {
+  /** Others of its servers take writes: their teams are served. */
+  readonly partly?: boolean;
+  /** The server, where the store has several. */
+  readonly server?: string;
+}
+
 export interface Store {
   readonly keys: KeyDirectory;
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
-  /** `undefined` when the store answers. */
-  ping(): Promise<StoreUnavailable | undefined>;
+  /** Writes something small, wherever admissions are written. `undefined` when that was taken: reading alone proves nothing. */
+  ping(): Promise<StoreFault | undefined>;
   /** Lets running operations end, then closes. */
   close(): Promise<void>;
 }

@@ -32,6 +32,7 @@ const GAUGES = {
     aggregator: 'sum',
   },
   store_up: { name: 'lingate_store_up', help: '1 while the store answers the background probe.', aggregator: 'min' },
+  store_writable: { name: 'lingate_store_writable', help: '1 while all of the store takes writes.', aggregator: 'min' },
   draining: { name: 'lingate_draining', help: '1 while the process lets its last requests end.', aggregator: 'max' },
 } as const;
 

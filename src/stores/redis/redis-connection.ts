@@ -1,8 +1,6 @@
 // The connection to Redis, with every queue and resend of the client library turned off.
 import { Cluster, Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
-import type { Log } from '../../ports/log.ts';
-import { causeOf } from './failure-cause.ts';
 import type { RedisTarget } from './redis-url.ts';
 
 export type RedisConnection = Redis | Cluster;
@@ -11,19 +9,12 @@ const CONNECT_TIMEOUT_MS = 1000;
 const RECONNECT_MAX_MS = 500;
 const LOADING_RETRY_MS = 50;
 const ASK_TIMEOUT_MS = 300;
-const ERROR_LOG_EVERY_MS = 5000;
 
 /** Not connected yet. Keeps reconnecting for as long as it is not closed. */
-export function redisConnection(target: RedisTarget, commandTimeoutMs: number, log: Log): RedisConnection {
+export function redisConnection(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
   const connection = build(target, commandTimeoutMs);
-  let loggedAtMs = -Infinity;
-  // Without a listener ioredis prints each lost connection as an unhandled event; logging every event would flood the log.
-  connection.on('error', (error: unknown) => {
-    const nowMs = performance.now();
-    if (nowMs - loggedAtMs < ERROR_LOG_EVERY_MS) return;
-    loggedAtMs = nowMs;
-    log.warn('connection to the store failed', { store: target.shown, reason: causeOf(error) });
-  });
+  // Without a listener ioredis prints each lost connection as an unhandled event. What it means is for the probe to say.
+  connection.on('error', () => undefined);
   return connection;
 }
 

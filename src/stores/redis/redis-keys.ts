@@ -65,6 +65,11 @@ export function ownerKey(keyId: string): string {
   return `lingate:key:${keyId}`;
 }
 
+/** Written by a gateway's probe; the tag says on which of a cluster's masters. */
+export function probeKey(tag: string, gateway: string): string {
+  return `lingate:{${tag}}:probe:${gateway}`;
+}
+
 const SLOTS = 16_384;
 
 /** The cluster slot of a team's keys: CRC-16 (XMODEM) of the hash tag. */

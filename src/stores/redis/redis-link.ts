@@ -41,6 +41,7 @@ export class RedisLink implements DirectLedger {
   #closed = false;
   #defectLoggedAtMs = -Infinity;
   #askedForMastersAtMs = -Infinity;
+  #lastCause: string | undefined = undefined;
 
   constructor(options: RedisLinkOptions) {
     this.#options = options;
@@ -49,6 +50,8 @@ export class RedisLink implements DirectLedger {
     this.run = defineScripts(options.redis, options.ledgerWay);
     const time = new StoreTime();
     options.redis.on('close', () => time.forget());
+    options.redis.on('error', (error: unknown) => (this.#lastCause = causeOf(error)));
+    options.redis.on('ready', () => (this.#lastCause = undefined));
     const shared = {
       run: this.run,
       time,
@@ -63,6 +66,11 @@ export class RedisLink implements DirectLedger {
       clustered: 'slots' in options.redis,
       track: (running) => void this.#track(running),
     });
+  }
+
+  /** Why the connection that is not there at the moment could not be made, where that is known. */
+  get lastCause(): string | undefined {
+    return this.#lastCause;
   }
 
   async call(call: ScriptCall): Promise<ScriptReply> {

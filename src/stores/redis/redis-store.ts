@@ -1,7 +1,6 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
 import { Cluster } from 'ioredis';
 import { StoreError } from '../../domain/store-error.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
@@ -19,6 +18,7 @@ import type { RedisTarget } from './redis-url.ts';
 import type { LedgerWay } from './scripts.ts';
 import { checkServer } from './server-checks.ts';
 import { within } from './within.ts';
+import { WriteProbe } from './write-probe.ts';
 
 export interface RedisStoreOptions {
   readonly url: string;
@@ -38,7 +38,7 @@ const OPEN_TIMEOUT_MS = 5000;
 export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
   const target = parseRedisUrl(options.url);
   const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
-  const redis = redisConnection(target, commandTimeoutMs, options.log);
+  const redis = redisConnection(target, commandTimeoutMs);
   try {
     await within(connect(redis, target, options.log), OPEN_TIMEOUT_MS);
   } catch (error) {
@@ -47,15 +47,13 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   }
   const way = options.ledgerWay === undefined ? {} : { ledgerWay: options.ledgerWay };
   const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clock: options.clock, log: options.log, ...way });
+  const probe = new WriteProbe(link);
   return {
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
     teams: new RedisTeamRegistry(link, options.clock),
     glossaries: new RedisGlossaryStore(link),
-    ping: async () => {
-      const reply = await link.ask(() => redis.ping());
-      return isUnavailable(reply) ? reply : undefined;
-    },
+    ping: () => probe.ask(),
     close: () => link.close(),
   };
 }

@@ -17,6 +17,9 @@ const QUEUE_MAX = 10_000;
 const GATHER_MS_MAX = 1;
 const RETRY_MS_MIN = 1;
 const RETRY_MS_SPREAD = 2;
+const DEFECT_LOG_EVERY_MS = 5000;
+/** Faults that any write meets: whoever watches the store says so once, and once when they end. */
+const TOLD_BY_PROBE: ReadonlySet<Cause> = new Set(['busy', 'full', 'read_only', 'vanished', 'replaced', 'closed']);
 
 export interface GroupCommitOptions {
   readonly database: DatabaseSync;
@@ -48,8 +51,9 @@ export class GroupCommit {
   /** Set while only operations that no caller waits for are in the queue. */
   #lingering: NodeJS.Timeout | undefined;
   #closed = false;
-  /** The fault that was logged last, until a group succeeds. */
-  #reported: Cause | undefined;
+  /** Why no transaction may begin, although one could: its file is not at its place. */
+  #away: Cause | undefined;
+  #defectLoggedAtMs = -Infinity;
   #onIdle: (() => void) | undefined;
 
   constructor({ database, path, log, busyTimeoutMs, behind, gatherMsMax = GATHER_MS_MAX }: GroupCommitOptions) {
@@ -87,6 +91,11 @@ export class GroupCommit {
     this.#seen = 0;
     this.#gatherUntilMs = nowMs + this.#gatherMsMax;
     setImmediate(this.#gather);
+  }
+
+  /** With a cause, nothing is run, and everything is answered with it, until it is taken back. */
+  setAway(cause: Cause | undefined): void {
+    this.#away = cause;
   }
 
   /** Takes no more operations, and resolves when all that were taken have been run. */
@@ -138,7 +147,7 @@ export class GroupCommit {
     this.#lingering = undefined;
     this.#dropLate();
     if (this.#queue.length > 0) {
-      const fault = this.#transaction.begin();
+      const fault = this.#away ?? this.#transaction.begin();
       // A random delay, so that two processes do not meet at the lock again and again.
       if (fault === 'busy') return this.#schedule(RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
       const group = this.#queue;
@@ -162,12 +171,16 @@ export class GroupCommit {
   }
 
   #conclude(group: readonly QueuedOperation[], cause: Cause | undefined): void {
-    if (cause !== this.#reported) {
-      if (cause === undefined) this.#log.info('the SQLite store answers again');
-      else this.#log.error('the SQLite store does not answer', { cause });
-      this.#reported = cause;
-    }
+    if (cause !== undefined && !TOLD_BY_PROBE.has(cause)) this.#logDefect(cause);
     if (cause === undefined) for (const entry of group) entry.settle();
     else for (const entry of group) entry.fail(unavailable(this.#path, cause));
+  }
+
+  /** A fault that a small write need not meet, which is all that the probe of the store tries. */
+  #logDefect(cause: Cause): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#defectLoggedAtMs < DEFECT_LOG_EVERY_MS) return;
+    this.#defectLoggedAtMs = nowMs;
+    this.#log.error('the SQLite store could not do what it was asked', { cause });
   }
 }

@@ -9,6 +9,7 @@ import type { Store } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
 import { Books } from './books.ts';
 import { Expiry } from './expiry.ts';
+import { DatabaseFile } from './database-file.ts';
 import { databaseFaultOf } from './database-fault.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
@@ -40,6 +41,7 @@ const BUSY_TIMEOUT_MS = 500;
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = await openDatabase(path, durability);
+  const file = new DatabaseFile(path);
   const books = new Books(database);
   const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
   const expiry = new Expiry(database, books);
@@ -57,7 +59,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     }),
     teams: new SqliteTeamRegistry({ database, clock, group, books, expiry, keys }),
     glossaries: new SqliteGlossaryStore({ database, clock, group }),
-    ping: () => ping(database, group),
+    ping: () => ping({ database, file, group, path }),
     close() {
       janitor.close();
       closed ??= group.close().then(() => closeDatabase(database, log));
@@ -81,12 +83,26 @@ function directoryOf(keys: KeyRows, path: string): KeyDirectory {
   };
 }
 
-/** Takes the write lock as an admission does: a store that can be read but not written does not count as answering. */
-function ping(database: DatabaseSync, group: GroupCommit): Promise<StoreUnavailable | undefined> {
+/**
+ * Commits a write as an admission does, of a value that is there already: a store that can be read but not written does not
+ * count as answering, nor does one whose file is not at its place any more.
+ */
+async function ping({ database, file, group, path }: PingParts): Promise<StoreUnavailable | undefined> {
+  const fault = await file.fault();
+  group.setAway(fault);
+  if (fault !== undefined) return unavailable(path, fault);
   return group.run(() => {
-    database.prepare('SELECT no FROM teams LIMIT 1').get();
+    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    database.exec(`PRAGMA user_version = ${version}`);
     return undefined;
   });
+}
+
+interface PingParts {
+  readonly database: DatabaseSync;
+  readonly file: DatabaseFile;
+  readonly group: GroupCommit;
+  readonly path: string;
 }
 
 function closeDatabase(database: DatabaseSync, log: Log): void {

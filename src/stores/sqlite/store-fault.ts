@@ -2,9 +2,10 @@
 import { StoreError } from '../../domain/store-error.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DatabaseFault } from './database-fault.ts';
+import type { FileFault } from './database-file.ts';
 
 /** Why nothing was done; for a fault of the COMMIT itself, why it is unknown whether it was done. */
-export type Cause = DatabaseFault | 'queue_full' | 'internal';
+export type Cause = DatabaseFault | FileFault | 'queue_full' | 'internal';
 
 const ADVICE: Readonly<Record<Cause, string>> = {
   busy: 'is busy: another program holds its lock; end that program or try again.',
@@ -17,6 +18,8 @@ const ADVICE: Readonly<Record<Cause, string>> = {
   io: 'could not be read or written; check the disk.',
   memory: 'ran out of memory; give this process more.',
   cannot_open: 'cannot be opened; name a file in a directory that this user may write to.',
+  vanished: 'is not there any more: it was deleted or moved away; put it back, or restart to begin with a new one.',
+  replaced: 'is another file than the one that was opened; restart to use it.',
   internal: 'failed for an unknown reason; report it with the lines around it in the log.',
 };
 

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
@@ -136,7 +137,8 @@ describe('the alerts', () => {
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], () => scene.translate(team));
     scene.engine.always(status(500));
-    await scene.pass(MINUTES, alert('LingateEngineFailing'), async () => expect(await scene.translate(team)).toBe(503));
+    const both = [...alert('LingateEngineFailing'), ...alert('LingateServerErrors')];
+    await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
     scene.engine.always('ok');
     await scene.pass(MINUTES, [], () => scene.translate(team));
     expect(await scene.judge()).toBe('');
@@ -149,8 +151,8 @@ describe('the alerts', () => {
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
     scene.engine.always(status(456));
-    const both = [...alert('LingateEngineFailing'), ...alert('LingateEngineQuotaExhausted')];
-    await scene.pass(MINUTES, both, () => scene.translate(team));
+    const all = ['LingateEngineFailing', 'LingateEngineQuotaExhausted', 'LingateServerErrors'].flatMap((name) => alert(name));
+    await scene.pass(MINUTES, all, () => scene.translate(team));
     scene.engine.always('ok');
     await scene.pass(MINUTES, [], () => scene.translate(team));
     expect(await scene.judge()).toBe('');
@@ -163,11 +165,31 @@ describe('the alerts', () => {
     await scene.pass(MINUTES, [], () => scene.translate(team));
     await redis.stop();
     await scene.until(/^lingate_store_up 0$/m);
-    await scene.pass(MINUTES, alert('LingateStoreAway'), async () => expect(await scene.translate(team)).toBe(503));
+    const both = [...alert('LingateServerErrors'), ...alert('LingateStoreAway')];
+    await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
     const again = await startRedis(['--port', String(redis.port)]);
     closing.push(() => again.stop());
     await scene.until(/^lingate_store_up 1$/m);
     await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a store that takes no writes, until it does, whether or not anybody asks for anything', async () => {
+    const redis = await startRedis();
+    closing.push(() => redis.stop());
+    const scene = await Scene.open({}, redis.url);
+    const team = await scene.gateway.team();
+    const client = new Redis(redis.port, '127.0.0.1', { protocol: 2 });
+    closing.push(() => Promise.resolve(client.disconnect()));
+    await scene.pass(MINUTES, [], () => scene.translate(team));
+    await client.config('SET', 'maxmemory', '1');
+    await scene.until(/^lingate_store_writable 0$/m);
+    await scene.pass(MINUTES, alert('LingateStoreTakesNoWrites'));
+    const both = [...alert('LingateServerErrors'), ...alert('LingateStoreTakesNoWrites')];
+    await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
+    await client.config('SET', 'maxmemory', '0');
+    await scene.until(/^lingate_store_writable 1$/m);
+    await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
     expect(await scene.judge()).toBe('');
   });
 

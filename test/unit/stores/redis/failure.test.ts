@@ -89,10 +89,12 @@ describe('a server that is down', () => {
     expect(await away.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'unavailable', cause: 'closed' });
     expect(await away.keys.find(DIGEST)).toMatchObject({ kind: 'unavailable', cause: 'closed' });
     const advice = expect.stringMatching(/^the store redis:.* gave no answer \(closed\): see that it runs/) as string;
-    for (const call of [away.teams.findTeam(TEAM), away.teams.usage(TEAM), away.teams.listTeams(), away.ping()]) {
+    for (const call of [away.teams.findTeam(TEAM), away.teams.usage(TEAM), away.teams.listTeams()]) {
       expect(await call).toEqual({ kind: 'unavailable', cause: 'closed', advice });
     }
     expect(performance.now() - startedAtMs).toBeLessThan(100);
+    // The probe's own answer is for the log: it says why no connection can be made.
+    await vi.waitUntil(async () => (await away.ping())?.cause === 'ECONNREFUSED', 5000);
     await redisServer(['--port', String(other.port)]);
     await vi.waitUntil(async () => (await away.ping()) === undefined, 5000);
     await furnish(away);

@@ -1,0 +1,72 @@
+// The probe's write: a key that expires, on the server that is asked after, in a cluster on each of its masters.
+import { describe, expect, test } from 'vitest';
+import { probeKey, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
+import type { RedisLink } from '../../../../src/stores/redis/redis-link.ts';
+import { WriteProbe } from '../../../../src/stores/redis/write-probe.ts';
+import { emptyRedis } from '../../../support/redis-of-file.ts';
+
+const redis = emptyRedis();
+const FULL = { kind: 'unavailable', cause: 'oom' } as const;
+
+describe('the probe', () => {
+  test('leaves one small key that expires, however often it asks', async () => {
+    const store = await redis.open();
+    const before = await redis.client.keys('*');
+    for (let i = 0; i < 3; i++) expect(await store.ping()).toBeUndefined();
+    const left = (await redis.client.keys('*')).filter((key) => !before.includes(key));
+    expect(left).toEqual([expect.stringMatching(/^lingate:\{0\}:probe:[0-9a-f]{12}$/)]);
+    expect(await redis.client.pttl(left[0]!)).toBeGreaterThan(0);
+  });
+
+  test('finds out what reading would not', async () => {
+    const store = await redis.open();
+    await redis.client.config('SET', 'min-replicas-to-write', '1');
+    try {
+      expect(await redis.client.get('whatever')).toBeNull();
+      expect(await store.ping()).toMatchObject({ kind: 'unavailable', cause: 'noreplicas' });
+    } finally {
+      await redis.client.config('SET', 'min-replicas-to-write', '0');
+    }
+    expect(await store.ping()).toBeUndefined();
+  });
+});
+
+describe('of a cluster, the probe', () => {
+  const masters = ['a:1', 'b:2', 'c:3', 'd:4', 'e:5'];
+
+  /** Slots in five equal parts; `away` are the masters that take no writes. */
+  function clustered(away: readonly string[]): { probe: WriteProbe; written: string[] } {
+    const slots = Array.from({ length: 16_384 }, (_, slot) => [masters[Math.floor((slot * masters.length) / 16_384)]!, 'replica:9']);
+    const written: string[] = [];
+    const set = (key: string) => {
+      const node = slots[teamSlot(/\{(\d+)\}/.exec(key)![1]!)]![0]!;
+      written.push(node);
+      return Promise.resolve(away.includes(node) ? FULL : 'OK');
+    };
+    const link = { redis: { slots, set }, ask: (command: (with_: unknown) => unknown) => command({ redis: { set } }) };
+    return { probe: new WriteProbe(link as unknown as RedisLink), written };
+  }
+
+  test('writes to each master once', async () => {
+    const { probe, written } = clustered([]);
+    expect(await probe.ask()).toBeUndefined();
+    expect(written.toSorted()).toEqual(masters);
+  });
+
+  test.each([
+    [['b:2'], { ...FULL, server: 'b:2', partly: true }],
+    [masters.slice(1), { ...FULL, partly: true }],
+  ])('with %s away says that a part is', async (away, wanted) => {
+    expect(await clustered(away).probe.ask()).toMatchObject(wanted);
+  });
+
+  test('with all of them away says that all is', async () => {
+    const fault = await clustered(masters).probe.ask();
+    expect(fault).toMatchObject(FULL);
+    expect(fault?.partly).toBeUndefined();
+  });
+
+  test('names its keys by the server they lie on', () => {
+    expect(probeKey('7', 'gate')).toBe('lingate:{7}:probe:gate');
+  });
+});

@@ -1,0 +1,64 @@
+// A database whose file is not at its place, or not to be written, takes nothing until it is again: what SQLite would write is lost.
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Store } from '../../../../src/ports/store.ts';
+import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
+import { SILENT } from '../../../support/silent-log.ts';
+import { storePlace } from '../../../support/store-place.ts';
+import type { StorePlace } from '../../../support/store-place.ts';
+
+let place: StorePlace;
+let path: string;
+let store: Store;
+
+beforeEach(async () => {
+  place = await storePlace('sqlite');
+  path = place.url.slice('sqlite:'.length);
+  store = await openSqliteStore({ path, log: SILENT, clock: { nowMs: () => Date.now() } });
+});
+
+afterEach(async () => {
+  await store.close();
+  await place.remove();
+});
+
+test.each([
+  ['vanished', () => renameSync(path, `${path}.away`), () => renameSync(`${path}.away`, path)],
+  [
+    'replaced',
+    () => {
+      renameSync(path, `${path}.away`);
+      writeFileSync(path, '');
+    },
+    () => renameSync(`${path}.away`, path),
+  ],
+  ['read_only', () => chmodSync(path, 0o400), () => chmodSync(path, 0o600)],
+] as const)('%s: nothing is run, until it is as it was', async (cause, damage, mend) => {
+  expect(await store.ping()).toBeUndefined();
+  damage();
+  expect(await store.ping()).toMatchObject({ kind: 'unavailable', cause, advice: expect.stringContaining(path) as string });
+  expect(await store.teams.listTeams()).toMatchObject({ cause });
+  mend();
+  expect(await store.ping()).toBeUndefined();
+  expect(await store.teams.listTeams()).toEqual([]);
+});
+
+test('deleted: it stays so, also when a new file has come', async () => {
+  rmSync(path);
+  expect(await store.ping()).toMatchObject({ cause: 'vanished' });
+  writeFileSync(path, '');
+  expect(await store.ping()).toMatchObject({ cause: 'replaced' });
+});
+
+test('the probe commits a write', async () => {
+  const { DatabaseSync } = await import('node:sqlite');
+  const beside = new DatabaseSync(path);
+  const version = () => beside.prepare('PRAGMA user_version').get();
+  const changes = () => Number(Object.values(beside.prepare('PRAGMA data_version').get()!)[0]);
+  const [before, was] = [version(), changes()];
+  expect(await store.ping()).toBeUndefined();
+  // Another connection's commit, and nothing else, changes what this one says.
+  expect(changes()).not.toBe(was);
+  expect(version()).toEqual(before);
+  beside.close();
+});
