@@ -35,6 +35,7 @@ export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';
 export type {
   Attempt,
+  AttemptFailure,
   EngineCall,
   EngineCapabilities,
   EngineProtocol,
@@ -54,8 +55,8 @@ export type { JsonBody } from './domain/json-body.ts';
 export { baseCode, dictionaryFor } from './domain/dictionary-choice.ts';
 export type { LanguagePair } from './domain/dictionary-choice.ts';
 export { Languages } from './domain/languages.ts';
-export type { LanguageTable, SourceLanguage, TargetLanguage } from './domain/languages.ts';
-export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from './domain/refusals.ts';
+export type { LanguageTable, PairTest, SourceLanguage, TargetLanguage } from './domain/languages.ts';
+export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE, targetsOffered, UNKNOWN_KEY } from './domain/refusals.ts';
 export { StoreError } from './domain/store-error.ts';
 export { answered, isUnavailable } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';

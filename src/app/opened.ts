@@ -15,7 +15,7 @@ import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
-import type { EngineCapabilities } from '../ports/engine.ts';
+import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
@@ -35,6 +35,7 @@ export interface Opened {
   readonly store: Store;
   readonly engine: ReplicatedEngine;
   readonly can: EngineCapabilities;
+  readonly protocol: EngineProtocol;
   readonly forward: readonly ForwardRoute[];
   readonly upstream: ProxyUpstream | undefined;
   readonly probe: StoreProbe;
@@ -58,7 +59,8 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown)
   down.add('store probe', () => probe.close());
   metrics.gauge('store_up', () => Number(probe.answers));
   metrics.gauge('store_writable', () => Number(probe.takesWrites));
-  return { config, output, down, metrics, plugins, store, engine, can: settings.can, forward, upstream, probe };
+  const { can, protocol } = settings;
+  return { config, output, down, metrics, plugins, store, engine, can, protocol, forward, upstream, probe };
 }
 
 function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics, log: Log): ReplicatedEngine {

@@ -3,9 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import type { Config } from '../config/config.ts';
+import { pairsOf } from '../config/engine-options.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { Teardown } from '../core/teardown.ts';
-import { Languages, withFormality } from '../domain/languages.ts';
+import { withFormality } from '../domain/languages.ts';
+import type { LanguageTable } from '../domain/languages.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ProcessState } from './process-state.ts';
 import { clock, monotonicMs, openParts } from './opened.ts';
@@ -28,6 +30,8 @@ import { drain } from '../server/lifecycle.ts';
 import type { Listener } from '../server/listener.ts';
 import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
+import { OfferedLanguages } from '../runtime/offered-languages.ts';
+import type { PairsMode } from '../runtime/offered-languages.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 export interface Serving {
@@ -46,7 +50,7 @@ export interface Serving {
    * begins with this and does the rest.
    */
   drain(): Promise<void>;
-  /** Puts the configuration's languages and engine replicas in place for the next request; throws, and changes nothing, if it cannot. */
+  /** Puts the configuration's languages, engine replicas and pairs in place for the next request; throws, and changes nothing, if it cannot. */
   replace(config: Config): void;
 }
 
@@ -64,7 +68,7 @@ class OpenServing implements Serving {
   readonly teams: TeamRegistry;
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
-  #languages: Languages;
+  readonly #languages: OfferedLanguages;
   #listener: Listener | undefined;
   #gateway: Gateway | undefined;
   #settlements: SettlementQueue | undefined;
@@ -75,7 +79,10 @@ class OpenServing implements Serving {
     this.metrics = opened.metrics;
     this.pluginApis = opened.plugins;
     this.teams = opened.store.teams;
-    this.#languages = this.#languagesOf(opened.config);
+    const { config, engine, output, down } = opened;
+    const languages = new OfferedLanguages({ ...this.#offerOf(config), ask: engine.askPairs, log: output.log });
+    this.#languages = languages;
+    down.add('offered languages', () => languages.close());
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
   }
 
@@ -127,11 +134,13 @@ class OpenServing implements Serving {
   replace(next: Config): void {
     // First, because it may throw, and then nothing may have changed.
     this.#opened.engine.setUrls(next.engine.urls);
-    this.#languages = this.#languagesOf(next);
+    const { table, pairs } = this.#offerOf(next);
+    this.#languages.replace(table, pairs);
   }
 
-  #languagesOf({ languages }: Config): Languages {
-    return new Languages(withFormality(languages, this.#opened.can.formality));
+  #offerOf({ languages, engine }: Config): { readonly table: LanguageTable; readonly pairs: PairsMode } {
+    const { can, protocol } = this.#opened;
+    return { table: withFormality(languages, can.formality), pairs: pairsOf(engine.pairs, protocol) };
   }
 
   async #stopAccepting(): Promise<void> {
@@ -153,7 +162,7 @@ class OpenServing implements Serving {
       ...output,
       metrics,
       live: this.#live,
-      languages: () => this.#languages,
+      languages: () => this.#languages.current,
       serving: () => this.ready(),
       onUnavailable: (cause) => probe.failed(cause),
       ...sources,

@@ -9,10 +9,11 @@ export interface Reload {
   readonly waiting: readonly string[];
 }
 
-/** Languages, engine replicas and plans are taken over, each as a whole; all else stays. */
+/** Languages, engine replicas and pairs, and plans are taken over, each as a whole; all else stays. */
 export function reloadOf(running: Config, next: Config): Reload {
   const { languages, languagesFile, plans } = next;
-  const config = { ...running, languages, languagesFile, plans, engine: { ...running.engine, urls: next.engine.urls } };
+  const { urls, pairs } = next.engine;
+  const config = { ...running, languages, languagesFile, plans, engine: { ...running.engine, urls, pairs } };
   const waiting = Object.entries(FIXED_MEMBERS)
     .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
     .map(([name]) => name);

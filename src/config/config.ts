@@ -62,6 +62,8 @@ export interface EngineConfig {
   readonly keepAlive: boolean;
   /** Whether an answer with an `X-Request-Id` that is not ours is unusable. */
   readonly checkIds: boolean;
+  /** Which pairs are offered; `undefined`: `ask` where the protocol's engines can tell, else `any`. */
+  readonly pairs: 'any' | 'ask' | readonly string[] | undefined;
   /** `undefined`: every request is a call of its own. */
   readonly batch: BatchConfig | undefined;
 }
@@ -145,6 +147,7 @@ export function toConfig(raw: ConfigFile, file: string, languagesFile: string, l
       responseBytesMax: engine.response_bytes_max,
       keepAlive: engine.keep_alive,
       checkIds: engine.check_ids,
+      pairs: engine.pairs as EngineConfig['pairs'],
       batch: engine.batch && toBatch(engine.batch, limits.body_bytes),
     },
     limits: {

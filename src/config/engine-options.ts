@@ -21,6 +21,8 @@ export interface EngineSettings {
   readonly options: unknown;
   /** Header fields that are added to every request. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Which pairs are offered. */
+  readonly pairs: 'any' | 'ask' | readonly string[];
   /** Names of the options that are given. */
   readonly given: readonly string[];
   /** Paths of the secrets that are there. */
@@ -76,13 +78,19 @@ export function engineSettings(config: Config, { protocols, env, isFieldName }: 
   const schema = optionsSchemaOf(protocol);
   const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file }, 'engine.options');
   const options = Default(schema, Clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
-  const faults = [...secretFaults, ...faultsOf(schema, options, 'engine.options'), ...batchFaults(config, can)];
+  const faults = [
+    ...secretFaults,
+    ...faultsOf(schema, options, 'engine.options'),
+    ...batchFaults(config, can),
+    ...pairFaults(config, protocol),
+  ];
   const { headers = {}, ...own } = options;
   for (const name of Object.keys(headers)) {
     if (!isFieldName(name)) faults.push({ path: 'engine.options.headers', reason: `${shown(name)} is not a field that can be added` });
   }
   if (faults.length > 0) throw refused(config, faults);
-  return { protocol, can, options: own, headers, given: Object.keys(engine.options), secrets: found };
+  const pairs = pairsOf(engine.pairs, protocol);
+  return { protocol, can, options: own, headers, pairs, given: Object.keys(engine.options), secrets: found };
 }
 
 /** It may come from a flag or a variable: no file is named. */
@@ -97,6 +105,21 @@ function batchFaults({ engine }: Config, { textsMax, sharedCalls }: EngineCapabi
   const because = !sharedCalls ? 'whose calls callers may not share' : textsMax === 1 ? 'which takes one text a call' : undefined;
   if (because === undefined) return [];
   return [{ path: 'engine.batch', reason: `does not fit the protocol ${engine.protocol}, ${because}; leave it out` }];
+}
+
+/** What `engine.pairs` comes to for a protocol. */
+export function pairsOf(pairs: Config['engine']['pairs'], protocol: EngineProtocol): EngineSettings['pairs'] {
+  return pairs ?? (protocol.pairs === undefined ? 'any' : 'ask');
+}
+
+function pairFaults({ engine }: Config, protocol: EngineProtocol): Fault[] {
+  if (engine.pairs !== 'ask' || protocol.pairs !== undefined) return [];
+  return [
+    {
+      path: 'engine.pairs',
+      reason: `"ask" does not fit the protocol ${engine.protocol}, whose engines cannot tell; write any or a list of pairs`,
+    },
+  ];
 }
 
 function refused({ file }: Config, faults: readonly Fault[]): ConfigError {

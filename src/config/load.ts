@@ -12,7 +12,7 @@ import type { Fault } from './faults.ts';
 import { loadLanguages } from './languages-file.ts';
 import { overridesOf, withOverrides } from './overrides.ts';
 import type { ConfigFlags, Environment, Override } from './overrides.ts';
-import { joinedFaults, planFaults } from './rules.ts';
+import { joinedFaults, pairFaults, planFaults } from './rules.ts';
 import { ConfigFile } from './schema.ts';
 import { readYamlFile } from './yaml-file.ts';
 
@@ -36,6 +36,11 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const lines = faults.map((fault) => lineOf(fault, label, overrides));
   const languagesFile = languagesFileOf(value, path);
   const languages = attempt(() => loadLanguages(languagesFile, labelOf(languagesFile)), lines);
+  if (languages !== undefined && !faults.some(({ path: at }) => 'engine.pairs'.startsWith(at))) {
+    const unknown = pairFaults((value as ConfigFile).engine.pairs, languages);
+    faults.push(...unknown);
+    lines.push(...unknown.map((fault) => lineOf(fault, label, overrides)));
+  }
   if (lines.length > 0 || languages === undefined)
     throw new ConfigError(lines, faults.length === lines.length && allFromFlags(faults, overrides));
   return toConfig(value as ConfigFile, path, languagesFile, languages);

@@ -1,7 +1,9 @@
 // Rules between several members of a configuration, and the check of each plan by its billing.
 import type { TSchema } from 'typebox';
 import { Default } from 'typebox/value';
+import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
+import { faultOfPair } from '../domain/pair-list.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { faultsOf, join, shown } from './faults.ts';
@@ -71,6 +73,15 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
     ...(sound('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
+}
+
+/** `pairs` is what stands at `engine.pairs`, of the right form. */
+export function pairFaults(pairs: unknown, languages: LanguageTable): Fault[] {
+  if (!Array.isArray(pairs)) return [];
+  return (pairs as readonly string[]).flatMap((pair, index) => {
+    const fault = faultOfPair(pair, languages);
+    return fault === undefined ? [] : [{ path: `engine.pairs.${index}`, reason: `${shown(pair)}: ${fault}` }];
+  });
 }
 
 /** A plugin's stores are known only when it is loaded; without plugins only ours are accepted. */

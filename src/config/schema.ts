@@ -81,6 +81,15 @@ function languageName() {
   return matching('a name of 1 to 60 printable characters', /^[^\p{C}]{1,60}$/u);
 }
 
+const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
+const PAIRS_MAX = 10_000;
+
+/** Whether there are such languages is judged with the list of languages. */
+function isPairs(value: unknown): boolean {
+  if (value === 'any' || value === 'ask') return true;
+  return Array.isArray(value) && value.length > 0 && value.length <= PAIRS_MAX && value.every((entry) => typeof entry === 'string');
+}
+
 /** `lingate.yaml`. Plans are judged one by one, each by the schema of its billing. */
 export const ConfigFile = Type.Object(
   {
@@ -133,6 +142,8 @@ export const ConfigFile = Type.Object(
         response_bytes_max: whole(1024, 1_073_741_824, 8_388_608),
         keep_alive: Type.Boolean({ default: true }),
         check_ids: Type.Boolean({ default: true }),
+        // Without it: what the protocol's engines can do.
+        pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS }), isPairs, () => PAIRS)),
         // 50 texts is what one request may have, so every engine takes them; a longer wait would not fit into the lease.
         batch: Type.Optional(
           Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),

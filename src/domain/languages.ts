@@ -1,4 +1,4 @@
-// The language list: canonical codes, looked up whatever their case, and what each target supports.
+// The language list: canonical codes, looked up whatever their case, what each target supports, and which pairs are offered.
 
 /** A code that a text may be in. Regional variants are targets only. */
 export interface SourceLanguage {
@@ -18,6 +18,9 @@ export interface LanguageTable {
   readonly targets: readonly TargetLanguage[];
 }
 
+/** Whether texts in one language are translated to another. Codes are canonical. */
+export type PairTest = (sourceLang: string, targetLang: string) => boolean;
+
 /** The table; without `supported`, no target has formality. */
 export function withFormality(table: LanguageTable, supported: boolean): LanguageTable {
   return supported ? table : { ...table, targets: table.targets.map((target) => ({ ...target, formality: false })) };
@@ -29,19 +32,40 @@ export const LANGUAGE_CODE = /^[A-Z]{2,3}(?:-[A-Z0-9]{2,8})?$/;
 const CODE_LENGTH_MAX = 12;
 const ASCII_CODE = /^[A-Za-z0-9-]+$/;
 
+/** Codes are looked up among all of the table; the lists hold what is offered. */
 export class Languages implements LanguageTable {
+  /** Those that texts can be translated from. */
   readonly sources: readonly SourceLanguage[];
+  /** Those that texts can be translated to, from some source. */
   readonly targets: readonly TargetLanguage[];
+  /** Every code, offered or not. */
+  readonly all: LanguageTable;
   readonly #sources: ReadonlySet<string>;
   readonly #targets: ReadonlyMap<string, TargetLanguage>;
   readonly #names: ReadonlyMap<string, string>;
+  /** The targets of each source, and under `undefined` those of any; `undefined` where every pair is offered. */
+  readonly #offered: ReadonlyMap<string | undefined, ReadonlySet<string>> | undefined;
 
-  constructor(table: LanguageTable) {
-    this.sources = table.sources;
-    this.targets = table.targets;
+  /** Without `offered` every pair is. */
+  constructor(table: LanguageTable, offered?: PairTest) {
+    this.all = table;
     this.#sources = new Set(table.sources.map(({ code }) => code));
     this.#targets = new Map(table.targets.map((target) => [target.code, target]));
     this.#names = new Map([...table.targets, ...table.sources].map(({ code, name }) => [code, name]));
+    this.#offered = offered && offeredTargets(table, offered);
+    this.sources = offered === undefined ? table.sources : table.sources.filter(({ code }) => this.targetsFrom(code).length > 0);
+    this.targets = offered === undefined ? table.targets : this.targetsFrom(undefined);
+  }
+
+  /** Whether a target can be reached from a source, or without one from any. Codes are canonical. */
+  offers(sourceLang: string | undefined, targetLang: string): boolean {
+    // On the path of every request: no key is put together.
+    return this.#offered === undefined || this.#offered.get(sourceLang)?.has(targetLang) === true;
+  }
+
+  /** The targets of a source, or without one of any. */
+  targetsFrom(sourceLang: string | undefined): readonly TargetLanguage[] {
+    return this.all.targets.filter(({ code }) => this.offers(sourceLang, code));
   }
 
   /** The canonical form of a source code; `undefined` for whatever is none. Takes any value, of any size. */
@@ -74,6 +98,13 @@ export class Languages implements LanguageTable {
   nameOf(code: string): string | undefined {
     return this.#names.get(code);
   }
+}
+
+function offeredTargets({ sources, targets }: LanguageTable, offered: PairTest): Map<string | undefined, ReadonlySet<string>> {
+  const of = new Map<string | undefined, ReadonlySet<string>>(
+    sources.map(({ code: source }) => [source, new Set(targets.map(({ code }) => code).filter((target) => offered(source, target)))]),
+  );
+  return of.set(undefined, new Set([...of.values()].flatMap((reachable) => [...reachable])));
 }
 
 function canonical(value: unknown): string | undefined {

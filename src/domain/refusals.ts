@@ -1,5 +1,7 @@
-// Refusals that more than one step gives, and that never vary: made once.
+// Refusals that more than one step gives; those that never vary are made once.
+import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import type { Languages } from './languages.ts';
 
 export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
@@ -9,3 +11,15 @@ export const OVERLOADED = refuse(
   'service_unavailable',
   'More requests are under way than can be served in time; nothing was charged. Try again in a few seconds.',
 );
+
+/** For a pair that is not offered: names the targets that there are. Codes are canonical. */
+export function pairNotOffered(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {
+  const from = sourceLang === undefined ? '' : ` for texts in ${sourceLang}`;
+  return refuse('validation_error', `target_lang: ${targetLang} is not offered${from}; ${targetsOffered(sourceLang, languages)}.`);
+}
+
+/** The end of a refusal that names the targets of a source, or without one of any. */
+export function targetsOffered(sourceLang: string | undefined, languages: Languages, shown = (code: string): string => code): string {
+  const targets = languages.targetsFrom(sourceLang).map(({ code }) => shown(code));
+  return targets.length === 0 ? 'no target is' : `offered are ${targets.join(', ')}`;
+}

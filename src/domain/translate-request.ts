@@ -7,7 +7,7 @@ import { unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
-import { NO_SUCH_GLOSSARY } from './refusals.ts';
+import { NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { NOTHING_CHOSEN } from './translation-options.ts';
 import type { TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
@@ -28,7 +28,7 @@ export const TranslateBody = Type.Object(
       maxItems: TEXTS_MAX,
       description: 'What to translate: none of them empty. The plan limits their characters in total.',
     }),
-    target_lang: Type.String({ description: 'A target code, in upper or lower case.' }),
+    target_lang: Type.String({ description: 'A target code, in upper or lower case; one that is offered for the source.' }),
     source_lang: Type.Optional(
       Type.String({ description: 'A source code, in upper or lower case. Required with a glossary; without it the engine finds out.' }),
     ),
@@ -101,6 +101,7 @@ function judgeOptions(
       ),
     );
   }
+  if (!languages.offers(sourceLang, targetLang)) return no(pairNotOffered(sourceLang, targetLang, languages));
   const formality = judgeFormality(members['formality'], targetLang, languages);
   if (typeof formality === 'object') return no(formality);
   const context = members['context'] as string | undefined;

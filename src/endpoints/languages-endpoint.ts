@@ -1,4 +1,4 @@
-// GET /v1/languages: the codes that sources and targets may have.
+// GET /v1/languages: the sources and targets that are offered.
 import { json } from '../core/outcome.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';

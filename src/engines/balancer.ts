@@ -11,7 +11,9 @@ import type {
   EngineTokens,
   EngineWork,
   ReplicaHealth,
+  ReplicaPairs,
 } from '../ports/engine.ts';
+import { askPairs } from './ask-pairs.ts';
 import { attemptOn } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
@@ -38,6 +40,8 @@ export interface ReplicatedEngine extends Engine {
   setUrls(urls: readonly string[]): void;
   /** In the order of the configuration. */
   health(): readonly ReplicaHealth[];
+  /** Asks every replica which pairs it translates, in bounded time; never rejects. `undefined` where the protocol cannot tell. */
+  readonly askPairs: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
 
 /** The two attempts one by one, for several requests that share the first of them. `done` is called once, later. */
@@ -142,6 +146,13 @@ class Balancer implements AttemptwiseEngine {
   health(): readonly ReplicaHealth[] {
     const nowMs = this.#nowMs();
     return this.#replicas.map((replica) => replica.health(nowMs));
+  }
+
+  get askPairs(): (() => Promise<readonly ReplicaPairs[]>) | undefined {
+    const { protocol, options, timeoutMs } = this.#options;
+    if (protocol.pairs === undefined) return undefined;
+    return () =>
+      Promise.all(this.#replicas.map(async ({ href, wire }) => ({ url: href, pairs: await askPairs(wire, protocol, options, timeoutMs) })));
   }
 
   async close(): Promise<void> {

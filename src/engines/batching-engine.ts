@@ -55,6 +55,10 @@ export class BatchingEngine implements ReplicatedEngine {
     return this.#balancer.health();
   }
 
+  get askPairs(): ReplicatedEngine['askPairs'] {
+    return this.#balancer.askPairs;
+  }
+
   async close(): Promise<void> {
     for (const batch of this.#open.values()) {
       clearTimeout(batch.timer);

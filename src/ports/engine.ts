@@ -1,6 +1,7 @@
 // The translation engine: takes work whose parameters are checked, gives usable translations or `unavailable`.
 import type { Cancellation } from '../core/exchange.ts';
 import type { Static, TSchema } from 'typebox';
+import type { PairTest } from '../domain/languages.ts';
 import type { TextFormat, TranslationOptions } from '../domain/translation-options.ts';
 
 /** One piece of work. */
@@ -90,6 +91,13 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+/** What a replica said of its pairs, or why it did not. */
+export interface ReplicaPairs {
+  /** Without credentials. */
+  readonly url: string;
+  readonly pairs: PairTest | AttemptFailure;
+}
+
 /** An HTTP answer of an engine: complete, within the size limit. */
 export interface EngineResponse {
   readonly status: number;
@@ -145,4 +153,9 @@ export interface EngineProtocol<Options extends TSchema = TSchema> {
   readonly options?: Options;
   /** By default plain text, and every other capability. */
   readonly can?: Partial<EngineCapabilities>;
+  /**
+   * Asks one replica which pairs it translates: for an engine that can tell. The test is given codes of ours, and answers for
+   * those that `attempt` would send for them. A failure leaves what was known before.
+   */
+  pairs?(wire: Pick<EngineWire, 'call'>, options: Static<Options>): Promise<PairTest | AttemptFailure>;
 }

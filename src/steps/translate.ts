@@ -9,7 +9,7 @@ import { chargeSlot } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
 import { dictionaryIdSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
-import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import { NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
@@ -100,15 +100,19 @@ function answerOf(x: Exchange, { result, request, by, startedAtMs }: PendingTran
 }
 
 export function translateBy(options: TranslateOptions): Translate {
-  return (x, order) =>
-    translated(x, order, options, (translations) => {
-      const languages = options.languages();
+  return (x, order) => {
+    const languages = options.languages();
+    const { sourceLang, targetLang } = order.options;
+    // A route that reads parameters itself should have refused it before the admission; here it is at least not sent.
+    if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
+    return translated(x, order, options, (translations) => {
       const told = (translation: Translation): Translation => ({
         ...translation,
         detectedSourceLanguage: detected(translation, order, languages),
       });
       return { kind: 'translated', translations: translations.map(told) };
     });
+  };
 }
 
 export function detectBy(options: TranslateOptions): Detect {

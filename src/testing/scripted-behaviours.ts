@@ -125,6 +125,8 @@ function okTranslations(request: ScriptedRequest): { readonly text: string; read
 }
 
 function okBody(request: ScriptedRequest): string {
+  // A question that this protocol does not know, such as one for a list of languages.
+  if (request.method === 'GET') return '{}';
   return JSON.stringify({ translations: okTranslations(request) });
 }
 

@@ -33,10 +33,10 @@ describe('in front of Apertium', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function translate(body: unknown): Promise<Response> {
-    return fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
+  function translate(body: unknown, { key } = team, { port } = gateway): Promise<Response> {
+    return fetch(`http://127.0.0.1:${port}/v1/translate`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${team.key}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify(body),
     });
   }
@@ -51,19 +51,42 @@ describe('in front of Apertium', () => {
     expect(back.billed_characters).toBe(27);
   });
 
-  test('a pair that Apertium lacks is a 503 engine_unavailable after two attempts, charged nothing', async () => {
+  test('a pair that Apertium lacks is a 400 that names the targets that it has, charged nothing; the lists show what it has', async () => {
+    await expect.poll(() => gateway.logLines.join('')).toContain('"pairs":"EN-ES ES-EN-GB ES-EN-US"');
     const fresh = await gateway.team();
-    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${fresh.key}` },
-      body: JSON.stringify({ text: ['Hello'], source_lang: 'EN', target_lang: 'JA' }),
-    });
+    for (const [body, detail] of [
+      [{ source_lang: 'EN', target_lang: 'JA' }, 'target_lang: JA is not offered for texts in EN; offered are ES.'],
+      [{ source_lang: 'ES', target_lang: 'ES' }, 'target_lang: ES is not offered for texts in ES; offered are EN-GB, EN-US.'],
+      [{ target_lang: 'JA' }, 'target_lang: JA is not offered; offered are EN-GB, EN-US, ES.'],
+    ] as const) {
+      const response = await translate({ text: ['Hello'], ...body }, fresh);
+      expect([response.status, await response.json()]).toMatchObject([400, { code: 'validation_error', detail }]);
+    }
+    await expect.poll(() => gateway.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
+    const listed = async (type: string): Promise<string[]> => {
+      const headers = { authorization: `Bearer ${fresh.key}` };
+      const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/languages?type=${type}`, { headers });
+      return ((await response.json()) as { language: string }[]).map(({ language }) => language);
+    };
+    expect([await listed('source'), await listed('target')]).toEqual([
+      ['EN', 'ES'],
+      ['EN-GB', 'EN-US', 'ES'],
+    ]);
+  });
+
+  test('a pair that it lacks is a 503 engine_unavailable after two attempts where it is not asked for its pairs, charged nothing', async () => {
+    const config = { engine: { protocol: 'apertium', timeout_ms: 10_000, pairs: 'any' } };
+    const store = `sqlite:${folder}/any.db`;
+    const trusting = await startGateway({ listener: 'uws', store, engineUrls: [apertium.url], config });
+    const fresh = await trusting.team();
+    const response = await translate({ text: ['Hello'], source_lang: 'EN', target_lang: 'JA' }, fresh, trusting);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('5');
     const id = response.headers.get('x-request-id')!;
     expect(await response.json()).toMatchObject({ code: 'engine_unavailable', request_id: id });
-    await expect.poll(() => gateway.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
-    await expect.poll(() => gateway.logLines.find((line) => line.includes(id) && line.includes('"engine_attempts":2'))).toBeDefined();
-    expect(gateway.logLines.some((line) => line.includes(id) && line.includes('unsupported_pair unsupported_pair'))).toBe(true);
+    await expect.poll(() => trusting.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
+    await expect.poll(() => trusting.logLines.find((line) => line.includes(id) && line.includes('"engine_attempts":2'))).toBeDefined();
+    expect(trusting.logLines.some((line) => line.includes(id) && line.includes('unsupported_pair unsupported_pair'))).toBe(true);
+    await trusting.stop();
   });
 });

@@ -152,5 +152,5 @@ test('every member of the file either is taken over or waits for a restart', () 
     const members = 'properties' in schema && name !== 'tls' ? Object.keys(schema.properties) : [];
     return members.length === 0 ? [name] : members.map((member) => `${name}.${member}`);
   });
-  expect([...Object.keys(FIXED_MEMBERS), 'engine.urls', 'languages', 'plans'].toSorted()).toEqual(names.toSorted());
+  expect([...Object.keys(FIXED_MEMBERS), 'engine.pairs', 'engine.urls', 'languages', 'plans'].toSorted()).toEqual(names.toSorted());
 });

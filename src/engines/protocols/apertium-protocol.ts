@@ -6,6 +6,7 @@ import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
 import { eachText } from './each-text.ts';
 import { headersOf } from './json-request.ts';
 import { isJsonObject, jsonObjectOf, unusable } from './json-response.ts';
+import { toldPairs } from './told-pairs.ts';
 
 /** Enough to tell a language by; APY analyses all it is given with each of its dictionaries. */
 const IDENTIFY_UNITS_MAX = 1000;
@@ -17,6 +18,19 @@ export const apertiumProtocol: EngineProtocol = {
     const target = alpha3Of(work.options.targetLang);
     if (target === undefined) return Promise.resolve(unusable('unsupported_pair'));
     return eachText(work.text, (text) => translateText(text, work.options.sourceLang, target, work, wire));
+  },
+  async pairs(wire) {
+    const response = await wire.call({ method: 'GET', path: '/listPairs', headers: {}, body: undefined });
+    const answer = typeof response === 'string' ? response : jsonObjectOf(response);
+    if (typeof answer === 'string') return answer;
+    const told: [string, string][] = [];
+    if (!Array.isArray(answer['responseData'])) return 'wrong_shape';
+    for (const entry of answer['responseData'] as unknown[]) {
+      const { sourceLanguage, targetLanguage } = isJsonObject(entry) ? entry : {};
+      if (typeof sourceLanguage !== 'string' || typeof targetLanguage !== 'string') return 'wrong_shape';
+      told.push([sourceLanguage, targetLanguage]);
+    }
+    return toldPairs(told, alpha3Of);
   },
 };
 

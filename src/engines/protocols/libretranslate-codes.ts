@@ -15,3 +15,12 @@ export function codeOfLibreTranslate(reported: string, codes: Readonly<Record<st
   const base = reported.split(/[-_]/, 1)[0]!.toLowerCase();
   return ours?.split('-', 1)[0] ?? THEIRS[base] ?? base.toUpperCase();
 }
+
+/** From 1.7 on it lists these by new names and takes the old ones all the same. */
+const OLD_NAMES: Readonly<Record<string, string>> = { 'pt-br': 'pb', 'zh-hans': 'zh', 'zh-hant': 'zt' };
+
+/** A code of theirs by the one of its names that is compared. */
+export function oneNameOf(theirs: string): string {
+  const name = theirs.toLowerCase().replace('_', '-');
+  return OLD_NAMES[name] ?? name;
+}

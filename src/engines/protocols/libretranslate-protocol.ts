@@ -5,7 +5,8 @@ import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWir
 import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';
 import { isJsonObject, jsonObjectOf, jsonValueOf, stringsOf, unusable } from './json-response.ts';
-import { codeOfLibreTranslate, libreTranslateCode } from './libretranslate-codes.ts';
+import { codeOfLibreTranslate, libreTranslateCode, oneNameOf } from './libretranslate-codes.ts';
+import { toldPairs } from './told-pairs.ts';
 
 const Options = Type.Object({
   api_key: Type.Optional(secret('The key, for a server that asks for one.')),
@@ -29,6 +30,22 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
       // An array is taken to be in one language: texts of different ones would be translated from the wrong one.
       return eachText(text, (entry) => translateAlone(entry, work, wire, settings));
     });
+  },
+  async pairs(wire, { codes }) {
+    const response = await wire.call({ method: 'GET', path: '/languages', headers: {}, body: undefined });
+    const read = typeof response === 'string' ? response : jsonValueOf(response);
+    if (typeof read === 'string') return read;
+    if (!Array.isArray(read.value)) return 'wrong_shape';
+    const told: [string, string][] = [];
+    for (const entry of read.value as unknown[]) {
+      const { code, targets } = isJsonObject(entry) ? entry : {};
+      if (typeof code !== 'string' || !Array.isArray(targets)) return 'wrong_shape';
+      for (const target of targets as unknown[]) {
+        if (typeof target !== 'string') return 'wrong_shape';
+        told.push([oneNameOf(code), oneNameOf(target)]);
+      }
+    }
+    return toldPairs(told, (ours) => oneNameOf(libreTranslateCode(ours, codes)));
   },
 };
 

@@ -12,3 +12,12 @@ export function mtranServerCode(code: string): string {
 export function codeOfMtranServer(detected: string): string {
   return detected.split(/[-_]/, 1)[0]!.toUpperCase();
 }
+
+/** Names that it takes for one language, and of which it lists one. */
+const SAME: Readonly<Record<string, string>> = { zh: 'zh-hans', 'zh-cn': 'zh-hans', no: 'nb' };
+
+/** A code of theirs by the one of its names that is compared. */
+export function oneNameOf(theirs: string): string {
+  const name = theirs.toLowerCase();
+  return SAME[name] ?? name;
+}

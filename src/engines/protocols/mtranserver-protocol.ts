@@ -6,7 +6,7 @@ import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';
 import { jsonObjectOf, stringsOf, unusable } from './json-response.ts';
 import type { JsonObject } from './json-response.ts';
-import { codeOfMtranServer, mtranServerCode } from './mtranserver-codes.ts';
+import { codeOfMtranServer, mtranServerCode, oneNameOf } from './mtranserver-codes.ts';
 
 const Options = Type.Object({ token: Type.Optional(secret("The server's `MT_API_TOKEN`, where it has one.")) });
 
@@ -28,6 +28,18 @@ export const mtranServerProtocol: EngineProtocol<typeof Options> = {
       if (text.length > 1) return translateTogether(text, sourceLang, work, wire, settings);
       return eachText(text, (entry) => translateOne(entry, mtranServerCode(sourceLang), work, wire, settings));
     });
+  },
+  async pairs(wire, { token }) {
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const response = await wire.call({ method: 'GET', path: '/languages', headers, body: undefined });
+    const answer = typeof response === 'string' ? response : jsonObjectOf(response);
+    if (typeof answer === 'string') return answer;
+    const told = answer['languages'];
+    if (!Array.isArray(told) || !told.every((code) => typeof code === 'string')) return 'wrong_shape';
+    const languages = new Set(told.map(oneNameOf));
+    // It tells languages, not pairs: it goes by way of English where it has no model for a pair.
+    const has = (code: string): boolean => languages.has(oneNameOf(mtranServerCode(code)));
+    return (sourceLang, targetLang) => has(sourceLang) && has(targetLang);
   },
 };
 

@@ -14,7 +14,7 @@ export function targetBase(value: unknown, languages: Languages): string | undef
   const target = languages.target(value);
   if (target !== undefined) return baseCode(target);
   const bare = typeof value === 'string' ? value.toUpperCase() : undefined;
-  return languages.targets.map(({ code }) => baseCode(code)).find((base) => base === bare);
+  return languages.all.targets.map(({ code }) => baseCode(code)).find((base) => base === bare);
 }
 
 /** As answers show codes. */
@@ -23,9 +23,9 @@ export function shownCode(code: string): string {
 }
 
 /** Every pair of different languages that texts can be translated between. */
-export function languagePairs({ sources, targets }: Languages): readonly LanguagePair[] {
-  const bases = new Set(targets.map(({ code }) => baseCode(code)));
-  return sources.flatMap(({ code: sourceLang }) =>
-    [...bases].filter((targetLang) => targetLang !== sourceLang).map((targetLang) => ({ sourceLang, targetLang })),
-  );
+export function languagePairs(languages: Languages): readonly LanguagePair[] {
+  return languages.sources.flatMap(({ code: sourceLang }) => {
+    const bases = new Set(languages.targetsFrom(sourceLang).map(({ code }) => baseCode(code)));
+    return [...bases].filter((targetLang) => targetLang !== sourceLang).map((targetLang) => ({ sourceLang, targetLang }));
+  });
 }

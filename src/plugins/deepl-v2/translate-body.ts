@@ -1,5 +1,5 @@
 // The parameters of POST /v2/translate, judged: the vendor's names, our rules and limits.
-import { countCharacters, NOTHING_CHOSEN, refuse } from 'lingate';
+import { countCharacters, NOTHING_CHOSEN, refuse, targetsOffered } from 'lingate';
 import type { EngineCapabilities, Languages, Refusal, TranslationOptions } from 'lingate';
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -56,6 +56,10 @@ function judgeRest(members: Members, text: readonly string[], characters: number
   const source = chosen(members, 'source_lang');
   const sourceLang = languages.source(source);
   if (sourceLang === undefined && source !== undefined) return refuse('invalid_source_lang', "Value for 'source_lang' not supported.");
+  if (!languages.offers(sourceLang, targetLang)) {
+    const from = sourceLang === undefined ? '' : ` for texts in ${sourceLang}`;
+    return refuse('validation_error', `Value for 'target_lang' not supported${from}; ${targetsOffered(sourceLang, languages)}.`);
+  }
   const formality = formalityOf(members, targetLang, languages);
   if ('problem' in formality) return formality;
   const context = textOf(members, 'context', CONTEXT_CHARACTERS_MAX);

@@ -1,5 +1,6 @@
 // Language codes as LibreTranslate writes them: lower case, regions in upper case, and some names of its own for what we know.
-import type { Languages } from 'lingate';
+import { refuse, targetsOffered } from 'lingate';
+import type { Languages, Refusal } from 'lingate';
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 
@@ -25,4 +26,12 @@ export function sourceCode(value: unknown, languages: Languages): string | undef
 /** The canonical target that a code means; `undefined` for what is none. */
 export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
   return targetOf(ALIASES.get(value) ?? value, languages, variants);
+}
+
+/** Codes are canonical. */
+export function unavailablePair(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {
+  const named = (code: string): string => `${languages.nameOf(code) ?? code} (${theirCode(code)})`;
+  const from = sourceLang === undefined ? '' : ` from ${named(sourceLang)}`;
+  const offered = targetsOffered(sourceLang, languages, theirCode);
+  return refuse('validation_error', `${named(targetLang)} is not available as a target language${from}; ${offered}`);
 }

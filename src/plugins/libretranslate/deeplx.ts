@@ -2,7 +2,7 @@
 import { json, NOTHING_CHOSEN, refuse } from 'lingate';
 import type { Exchange, Outcome, TextFormat, Translation } from 'lingate';
 import type { Members } from '../facades/members.ts';
-import { sourceCode, targetCode } from './codes.ts';
+import { sourceCode, targetCode, unavailablePair } from './codes.ts';
 import type { Order } from './order.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
@@ -25,6 +25,7 @@ export function judgeDeepLX(members: Members, { languages, variants, can }: Orde
   if (sourceLang === undefined && !isOpen) return refuse('invalid_source_lang', 'source_lang is not supported');
   const targetLang = targetCode(members.get('target_lang'), languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', 'target_lang is not supported');
+  if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
   const format = tagHandlingOf(members.get('tag_handling'), can.formats);
   if ('problem' in format) return format;
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, format: format.sound };

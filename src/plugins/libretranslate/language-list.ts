@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { json } from 'lingate';
 import type { Languages, Outcome, RouteDoc } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { targetCode, theirCode } from './codes.ts';
+import { sourceCode, targetCode, theirCode } from './codes.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { LibreTranslateOptions } from './libretranslate-options.ts';
 import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
@@ -58,10 +58,21 @@ export function languageList({ options }: PartSetup<LibreTranslateOptions>): Api
   };
 }
 
-/** Each is offered as a source and, as far as it is one, as a target: clients have one list for both. */
+/**
+ * Clients have one list for both menus: each language that is offered as a source or as a target, with its targets. One that is
+ * only a target has none.
+ */
 export function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
-  const regional = languages.targets.filter(({ code }) => languages.source(code) === undefined);
-  const all = [...languages.sources, ...regional].map(({ code, name }) => ({ code: theirCode(code), name }));
-  const targets = all.map(({ code }) => code).filter((code) => targetCode(code, languages, variants) !== undefined);
-  return all.map((language) => ({ ...language, targets }));
+  const { all, sources, targets } = languages;
+  const regional = all.targets.filter(({ code }) => languages.source(code) === undefined);
+  const codes = [...all.sources, ...regional].map(({ code, name }) => ({ code: theirCode(code), name }));
+  const meant = codes.map(({ code }) => ({ code, target: targetCode(code, languages, variants) }));
+  const [from, to] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
+  return codes.flatMap(({ code, name }, index) => {
+    const source = sourceCode(code, languages);
+    const target = meant[index]!.target;
+    if ((source === undefined || !from.has(source)) && (target === undefined || !to.has(target))) return [];
+    const reachable = meant.filter((one) => one.target !== undefined && source !== undefined && languages.offers(source, one.target));
+    return [{ code, name, targets: reachable.map((one) => one.code) }];
+  });
 }

@@ -4,6 +4,7 @@ import { json } from 'lingate';
 import type { GatewayServices, RouteDoc } from 'lingate';
 import type { LibreTranslateOptions } from './libretranslate-options.ts';
 import { listed } from './language-list.ts';
+import type { ListedLanguage } from './language-list.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
 
@@ -67,13 +68,17 @@ export function settings({ options }: PartSetup<LibreTranslateOptions>): ApiPart
 }
 
 function settingsOf(services: GatewayServices, { default_variants }: LibreTranslateOptions): string {
-  const list = listed(services.languages(), default_variants).map(({ code, name }) => ({ code, name }));
-  const english = list.find(({ code }) => code === 'en') ?? list[0];
+  const list = listed(services.languages(), default_variants);
+  const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
+  const reached = new Set(list.flatMap(({ targets }) => targets));
+  if (services.engineCan.detection) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
   // Without detection the source is preset to English, so the target is another language.
-  if (!services.engineCan.detection) return settingsWith(english, list.find((one) => one !== english) ?? english);
-  return settingsWith(example.language.source, english);
+  const source = first(list.filter(({ targets }) => targets.length > 0));
+  const targets = list.filter(({ code }) => source?.targets.includes(code) === true);
+  return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0]);
 }
 
 function settingsWith(source: Offered | undefined, target: Offered | undefined): string {
-  return JSON.stringify({ ...example, language: { source, target } });
+  const shown = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
+  return JSON.stringify({ ...example, language: { source: shown(source), target: shown(target) } });
 }

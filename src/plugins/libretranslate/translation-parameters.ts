@@ -4,7 +4,7 @@ import type { EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/judged.ts';
 import type { Members } from '../facades/members.ts';
-import { sourceCode, targetCode } from './codes.ts';
+import { sourceCode, targetCode, unavailablePair } from './codes.ts';
 import type { Order } from './order.ts';
 import { tooLong } from './libretranslate-problem-form.ts';
 
@@ -33,6 +33,7 @@ export function judgeTranslation(members: Members, { languages, variants, can }:
   }
   const targetLang = targetCode(members.get('target'), languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', 'target is not supported: it is a code that GET /languages lists');
+  if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
   const format = formatOf(members.get('format'), can);
   if ('problem' in format) return format;
   return {

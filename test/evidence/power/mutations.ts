@@ -3,6 +3,7 @@ import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import type { Mutation } from './mutation.ts';
+import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 
@@ -12,4 +13,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PLUGIN_MUTATIONS,
   ...STORE_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
+  ...OPERATOR_MUTATIONS,
 ];

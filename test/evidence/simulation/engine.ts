@@ -44,6 +44,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
   return {
     setUrls: () => undefined,
     health: () => [],
+    askPairs: undefined,
     close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),
     second: (asked, cancellation, failure) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),

@@ -17,6 +17,7 @@ const SECRET = 'sk-nobody-sees-this';
 const attempt = (): Promise<never> => Promise.reject(new Error('never tried here'));
 const protocols = new Map<string, EngineProtocol>([
   ['plain', { attempt }],
+  ['telling', { attempt, pairs: () => Promise.resolve('status') }],
   ['single', { attempt, can: { textsMax: 1 } }],
   [
     'model',
@@ -68,7 +69,7 @@ describe('options', () => {
   });
 
   test.each([
-    [{ protocol: 'mode' }, ['engine.protocol: there is no "mode"; did you mean model? there are plain, single, model']],
+    [{ protocol: 'mode' }, ['engine.protocol: there is no "mode"; did you mean model? there are plain, telling, single, model']],
     [{ protocol: 'model' }, ['engine.options.model: is missing; it must be a string']],
     [{ protocol: 'model', options: { model: 'm', page: 1 } }, ['engine.options.page: is not known; did you mean pages?']],
     [{ protocol: 'model', options: { model: 'm', pages: 10 } }, ['engine.options.pages: 10 is too large; it must be at most 9']],
@@ -128,5 +129,22 @@ describe('secrets', () => {
     expect(lines[0]).toMatch(/^engine\.options\.api_key: /);
     expect(lines[0]).not.toContain(SECRET);
     expect(lines[0]).not.toContain('12345');
+  });
+});
+
+describe('pairs', () => {
+  test('are asked for where the protocol’s engines can tell, else any; what is written stands', () => {
+    expect([settings({ protocol: 'plain' }).pairs, settings({ protocol: 'telling' }).pairs]).toEqual(['any', 'ask']);
+    expect([settings({ protocol: 'telling', pairs: 'any' }).pairs, settings({ protocol: 'telling', pairs: 'ask' }).pairs]).toEqual([
+      'any',
+      'ask',
+    ]);
+    expect(settings({ protocol: 'plain', pairs: ['EN-ES'] }).pairs).toEqual(['EN-ES']);
+  });
+
+  test('of an engine that cannot tell are not asked for', () => {
+    expect(faults({ protocol: 'plain', pairs: 'ask' })).toEqual([
+      'engine.pairs: "ask" does not fit the protocol plain, whose engines cannot tell; write any or a list of pairs',
+    ]);
   });
 });

@@ -10,6 +10,8 @@ const HTTP_URL = 'an absolute http or https URL without credentials, query and f
 const STORES =
   'sqlite:PATH, redis://HOST:PORT, rediss://HOST:PORT, redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:PORT/NAME';
 
+const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
+
 const quota = (rest: string): string => `plans: { free: { ${QUOTA}, ${rest} } }`;
 /** A plan whose duplicate member replaces the sound one. */
 const plan = (sound: string, member: string, value: string): string =>
@@ -62,6 +64,16 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['engine: { urls: ["ftp://h"] }', `engine.urls.0: "ftp://h" is not ${HTTP_URL}`],
   ['engine: { timeout_ms: 1.5 }', 'engine.timeout_ms: 1.5 is not a whole number from 1 to 300000'],
   ['engine: { protocol: "" }', 'engine.protocol: "" is not the name of a protocol, for example native'],
+  ['engine: { pairs: EN-ES }', `engine.pairs: "EN-ES" is not ${PAIRS}`],
+  ['engine: { pairs: [] }', `engine.pairs: this is not ${PAIRS}`],
+  ['engine: { pairs: [EN-ES, 7] }', `engine.pairs: this is not ${PAIRS}`],
+  ['engine: { pairs: { EN: ES } }', `engine.pairs: this is not ${PAIRS}`],
+  ['engine: { pairs: }', 'engine.pairs: is empty; give it a value or leave it out'],
+  [
+    'engine: { pairs: [EN-ES, XX-ES] }',
+    'engine.pairs.1: "XX-ES": does not begin with a source code of the list of languages; write SOURCE-TARGET, such as EN-ES',
+  ],
+  ['engine: { pairs: [EN-XX] }', 'engine.pairs.0: "EN-XX": XX is neither a target code of the list of languages nor the base of one'],
   ['engine: { batch: }', 'engine.batch: is empty; give it a value or leave it out'],
   ['engine: { batch: true }', 'engine.batch: true is not a group of members'],
   ['engine: { batch: { texts_max: 1 } }', 'engine.batch.texts_max: 1 is too small; it must be at least 2'],

@@ -11,7 +11,7 @@ import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
-import { translateStep } from '../../../src/steps/translate.ts';
+import { translateBy, translateStep } from '../../../src/steps/translate.ts';
 
 const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
@@ -56,6 +56,26 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
 }
 
 const DELIVERED = json('{"translations":[{"detected_source_language":"EN","text":"Hallo"}],"billed_characters":5}');
+
+test('a pair that is not offered is not sent for a plugin’s route that has not refused it', () => {
+  const table = { sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: false }] };
+  const translate = translateBy({
+    engine: {
+      translate: () => {
+        throw new Error('the engine was asked');
+      },
+      close: () => Promise.resolve(),
+    },
+    glossaries: { dictionary: () => undefined },
+    languages: () => new Languages(table, () => false),
+    now: () => 0,
+    onEngineResult: () => undefined,
+  });
+  const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };
+  expect(translate({} as Exchange, { text: ['Hello'], options, glossaryId: undefined })).toMatchObject({
+    problem: { code: 'validation_error', detail: 'target_lang: DE is not offered for texts in EN; no target is.' },
+  });
+});
 
 function codeOf(outcome: Outcome | undefined): string | undefined {
   return outcome?.kind === 'problem' ? outcome.problem.code : undefined;

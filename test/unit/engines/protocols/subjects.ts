@@ -51,6 +51,17 @@ const deepLWrong: ProtocolSubject['wrong'] = {
   'a language that is none': (request) => deepLShape(deepLTexts(request).map(({ text }) => ({ text, detected_source_language: 1 }))),
 };
 
+/** Lists of pairs, for those that are asked. */
+const apertiumPairs = JSON.stringify({
+  responseData: [
+    { sourceLanguage: 'eng', targetLanguage: 'deu' },
+    { sourceLanguage: 'deu', targetLanguage: 'eng_US' },
+  ],
+  responseStatus: 200,
+});
+const librePairs = JSON.stringify(['de', 'en', 'fr'].map((code) => ({ code, name: code, targets: ['de', 'en', 'fr'] })));
+const mtranPairs = JSON.stringify({ languages: ['de', 'en', 'fr', 'zh-Hans'] });
+
 const apertiumShape = (translatedText: unknown, responseStatus = 200): string =>
   JSON.stringify({ responseData: { translatedText }, responseStatus });
 const apertiumText = ({ body }: ScriptedRequest): string => new URLSearchParams(body).get('q')!;
@@ -104,7 +115,10 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
   native: { protocol: nativeProtocol, right: (request) => deepLShape(deepLTexts(request)), wrong: deepLWrong },
   apertium: {
     protocol: apertiumProtocol,
-    right: (request) => (request.path === '/identifyLang' ? '{"eng":0.9}' : apertiumShape(translate(apertiumText(request)))),
+    right(request) {
+      if (request.path === '/listPairs') return apertiumPairs;
+      return request.path === '/identifyLang' ? '{"eng":0.9}' : apertiumShape(translate(apertiumText(request)));
+    },
     wrong: {
       'an error inside': (request) => apertiumShape(translate(apertiumText(request)), 500),
       'a text that is none': () => apertiumShape(null),
@@ -115,6 +129,7 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
     protocol: libreTranslateProtocol,
     options: { api_key: SECRET, codes: {} },
     right(request) {
+      if (request.path === '/languages') return librePairs;
       const translatedText = typeof askedOf(request).q === 'string' ? libreTexts(request)[0] : libreTexts(request);
       const detected = askedOf(request).source === 'auto' ? { detectedLanguage: { confidence: 90, language: 'en' } } : {};
       return JSON.stringify({ translatedText, ...detected });
@@ -138,7 +153,10 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
   mtranserver: {
     protocol: mtranServerProtocol,
     options: { token: SECRET },
-    right: (request) => (request.path === '/detect' ? '{"language":"en"}' : mtranShape(request, mtranTexts(request))),
+    right(request) {
+      if (request.path === '/languages') return mtranPairs;
+      return request.path === '/detect' ? '{"language":"en"}' : mtranShape(request, mtranTexts(request));
+    },
     wrong: {
       'one translation too few': (request) => mtranShape(request, mtranTexts(request).slice(1)),
       'one too many': (request) => mtranShape(request, [...mtranTexts(request), 'x']),

@@ -1,0 +1,182 @@
+// Pairs that are not offered: refused over every front before the engine is asked and after the admission; the lists tell the truth.
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { FACADES, FRONTS } from '../support/fronts.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+import type { TestTeam } from '../support/gateway.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+import { logged, openSite, translate } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const LISTED = { plugins: FACADES, engine: { timeout_ms: 20_000, pairs: ['EN-DE', 'ES-EN', 'DE-PT-BR'] } };
+const codesOf = (response: HttpResponse): string[] => (response.json() as { language: string }[]).map(({ language }) => language);
+
+onEveryGateway({ config: LISTED }, (setting) => {
+  let team: TestTeam;
+
+  beforeAll(async () => {
+    team = await setting.gateway.team();
+  });
+  afterEach(() => setting.engine.forget());
+
+  const get = (path: string): Promise<HttpResponse> => ask(setting, { path, key: team.key });
+  const v1 = (body: object, key = team.key): Promise<HttpResponse> =>
+    ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['Hello'], ...body } });
+
+  test.each(FRONTS)('over $name a pair of the list is translated, and another is a 400 that names what there is', async (front) => {
+    const send = (key: string, target: string): Promise<HttpResponse> =>
+      request({ port: setting.gateway.port, ...front.translation(key, ['Hello'], target) });
+    expect((await send(team.key, 'de')).status).toBe(200);
+    expect(setting.engine.requests).toHaveLength(1);
+    const refused = await send(team.key, 'fr');
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatch(
+      /target_lang.*\bDE\b|French \(fr\) is not available as a target language from English \(en\); offered are de/,
+    );
+    expect(setting.engine.requests).toHaveLength(1);
+    // After the admission: a revoked key is told that first, and the request has its place in the window.
+    const once = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
+    const answers = await Promise.all([send(once.key, 'fr'), send(once.key, 'fr')]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([400, 429]);
+    answered(await setting.gateway.store.teams.revokeKey(once.keyId));
+    expect((await send(once.key, 'fr')).status).toBe(front.statuses.key_revoked);
+    expect(await setting.gateway.store.teams.standing(once.teamId)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
+    expect(setting.engine.requests).toHaveLength(1);
+  });
+
+  test('a base as a target of the list means its variants, and a variant itself', async () => {
+    for (const target_lang of ['EN-GB', 'en-us']) expect((await v1({ source_lang: 'es', target_lang })).status).toBe(200);
+    expect((await v1({ source_lang: 'DE', target_lang: 'PT-BR' })).status).toBe(200);
+    expect((await v1({ source_lang: 'DE', target_lang: 'PT-PT' })).json()).toMatchObject({
+      status: 400,
+      code: 'validation_error',
+      detail: 'target_lang: PT-PT is not offered for texts in DE; offered are PT-BR.',
+    });
+  });
+
+  test('without a source the target has to be one of some source', async () => {
+    expect((await v1({ target_lang: 'EN-GB' })).status).toBe(200);
+    expect((await v1({ target_lang: 'FR' })).json()).toMatchObject({
+      code: 'validation_error',
+      detail: 'target_lang: FR is not offered; offered are DE, EN-GB, EN-US, PT-BR.',
+    });
+  });
+
+  test('it stands behind both languages in the order of the rules, and before the rest', async () => {
+    expect((await v1({ source_lang: 'EN', target_lang: 'XX' })).json()).toMatchObject({ code: 'invalid_target_lang' });
+    expect((await v1({ source_lang: 'XX', target_lang: 'FR' })).json()).toMatchObject({ code: 'invalid_source_lang' });
+    expect((await v1({ source_lang: 'EN', target_lang: 'FR', formality: 'rude' })).json()).toMatchObject({
+      detail: expect.stringContaining('target_lang: ') as string,
+    });
+    expect((await v1({ text: ['x'.repeat(2000)], source_lang: 'EN', target_lang: 'FR' })).json()).toMatchObject({ code: 'text_too_long' });
+  });
+
+  test('the lists of every front show what is offered', async () => {
+    for (const version of ['/v1', '/v2']) {
+      expect(codesOf(await get(`${version}/languages`))).toEqual(['DE', 'EN', 'ES']);
+      expect(codesOf(await get(`${version}/languages?type=target`))).toEqual(['DE', 'EN-GB', 'EN-US', 'PT-BR']);
+    }
+    expect((await get('/v2/glossary-language-pairs')).json()).toEqual({
+      supported_languages: [
+        { source_lang: 'de', target_lang: 'pt' },
+        { source_lang: 'en', target_lang: 'de' },
+        { source_lang: 'es', target_lang: 'en' },
+      ],
+    });
+    // One list for both menus: what is only a target has no targets, and `en` as a target means en-GB here.
+    const list = (await get('/languages')).json() as { code: string; targets: string[] }[];
+    expect(Object.fromEntries(list.map(({ code, targets }) => [code, targets]))).toEqual({
+      de: ['pt-BR'],
+      en: ['de'],
+      es: ['en', 'en-GB', 'en-US'],
+      'en-GB': ['de'],
+      'en-US': ['de'],
+      'pt-BR': [],
+    });
+    expect((await get('/frontend/settings')).json()).toMatchObject({ language: { source: { code: 'auto' }, target: { code: 'en' } } });
+  });
+
+  test('DeepLX’s shape is refused alike', async () => {
+    const deepLX = (target_lang: string): Promise<HttpResponse> =>
+      ask(setting, { method: 'POST', path: '/translate', key: team.key, body: { text: 'Hello', source_lang: 'ES', target_lang } });
+    expect((await deepLX('EN')).status).toBe(200);
+    const refused = await deepLX('DE');
+    expect([refused.status, refused.json()]).toEqual([
+      400,
+      { error: 'German (de) is not available as a target language from Spanish (es); offered are en-GB, en-US' },
+    ]);
+  });
+});
+
+describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s worker(s)', (workers) => {
+  let site: Site;
+  /** What it tells; without it, nothing: the question stays open. */
+  let told: string | undefined;
+  const config = (more: object = {}): object => ({
+    engine: { protocol: 'libretranslate', urls: [site.engine.url], timeout_ms: 20_000, ...more },
+  });
+
+  beforeAll(async () => {
+    site = await openSite();
+    site.engine.always((asked, response) => {
+      if (asked.path !== '/languages') response.end('{"translatedText":"Hola","detectedLanguage":{"language":"en"}}');
+      else if (told !== undefined) response.end(told);
+    });
+  });
+  afterAll(() => site.close());
+
+  const tells = (...pairs: readonly (readonly [code: string, ...targets: string[]])[]): string =>
+    JSON.stringify(pairs.map(([code, ...targets]) => ({ code, name: code, targets })));
+
+  /** From several looks: one may meet one worker only. */
+  async function targetsOf(port: number): Promise<string[]> {
+    const headers = { Authorization: `Bearer ${site.team.key}` };
+    const looks = await Promise.all(
+      Array.from({ length: 10 }, async () => codesOf(await request({ port, path: '/v1/languages?type=target', headers })).join(' ')),
+    );
+    return [...new Set(looks)];
+  }
+
+  test('holds up neither start nor requests, is heard by SIGHUP, and keeps its last word when it talks nonsense', async () => {
+    told = undefined;
+    await site.configure(config() as Record<string, unknown>);
+    const gateway = await site.serve('--workers', workers);
+    const { port } = gateway;
+    const hangup = async (): Promise<void> => {
+      const before = logged(gateway, 'configuration reloaded').length;
+      gateway.process.kill('SIGHUP');
+      await expect.poll(() => logged(gateway, 'configuration reloaded').length).toBeGreaterThan(before);
+    };
+    // The question is open: anything goes.
+    expect((await translate(port, site.team.key, { target: 'JA' })).status).toBe(200);
+    expect((await targetsOf(port))[0]!.split(' ')).toHaveLength(38);
+    told = tells(['en', 'es'], ['es', 'en']);
+    const other = await startScriptedEngine();
+    other.always((asked, response) => response.end(asked.path === '/languages' ? told : '{"translatedText":"Hola"}'));
+    await site.configure(config({ urls: [other.url] }) as Record<string, unknown>);
+    await hangup();
+    await expect.poll(() => targetsOf(port), { timeout: 20_000 }).toEqual(['EN-GB EN-US ES']);
+    expect(logged(gateway, 'the pairs that the engine offers have changed')).toHaveLength(Number(workers));
+    expect((await translate(port, site.team.key, { target: 'JA' })).json()).toMatchObject({ code: 'validation_error' });
+    const asked = (): number => other.requests.filter(({ path }) => path === '/languages').length;
+    expect(asked()).toBe(Number(workers));
+    told = '[{"code":"en"}]';
+    await hangup();
+    await expect.poll(() => logged(gateway, 'an engine replica did not tell its pairs: what was known stays').length).toBe(Number(workers));
+    expect(await targetsOf(port)).toEqual(['EN-GB EN-US ES']);
+    told = tells(['en', 'fr']);
+    await hangup();
+    await expect.poll(() => targetsOf(port)).toEqual(['FR']);
+    // The configuration can say it instead.
+    await site.configure(config({ urls: [other.url], pairs: ['EN-DE'] }) as Record<string, unknown>);
+    await hangup();
+    await expect.poll(() => targetsOf(port)).toEqual(['DE']);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    await other.close();
+  });
+});

@@ -1,0 +1,209 @@
+// What is offered by what the engine tells: asked at the start, every ten minutes and when told to, without anyone waiting for it.
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { LanguageTable } from '../../../src/domain/languages.ts';
+import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
+import type { LogFields } from '../../../src/ports/log.ts';
+import { OfferedLanguages } from '../../../src/runtime/offered-languages.ts';
+import type { PairsMode } from '../../../src/runtime/offered-languages.ts';
+
+const TABLE: LanguageTable = {
+  sources: ['EN', 'ES', 'FR'].map((code) => ({ code, name: code })),
+  targets: ['EN-GB', 'ES', 'FR'].map((code) => ({ code, name: code, formality: false })),
+};
+const ALL = 9;
+
+/** What a replica tells: pairs, or why it does not. */
+type Told = readonly string[] | AttemptFailure;
+
+let lines: (readonly [string, LogFields | undefined])[];
+/** What has been asked and not been answered yet. */
+let asked: ((answers: Readonly<Record<string, Told>>) => Promise<void>)[];
+/** What is to run later, and after how many milliseconds. */
+let timers: { readonly run: () => void; readonly ms: number }[];
+
+beforeEach(() => {
+  [lines, asked, timers] = [[], [], []];
+});
+
+const take = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
+const log = { info: take, warn: take, error: take };
+
+function open(pairs: PairsMode, canTell = true): OfferedLanguages {
+  const ask = (): Promise<readonly ReplicaPairs[]> => {
+    const { promise, resolve } = Promise.withResolvers<readonly ReplicaPairs[]>();
+    asked.push(async (answers) => {
+      resolve(Object.entries(answers).map(([url, told]) => ({ url, pairs: testOf(told) })));
+      await promise;
+      // One turn for what waits for it.
+      await new Promise((done) => setImmediate(done));
+    });
+    return promise;
+  };
+  const later = (run: () => void, ms: number): (() => void) => {
+    const timer = { run, ms };
+    timers.push(timer);
+    return () => (timers = timers.filter((one) => one !== timer));
+  };
+  return new OfferedLanguages({ table: TABLE, pairs, ask: canTell ? ask : undefined, log, later });
+}
+
+function testOf(told: Told): ReplicaPairs['pairs'] {
+  return typeof told === 'string' ? told : (source, target) => told.includes(`${source}-${target}`);
+}
+
+function pairsOf({ current }: OfferedLanguages, table = TABLE): string[] {
+  return table.sources.flatMap(({ code }) =>
+    table.targets.filter((target) => current.offers(code, target.code)).map((target) => `${code}-${target.code}`),
+  );
+}
+
+/** Lets the timer that is set run. */
+function pass(): number {
+  expect(timers).toHaveLength(1);
+  const { run, ms } = timers.pop()!;
+  run();
+  return ms;
+}
+
+const TEN_MINUTES = 600_000;
+
+describe('ask', () => {
+  test('anything goes until the engine has answered; then what it told, of which the log has one line', async () => {
+    const offered = open('ask');
+    expect(pairsOf(offered)).toHaveLength(ALL);
+    await asked.pop()!({ a: ['EN-ES', 'ES-EN-GB'] });
+    expect(pairsOf(offered)).toEqual(['EN-ES', 'ES-EN-GB']);
+    expect(lines).toEqual([['the pairs that the engine offers have changed', { count: 2, pairs: 'EN-ES ES-EN-GB' }]]);
+  });
+
+  test('it is asked again every ten minutes; the list stays the same object until something has changed', async () => {
+    const offered = open('ask');
+    await asked.pop()!({ a: ['EN-ES'] });
+    const before = offered.current;
+    expect(pass()).toBe(TEN_MINUTES);
+    await asked.pop()!({ a: ['EN-ES'] });
+    expect(offered.current).toBe(before);
+    expect(pass()).toBe(TEN_MINUTES);
+    await asked.pop()!({ a: ['EN-ES', 'EN-FR'] });
+    expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR']);
+    expect(lines).toHaveLength(2);
+  });
+
+  test.each(['timeout', 'connect', 'not_json', 'wrong_shape', 'status'] as const)(
+    'an engine that answers with %s leaves the last known pairs, is named once, and is asked again sooner and sooner later',
+    async (failure) => {
+      const offered = open('ask');
+      await asked.pop()!({ a: ['EN-ES'] });
+      pass();
+      const pauses: number[] = [];
+      for (let i = 0; i < 10; i++) {
+        await asked.pop()!({ a: failure });
+        expect(pairsOf(offered)).toEqual(['EN-ES']);
+        pauses.push(pass());
+      }
+      expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, TEN_MINUTES, TEN_MINUTES, TEN_MINUTES]);
+      expect(lines.slice(1)).toEqual([['an engine replica did not tell its pairs: what was known stays', { replica: 'a', failure }]]);
+      await asked.pop()!({ a: ['EN-FR'] });
+      expect(pairsOf(offered)).toEqual(['EN-FR']);
+      expect(pass()).toBe(TEN_MINUTES);
+    },
+  );
+
+  test('an engine that has never answered leaves everything open', async () => {
+    const offered = open('ask');
+    await asked.pop()!({ a: 'connect' });
+    expect(pairsOf(offered)).toHaveLength(ALL);
+  });
+
+  test('a list without a pair of ours is not believed: an engine may be loading', async () => {
+    const offered = open('ask');
+    await asked.pop()!({ a: [] });
+    expect(pairsOf(offered)).toHaveLength(ALL);
+    expect(lines).toEqual([
+      ['an engine replica did not tell its pairs: what was known stays', { replica: 'a', failure: 'no_pair_of_ours' }],
+    ]);
+    pass();
+    await asked.pop()!({ a: ['EN-ES'] });
+    pass();
+    await asked.pop()!({ a: ['XX-YY'] });
+    expect(pairsOf(offered)).toEqual(['EN-ES']);
+  });
+
+  test('of several replicas it is what any of them has; one that is silent counts by its last answer', async () => {
+    const offered = open('ask');
+    await asked.pop()!({ a: ['EN-ES'], b: ['EN-FR'], c: 'timeout' });
+    expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR']);
+    expect(pass()).toBe(5000);
+    await asked.pop()!({ a: 'connect', b: [], c: ['ES-FR'] });
+    expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR', 'ES-FR']);
+  });
+
+  test('what a replica told that is not one any more is forgotten', async () => {
+    const offered = open('ask');
+    await asked.pop()!({ a: ['EN-ES'], b: ['EN-FR'] });
+    offered.replace(TABLE, 'ask');
+    await asked.pop()!({ b: ['EN-FR'] });
+    expect(pairsOf(offered)).toEqual(['EN-FR']);
+  });
+
+  test('a reload asks anew at once; the answer to a question of before, whose replicas may be others, does not count', async () => {
+    const offered = open('ask');
+    const before = asked.pop()!;
+    offered.replace(TABLE, 'ask');
+    const after = asked.pop()!;
+    await before({ a: ['EN-ES'] });
+    expect([pairsOf(offered).length, timers.length]).toEqual([ALL, 0]);
+    await after({ b: ['EN-FR'] });
+    expect(pairsOf(offered)).toEqual(['EN-FR']);
+    // One timer, which the next question replaces.
+    expect(timers).toHaveLength(1);
+    offered.ask();
+    expect([asked.length, timers.length]).toEqual([1, 0]);
+  });
+
+  test('another list of languages is held against what is known, at once', async () => {
+    const offered = open('ask');
+    await asked.pop()!({ a: ['EN-ES', 'EN-DE'] });
+    const german = { ...TABLE, targets: [{ code: 'DE', name: 'German', formality: false }] };
+    offered.replace(german, 'ask');
+    expect(pairsOf(offered, german)).toEqual(['EN-DE']);
+    // None of what is known is in this one.
+    const greek = { ...TABLE, targets: [{ code: 'EL', name: 'Greek', formality: false }] };
+    offered.replace(greek, 'ask');
+    expect(pairsOf(offered, greek)).toHaveLength(3);
+  });
+
+  test('nothing is asked once it is closed, and an answer that comes later changes nothing', async () => {
+    const offered = open('ask');
+    const answer = asked.pop()!;
+    offered.close();
+    await answer({ a: ['EN-ES'] });
+    offered.ask();
+    expect([pairsOf(offered).length, asked.length, timers.length]).toEqual([ALL, 0, 0]);
+  });
+
+  test('an engine that cannot tell is not asked', () => {
+    expect(pairsOf(open('ask', false))).toHaveLength(ALL);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('any and a list', () => {
+  test('ask nobody', () => {
+    expect(pairsOf(open('any'))).toHaveLength(ALL);
+    expect(pairsOf(open(['ES-EN', 'EN-FR']))).toEqual(['EN-FR', 'ES-EN-GB']);
+    expect([asked, timers, lines]).toEqual([[], [], []]);
+  });
+
+  test('can take the place of each other while it runs', async () => {
+    const offered = open('any');
+    offered.replace(TABLE, ['EN-ES']);
+    expect(pairsOf(offered)).toEqual(['EN-ES']);
+    offered.replace(TABLE, 'ask');
+    expect(pairsOf(offered)).toHaveLength(ALL);
+    await asked.pop()!({ a: ['EN-FR'] });
+    expect(pairsOf(offered)).toEqual(['EN-FR']);
+    offered.replace(TABLE, 'any');
+    expect(pairsOf(offered)).toHaveLength(ALL);
+  });
+});
