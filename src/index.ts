@@ -57,7 +57,7 @@ export type { LanguagePair } from './domain/dictionary-choice.ts';
 export { Languages } from './domain/languages.ts';
 export type { LanguageTable, PairTest, SourceLanguage, TargetLanguage } from './domain/languages.ts';
 export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE, targetsOffered, UNKNOWN_KEY } from './domain/refusals.ts';
-export { StoreError } from './domain/store-error.ts';
+export { NoStoreError, StoreError } from './domain/store-error.ts';
 export { answered, isUnavailable } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';
 export { NOTHING_CHOSEN } from './domain/translation-options.ts';
@@ -79,7 +79,7 @@ export type {
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type * from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
-export type { Store } from './ports/store.ts';
+export type { Store, StoreCreation } from './ports/store.ts';
 export type * from './ports/team-registry.ts';
 export type { TeamLimits } from './domain/plan.ts';
 export type { Micro } from './domain/money.ts';

@@ -16,10 +16,12 @@ import type { PlanComparison } from './plan-comparison.ts';
 import { planReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 
+type Plans = ReadonlyMap<string, Plan>;
+
 export interface AdminOptions {
   readonly teams: TeamRegistry;
   /** Asked anew for each operation: the operator may change the plans while we run. */
-  readonly plans: () => ReadonlyMap<string, Plan>;
+  readonly plans: () => Plans;
   /** Makes ids of records: ULIDs. */
   readonly newId: () => string;
 }
@@ -66,9 +68,9 @@ export class AdminOperations {
   }
 
   async createTeam({ id, name, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
-    const limits = this.#limitsOf(plan);
-    if ('kind' in limits) return limits;
-    if (creditMinor !== undefined && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan };
+    const judged = judgeNewTeam(this.#options.plans(), { plan, creditMinor });
+    if (judged.kind !== 'done') return judged;
+    const limits = judged.value;
     const teamId = id ?? this.#options.newId();
     const team = await this.#options.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) });
     return isUnavailable(team) ? team : done(team);
@@ -178,8 +180,18 @@ export class AdminOperations {
   }
 
   #limitsOf(name: string): TeamLimits | AdminRefusal {
-    const plans = this.#options.plans();
-    const plan = plans.get(name);
-    return plan === undefined ? { kind: 'no_such_plan', plan: name, plans: [...plans.keys()] } : limitsOf(plan);
+    return limitsOfPlan(this.#options.plans(), name);
   }
+}
+
+/** What a new team would be held to, or why there can be none; asks no store. */
+export function judgeNewTeam(plans: Plans, { plan, creditMinor }: Pick<TeamDraft, 'plan' | 'creditMinor'>): AdminResult<TeamLimits> {
+  const limits = limitsOfPlan(plans, plan);
+  if ('kind' in limits) return limits;
+  return creditMinor !== undefined && limits.billing !== 'credit' ? { kind: 'plan_takes_no_credit', plan } : done(limits);
+}
+
+function limitsOfPlan(plans: Plans, name: string): TeamLimits | AdminRefusal {
+  const plan = plans.get(name);
+  return plan === undefined ? { kind: 'no_such_plan', plan: name, plans: [...plans.keys()] } : limitsOf(plan);
 }

@@ -13,6 +13,7 @@ import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 import { openServing } from './serving.ts';
+import { announceReady } from './ready-line.ts';
 import { openTeamWatch } from './team-metrics.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
@@ -48,11 +49,11 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   }
 }
 
-async function start(config: Config, { docsOnOps = false }: AppOptions, output: JsonLog, down: Teardown): Promise<App> {
+async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptions, output: JsonLog, down: Teardown): Promise<App> {
   const { log } = output;
   let running = config;
   const token = adminToken(config, process.env);
-  const serving = await openServing(config, output, down);
+  const serving = await openServing(config, output, down, onNewStore);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => serving.ready(),
@@ -73,7 +74,7 @@ async function start(config: Config, { docsOnOps = false }: AppOptions, output: 
   }
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = (operator.serverUrl = publicUrl(config, listen));
-  log.info(`lingate is ready on ${listenUrl}, ops on ${operator.url}`, { listener: listen.library });
+  announceReady(log, config, { listenUrl, opsUrl: operator.url, listener: listen.library, workers: 1 });
   return {
     listen,
     ops: operator.address,

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { storeKindOf } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreCreation } from '../ports/store.ts';
 import { openStore } from '../stores/open.ts';
 
 export interface ConfiguredStore {
@@ -13,11 +13,11 @@ export interface ConfiguredStore {
 }
 
 /** Rejects with a `StoreError` when there is no store to be had, or a `ConfigError` for the plugin that should bring it. */
-export async function openConfiguredStore(config: Config, log: Log): Promise<ConfiguredStore> {
+export async function openConfiguredStore(config: Config, log: Log, creation: StoreCreation = {}): Promise<ConfiguredStore> {
   const plugins = await pluginsFor(config, log);
   try {
     const clock = { nowMs: () => Date.now() };
-    const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
+    const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores, ...creation });
     return {
       store,
       async close() {

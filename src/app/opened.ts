@@ -41,8 +41,11 @@ export interface Opened {
   readonly probe: StoreProbe;
 }
 
+/** Who is told of a database that was made, besides the log. */
+export type OnNewStore = ((place: string) => void) | undefined;
+
 /** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
-export async function openParts(config: Config, output: JsonLog, down: Teardown): Promise<Opened> {
+export async function openParts(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Opened> {
   const { log } = output;
   const metrics = openMetrics();
   const plugins = await loadPlugins(config.plugins, log);
@@ -53,7 +56,8 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown)
   down.add('engine', () => engine.close());
   const upstream = await openUpstream(config);
   down.add('upstream', () => upstream?.close());
-  const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores });
+  const onCreated = newStoreLine(log, onNewStore);
+  const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores, onCreated });
   down.add('store', () => store.close());
   const probe = new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log });
   down.add('store probe', () => probe.close());
@@ -61,6 +65,13 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown)
   metrics.gauge('store_writable', () => Number(probe.takesWrites));
   const { can, protocol } = settings;
   return { config, output, down, metrics, plugins, store, engine, can, protocol, forward, upstream, probe };
+}
+
+export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) => void {
+  return (place) => {
+    log.info('a new database was made', { store: place });
+    onNewStore?.(place);
+  };
 }
 
 function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics, log: Log): ReplicatedEngine {

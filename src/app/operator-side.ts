@@ -26,6 +26,7 @@ export interface AppOptions {
   readonly logDestination?: LogDestination;
   /** The problems' documentation is the ops listener's own, whatever `service.docs_url` says. */
   readonly docsOnOps?: boolean;
+  readonly onNewStore?: (place: string) => void;
 }
 
 export interface OperatorSideOptions {

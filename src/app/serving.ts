@@ -11,7 +11,7 @@ import type { LanguageTable } from '../domain/languages.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ProcessState } from './process-state.ts';
 import { clock, monotonicMs, openParts } from './opened.ts';
-import type { Opened } from './opened.ts';
+import type { OnNewStore, Opened } from './opened.ts';
 import { openGateway } from './open-gateway.ts';
 import type { Sources } from './open-gateway.ts';
 import type { JsonLog } from '../ops/json-log.ts';
@@ -58,8 +58,8 @@ export interface Serving {
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
-export async function openServing(config: Config, output: JsonLog, down: Teardown): Promise<Serving> {
-  return new OpenServing(await openParts(config, output, down));
+export async function openServing(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Serving> {
+  return new OpenServing(await openParts(config, output, down, onNewStore));
 }
 
 class OpenServing implements Serving {

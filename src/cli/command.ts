@@ -27,6 +27,10 @@ export interface Command {
   readonly operands?: readonly string[];
   /** Its own flags; those that every command takes are added. Names without dashes. */
   readonly flags: Flags;
+  /** What the configuration warns of goes to its log instead of standard error. */
+  readonly logsWarnings?: true;
+  /** It may make a new database where there is none. */
+  readonly makesStore?: true;
   /** Whole command lines. */
   readonly examples: readonly string[];
   /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for what a person can put right. */
@@ -51,6 +55,7 @@ export interface Io {
 
 export interface CommandContext {
   readonly io: Io;
+  readonly command: Command;
   readonly json: boolean;
   readonly operands: readonly string[];
   /** A flag's value; `undefined` when it was not given. */
@@ -67,7 +72,12 @@ export interface CommandContext {
 
 /** Flags of every command. */
 export const COMMON_FLAGS: Flags = {
-  config: { kind: 'text', value: 'FILE', summary: 'configuration file', fallback: 'the config/lingate.yaml that comes with lingate' },
+  config: {
+    kind: 'text',
+    value: 'FILE',
+    summary: 'configuration file',
+    fallback: 'LINGATE_CONFIG, then the config/lingate.yaml that comes with lingate',
+  },
   store: { kind: 'text', value: 'URL', summary: 'store to use', fallback: 'LINGATE_STORE, then the file' },
   json: { kind: 'switch', summary: 'print JSON for programs' },
   help: { kind: 'switch', summary: 'show this help' },

@@ -1,12 +1,14 @@
 // What a command is given: its arguments, its configuration, and a way to print.
 import type { Arguments } from './arguments.ts';
-import type { CommandContext, Io } from './command.ts';
+import type { Command, CommandContext, Io } from './command.ts';
 
-export function contextOf({ operands, values }: Arguments, io: Io): CommandContext {
+export function contextOf(command: Command, { operands, values }: Arguments, io: Io): CommandContext {
   const text = (flag: string): string | undefined => values.get(flag)?.[0];
   const json = values.has('json');
+  let warned = command.logsWarnings === true;
   return {
     io,
+    command,
     json,
     operands,
     text,
@@ -27,7 +29,10 @@ export function contextOf({ operands, values }: Arguments, io: Io): CommandConte
         engineUrls: values.get('engine-url'),
         engineProtocol: text('engine-protocol'),
       };
-      return loadConfig({ file: text('config'), env: io.env, flags });
+      const config = loadConfig({ file: text('config'), env: io.env, flags });
+      if (!warned) for (const warning of config.sources.warnings) io.err(`lingate ${command.name}: warning: ${warning}\n`);
+      warned = true;
+      return config;
     },
     print: (value, forPeople) => io.out(`${json ? JSON.stringify(value) : forPeople()}\n`),
   };

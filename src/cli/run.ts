@@ -60,7 +60,7 @@ async function runOne(entry: Command | LateCommand, argv: readonly string[], io:
   try {
     const command = 'load' in entry ? await entry.load() : entry;
     if (asksForHelp(argv)) io.out(helpOf(command));
-    else await command.run(contextOf(readArguments(command, argv), io));
+    else await command.run(contextOf(command, readArguments(command, argv), io));
     return DONE;
   } catch (error) {
     return failed(error, title, io);

@@ -13,6 +13,7 @@ import type { ConfigFile } from './schema.ts';
 export interface Config {
   /** Absolute path of the file that it was read from. */
   readonly file: string;
+  readonly sources: ConfigOrigins;
   readonly listen: NetworkAddress;
   readonly ops: NetworkAddress;
   /** Names by which the ops listener may be called besides addresses and `localhost`, where it checks them. */
@@ -42,6 +43,18 @@ export interface Config {
   readonly languages: LanguageTable;
   readonly forward: readonly ForwardConfig[];
   readonly plugins: readonly PluginEntry[];
+}
+
+/** Where values come from, for people who ask themselves which gateway this is. */
+export interface ConfigOrigins {
+  /** Somebody has named the file; otherwise it is the one that comes with the package. */
+  readonly fileNamed: boolean;
+  /** `--store`, `LINGATE_STORE`, the file's name, or `the default`. */
+  readonly store: string;
+  /** Likewise. */
+  readonly engineUrls: string;
+  /** What is not wrong, but probably not meant: one line each. */
+  readonly warnings: readonly string[];
 }
 
 export interface EngineConfig {
@@ -120,11 +133,12 @@ const DAY_MS = 86_400_000;
 const JSON_BYTES_MAX = 6;
 
 /** `file` and `languagesFile` are absolute. */
-export function toConfig(raw: ConfigFile, file: string, languagesFile: string, languages: LanguageTable): Config {
+export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, languagesFile: string, languages: LanguageTable): Config {
   const { service, auth, engine, limits } = raw;
   const requestMs = limits.request_seconds === undefined ? undefined : limits.request_seconds * SECOND_MS;
   return {
     file,
+    sources,
     listen: parseNetworkAddress(raw.listen)!,
     ops: parseNetworkAddress(raw.ops)!,
     opsNames: raw.ops_names,

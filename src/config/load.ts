@@ -3,7 +3,6 @@ import { relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Clone, Default } from 'typebox/value';
-import type { LanguageTable } from '../domain/languages.ts';
 import { besideFile, toConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -14,10 +13,11 @@ import { overridesOf, withOverrides } from './overrides.ts';
 import type { ConfigFlags, Environment, Override } from './overrides.ts';
 import { joinedFaults, pairFaults, planFaults } from './rules.ts';
 import { ConfigFile } from './schema.ts';
+import { strayVariables, variablesNamedIn } from './variables.ts';
 import { readYamlFile } from './yaml-file.ts';
 
 export interface ConfigSources {
-  /** `--config`; without it the file that comes with the package. Relative to the working directory. */
+  /** `--config`; without it `LINGATE_CONFIG`, then the file that comes with the package. Relative to the working directory. */
   readonly file?: string | undefined;
   readonly env: Environment;
   readonly flags?: ConfigFlags;
@@ -25,25 +25,50 @@ export interface ConfigSources {
 
 const DEFAULT_FILE = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
 const DEFAULT_LANGUAGES_FILE = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
+const FILE_VARIABLE = 'LINGATE_CONFIG';
 
 /** Throws a `ConfigError`. Reads files; opens and checks nothing beyond them. */
 export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
-  const path = file === undefined ? DEFAULT_FILE : resolve(file);
+  const fromVariable = file === undefined && env[FILE_VARIABLE] !== '' ? env[FILE_VARIABLE] : undefined;
+  const named = file ?? fromVariable;
+  const path = named === undefined ? DEFAULT_FILE : resolve(named);
   const label = labelOf(path);
   const overrides = overridesOf(env, flags);
-  const value = Default(ConfigFile, Clone(withOverrides(readYamlFile(path, label), overrides)));
+  const written = attempt(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`));
+  const stray = strayVariables(env, variablesNamedIn(written.value));
+  const warnings = stray === undefined ? [] : [stray];
+  // With a file that cannot be read a mistyped variable is the more likely to matter.
+  if ('lines' in written) throw new ConfigError([...written.lines, ...warnings]);
+  const value = Default(ConfigFile, Clone(withOverrides(written.value, overrides)));
   const faults = allFaults(value);
   const lines = faults.map((fault) => lineOf(fault, label, overrides));
   const languagesFile = languagesFileOf(value, path);
-  const languages = attempt(() => loadLanguages(languagesFile, labelOf(languagesFile)), lines);
-  if (languages !== undefined && !faults.some(({ path: at }) => 'engine.pairs'.startsWith(at))) {
-    const unknown = pairFaults((value as ConfigFile).engine.pairs, languages);
+  const languages = attempt(() => loadLanguages(languagesFile, labelOf(languagesFile)));
+  if ('lines' in languages) lines.push(...languages.lines);
+  else if (!faults.some(({ path: at }) => 'engine.pairs'.startsWith(at))) {
+    const unknown = pairFaults((value as ConfigFile).engine.pairs, languages.value);
     faults.push(...unknown);
     lines.push(...unknown.map((fault) => lineOf(fault, label, overrides)));
   }
-  if (lines.length > 0 || languages === undefined)
-    throw new ConfigError(lines, faults.length === lines.length && allFromFlags(faults, overrides));
-  return toConfig(value as ConfigFile, path, languagesFile, languages);
+  if (lines.length > 0 || 'lines' in languages) {
+    const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
+    throw new ConfigError([...lines, ...warnings], flagsOnly);
+  }
+  const originOf = (...place: Override['path']): string =>
+    overrides.find((override) => override.path.join('.') === place.join('.'))?.origin ??
+    (named !== undefined && isWritten(written.value, place) ? label : 'the default');
+  const sources = { fileNamed: named !== undefined, store: originOf('store'), engineUrls: originOf('engine', 'urls'), warnings };
+  return toConfig(value as ConfigFile, path, sources, languagesFile, languages.value);
+}
+
+/** Whether the file itself has the member. */
+function isWritten(file: unknown, place: readonly string[]): boolean {
+  let part = file;
+  for (const member of place) {
+    if (typeof part !== 'object' || part === null || !Object.hasOwn(part, member)) return false;
+    part = (part as Readonly<Record<string, unknown>>)[member];
+  }
+  return true;
 }
 
 function allFaults(value: unknown): Fault[] {
@@ -63,13 +88,15 @@ function languagesFileOf(value: unknown, file: string): string {
   return typeof languages === 'string' && languages !== '' ? besideFile(languages, file) : DEFAULT_LANGUAGES_FILE;
 }
 
-function attempt(load: () => LanguageTable, lines: string[]): LanguageTable | undefined {
+/** What was read, or the lines of the `ConfigError`. */
+type FileRead<T> = { readonly value: T } | { readonly value: undefined; readonly lines: readonly string[] };
+
+function attempt<T>(load: () => T): FileRead<T> {
   try {
-    return load();
+    return { value: load() };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    lines.push(...error.lines);
-    return undefined;
+    return { value: undefined, lines: error.lines };
   }
 }
 

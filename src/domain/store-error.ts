@@ -4,3 +4,14 @@
 export class StoreError extends Error {
   override name = 'StoreError';
 }
+
+/** There is no store at the place that was named, and this program may not make one there. */
+export class NoStoreError extends StoreError {
+  /** The place, as a person would look for it; without credentials. */
+  readonly place: string;
+
+  constructor(place: string) {
+    super(`there is no store at ${place} yet`);
+    this.place = place;
+  }
+}

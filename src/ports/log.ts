@@ -1,6 +1,6 @@
 // The log: allow-listed fields only, so that no text, key or engine word can slip in as part of an object.
 
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export interface Log {
   info(message: string, fields?: LogFields): void;

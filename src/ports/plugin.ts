@@ -12,7 +12,7 @@ import type { Clock } from './clock.ts';
 import type { EngineCapabilities, EngineProtocol, Translation } from './engine.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { Log } from './log.ts';
-import type { Store } from './store.ts';
+import type { Store, StoreCreation } from './store.ts';
 import type { TeamRegistry } from './team-registry.ts';
 
 /** What a plugin is given at boot. */
@@ -50,8 +50,11 @@ export interface PluginParts {
   close?(): void | Promise<void>;
 }
 
-/** Rejects with a `StoreError` when it cannot be opened. The contract is in `lingate/testing`. */
-export type OpenPluginStore = (url: string, context: { readonly log: Log; readonly clock: Clock }) => Promise<Store>;
+/**
+ * Rejects with a `StoreError` when it cannot be opened. The contract is in `lingate/testing`. A store that heeds `mayCreate`
+ * and `onCreated` spares operators a forgotten URL; one that does not is opened all the same.
+ */
+export type OpenPluginStore = (url: string, context: { readonly log: Log; readonly clock: Clock } & StoreCreation) => Promise<Store>;
 
 /** A route of a plugin's own. Its path may not be one that a route of ours, or of another plugin, answers. */
 export interface PluginRoute {

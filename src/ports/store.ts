@@ -13,6 +13,14 @@ export interface StoreFault extends StoreUnavailable {
   readonly server?: string;
 }
 
+/** What becomes of a place that holds no data of ours yet. */
+export interface StoreCreation {
+  /** `false`: opening it rejects with a `NoStoreError`, and nothing is written. By default it is made. */
+  readonly mayCreate?: boolean;
+  /** Called by the one process that has made it, with the place as a person would look for it. */
+  readonly onCreated?: ((place: string) => void) | undefined;
+}
+
 export interface Store {
   readonly keys: KeyDirectory;
   readonly ledger: Ledger;

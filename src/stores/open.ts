@@ -4,9 +4,9 @@ import { StoreError } from '../domain/store-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreCreation } from '../ports/store.ts';
 
-export interface StoreContext {
+export interface StoreContext extends StoreCreation {
   readonly log: Log;
   /** The embedded store's own time; a store on another machine has its own. */
   readonly clock: Clock;
@@ -19,22 +19,23 @@ export interface StoreContext {
 
 /** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
-  const { log, clock, sqliteDurability, commandTimeoutMs } = context;
+  const { log, clock, sqliteDurability, commandTimeoutMs, mayCreate = true, onCreated } = context;
+  const creation = { mayCreate, onCreated };
   switch (storeKindOf(url)) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
       const durability = sqliteDurability === undefined ? {} : { durability: sqliteDurability };
       const patience = commandTimeoutMs === undefined ? {} : { busyTimeoutMs: commandTimeoutMs };
-      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience });
+      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience, creation });
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/redis-store.ts');
-      return openRedisStore({ url, log, ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }) });
+      return openRedisStore({ url, log, creation, ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }) });
     }
     case undefined:
     default: {
       const open = context.others?.get(otherSchemeOf(url) ?? '');
-      if (open !== undefined) return open(url, { log, clock });
+      if (open !== undefined) return open(url, { log, clock, ...creation });
       throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
     }
   }

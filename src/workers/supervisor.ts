@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { OnNewStore } from '../app/opened.ts';
 import type { ProcessStates } from '../app/process-state.ts';
 import type { Listening } from '../app/public-listener.ts';
 import type { Config } from '../config/config.ts';
@@ -22,12 +23,12 @@ const DRAIN_MARGIN_MS = 1000;
 const STOP_MARGIN_MS = 10_000;
 
 /** Resolves when all of them listen; rejects with the first one's error when they cannot. */
-export async function startWorkers(config: Config, count: number): Promise<Stoppable & Reloadable> {
+export async function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<Stoppable & Reloadable> {
   const workers = new Workers();
-  const primary = await openPrimary(config, workers);
+  const primary = await openPrimary(config, workers, onNewStore);
   try {
     const listen = await workers.start(primary, count);
-    primary.announce(listen);
+    primary.announce(listen, count);
   } catch (error) {
     await workers.stop();
     await primary.close();

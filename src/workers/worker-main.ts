@@ -15,15 +15,17 @@ export function isWorker(env: Readonly<Record<string, string | undefined>>): boo
   return process.send !== undefined && env[WORKER_VARIABLE] === String(process.ppid);
 }
 
-/** Resolves when the worker has stopped. */
-export async function runAsWorker(): Promise<void> {
+/** Resolves when the worker has stopped. `tellNewStore` is called once it listens. */
+export async function runAsWorker(tellNewStore: (place: string) => void): Promise<void> {
   // Ctrl-C and a closed terminal reach the whole group; what they mean is for the primary to say.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
   const start = await firstMessage();
   if (start === undefined) return;
   try {
-    const worker = await startWorker(start.config, start.place);
+    const made: string[] = [];
+    const worker = await startWorker(start.config, start.place, (place) => void made.push(place));
+    for (const place of made) tellNewStore(place);
     obey(worker);
     const asked = Promise.race([stopAsked(worker.log, ['SIGTERM']), primaryGone(worker.log)]);
     tell({ kind: 'listening', listening: worker.listening });

@@ -17,6 +17,9 @@ import process from 'node:process';
 import { adminToken } from '../config/admin-token.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/port-check.ts';
+import { newStoreLine } from '../app/opened.ts';
+import type { OnNewStore } from '../app/opened.ts';
+import { announceReady } from '../app/ready-line.ts';
 import { openServing } from '../app/serving.ts';
 import type { Listening } from '../app/public-listener.ts';
 
@@ -45,7 +48,7 @@ export interface Worker {
 }
 
 /** Rejects as `startApp` does. */
-export async function startWorker(config: Config, { port, first }: WorkerPlace): Promise<Worker> {
+export async function startWorker(config: Config, { port, first }: WorkerPlace, onNewStore: OnNewStore): Promise<Worker> {
   const output = openSharedJsonLog();
   const down = teardownOf(output);
   const stop = async (): Promise<void> => {
@@ -53,7 +56,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace):
     output.flush();
   };
   try {
-    const serving = await openServing(config, output, down);
+    const serving = await openServing(config, output, down, onNewStore);
     const shared = first ? await freePortOf(config.listen.host, port) : port;
     const listening = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
     return {
@@ -86,8 +89,8 @@ export interface Primary {
   readonly log: Log;
   /** What new workers start with. */
   readonly config: Config;
-  /** Says that all is ready. */
-  announce(listen: Listening): void;
+  /** Says that all `workers` are ready. */
+  announce(listen: Listening, workers: number): void;
   /** As `App.reload`; `config` is what to pass on to the workers. */
   reload(next: Config): readonly string[];
   /** A worker has ended. */
@@ -97,7 +100,7 @@ export interface Primary {
 }
 
 /** Rejects with a `ListenError`, or a `ConfigError` for plugins. */
-export async function openPrimary(config: Config, workers: WorkerSource): Promise<Primary> {
+export async function openPrimary(config: Config, workers: WorkerSource, onNewStore: OnNewStore): Promise<Primary> {
   const output = openSharedJsonLog();
   const { log } = output;
   const merged = new MergedMetrics();
@@ -112,7 +115,7 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
     },
   };
   const pluginApis = await apisOfPlugins(config.plugins);
-  const onStore = await openOnStore(config, workers, log);
+  const onStore = await openOnStore(config, workers, log, onNewStore);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => workers.ready(),
@@ -127,9 +130,9 @@ export async function openPrimary(config: Config, workers: WorkerSource): Promis
     get config() {
       return running;
     },
-    announce(listen) {
-      operator.serverUrl = publicUrl(config, listen);
-      log.info(`lingate is ready on ${operator.serverUrl}, ops on ${operator.url}`, { listener: listen.library });
+    announce(listen, count) {
+      const listenUrl = (operator.serverUrl = publicUrl(config, listen));
+      announceReady(log, config, { listenUrl, opsUrl: operator.url, listener: listen.library, workers: count });
     },
     reload(next) {
       // Workers do not answer a reload: what one of them would throw is thrown here.
@@ -155,12 +158,12 @@ interface OnStore {
 }
 
 /** A store of its own is opened only where there is something to do with it. */
-async function openOnStore(config: Config, workers: WorkerSource, log: Log): Promise<OnStore> {
+async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNewStore: OnNewStore): Promise<OnStore> {
   const token = adminToken(config, process.env);
   if (token === undefined && config.teamMetrics === undefined) {
     return { admin: undefined, teamMetrics: undefined, close: () => Promise.resolve() };
   }
-  const opened = await openConfiguredStore(config, log);
+  const opened = await openConfiguredStore(config, log, { onCreated: newStoreLine(log, onNewStore) });
   const { store } = opened;
   const watch = openTeamWatch(config, store.teams, log);
   return {

@@ -29,6 +29,7 @@ interface DemoTeam {
 
 export const demo: Command = {
   name: 'demo',
+  makesStore: true,
   summary: 'Runs the gateway with a built-in engine, a demo team and a key to try it with.',
   usage: '[--listen HOST:PORT] [--ops HOST:PORT]',
   about: `The built-in engine is a small phrasebook. Team, key and usage are kept in ${FOLDER}/; delete it to begin anew.`,
@@ -99,7 +100,8 @@ async function keep(team: DemoTeam): Promise<void> {
 async function demoConfig(context: CommandContext, config: Config, engineUrl: string): Promise<Config> {
   const listen = await freeUnlessAsked(config.listen, context.text('listen') ?? context.io.env['LINGATE_LISTEN']);
   const ops = await freeUnlessAsked(config.ops, context.text('ops') ?? context.io.env['LINGATE_OPS']);
-  return { ...config, listen, ops, engine: { ...config.engine, protocol: 'native', options: {}, urls: [engineUrl] } };
+  const sources = { ...config.sources, engineUrls: 'the built-in engine' };
+  return { ...config, sources, listen, ops, engine: { ...config.engine, protocol: 'native', options: {}, urls: [engineUrl] } };
 }
 
 /** Any free port where the default one is busy. An address that was asked for is kept, and fails with a clear line. */

@@ -2,6 +2,7 @@
 import { startApp } from '../../app/app.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
 import { UsageError } from '../failure.ts';
+import { newStoreText } from '../with-store.ts';
 import { checkEngine } from '../../app/engine-setup.ts';
 import type { Config } from '../../config/config.ts';
 import { reload } from '../../app/reload.ts';
@@ -25,6 +26,7 @@ const WORKERS_MAX = 64;
 
 export const serve: Command = {
   name: 'serve',
+  logsWarnings: true,
   summary: 'Runs the gateway.',
   usage: '[--listen HOST:PORT] [--ops HOST:PORT] [--engine-url URL]... [--engine-protocol NAME] [--workers N]',
   about:
@@ -52,10 +54,18 @@ export const serve: Command = {
     'lingate serve --workers 4 --store redis://127.0.0.1:6379',
   ],
   async run(context) {
-    if (isWorker(context.io.env)) return runAsWorker();
+    const tell = (place: string): void => context.io.err(newStoreText('serve', place));
+    if (isWorker(context.io.env)) return runAsWorker(tell);
+    // Told when all is ready: a gateway that does not start says only why. The log has it in either case.
+    const made: string[] = [];
+    const onNewStore = (place: string): void => void made.push(place);
     const workers = workersOf(context);
     const config = await context.config();
-    const start = (): Promise<Stoppable & Reloadable> => (workers === 1 ? startApp(config) : startWorkers(config, workers));
+    const start = async (): Promise<Stoppable & Reloadable> => {
+      const app = await (workers === 1 ? startApp(config, { onNewStore }) : startWorkers(config, workers, onNewStore));
+      for (const place of made) tell(place);
+      return app;
+    };
     await runUntilStopped(start, { reload: (app) => reload(app, () => checkedConfig(context)) });
   },
 };

@@ -1,4 +1,5 @@
 // lingate team create: makes a team on a plan.
+import { judgeNewTeam } from '../../admin/admin-operations.ts';
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { readMinor, readName } from '../operand.ts';
@@ -7,6 +8,7 @@ import { valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamCreate: Command = {
   name: 'team create',
+  makesStore: true,
   summary: 'Makes a team on a plan.',
   usage: '--name NAME --plan PLAN [--credit-minor N]',
   about: 'The plan\'s numbers are copied into the team\'s record; a plan that changes later reaches it by "lingate plan apply".',
@@ -21,6 +23,8 @@ export const teamCreate: Command = {
     const plan = context.required('plan');
     const credit = context.text('credit-minor');
     const creditMinor = credit === undefined ? undefined : readMinor('credit-minor', credit, 0);
+    // Judged before the store is opened: a refused command leaves no new database behind.
+    valueOf(judgeNewTeam((await context.config()).plans, { plan, creditMinor }));
     await withAdmin(context, async (admin) => {
       const team = valueOf(await admin.createTeam({ name, plan, creditMinor }));
       const next = `Next, a key for it: lingate key create --team ${team.teamId} --mode live`;

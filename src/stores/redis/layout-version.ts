@@ -1,14 +1,15 @@
 // The version of the data in Redis: a dataset of another version is refused before anything is written to it.
-import { StoreError } from '../../domain/store-error.ts';
+import { NoStoreError, StoreError } from '../../domain/store-error.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import type { StoreCreation } from '../../ports/store.ts';
 
 const VERSION = '2';
 
 /** Marks a dataset as ours. Throws a `StoreError` when it holds another version's, or what this one would not judge. */
-export async function checkLayout(redis: RedisConnection, shown: string): Promise<void> {
-  await checkVersion(redis, shown);
+export async function checkLayout(redis: RedisConnection, shown: string, creation: StoreCreation = {}): Promise<void> {
+  await checkVersion(redis, shown, creation);
   const numbers = await redis.smembers(PLAN_NUMBERS_KEY);
   const strange = numbers.filter((name) => !LIMIT_NUMBERS.some((known) => known === name));
   if (strange.length > 0) {
@@ -19,7 +20,7 @@ export async function checkLayout(redis: RedisConnection, shown: string): Promis
   if (LIMIT_NUMBERS.some((name) => !numbers.includes(name))) await redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS).catch(() => undefined);
 }
 
-async function checkVersion(redis: RedisConnection, shown: string): Promise<void> {
+async function checkVersion(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {
   const marked = await redis.get(LAYOUT_KEY);
   const version = marked ?? (await unmarkedVersion(redis));
   if (marked === VERSION) return;
@@ -28,8 +29,10 @@ async function checkVersion(redis: RedisConnection, shown: string): Promise<void
       `the store ${shown} holds data of layout ${version}, and this version reads layout ${VERSION}: use the version that wrote it, or an empty database`,
     );
   }
+  if (version === undefined && !mayCreate) throw new NoStoreError(shown);
   // A full server or a replica refuses the write; its data can be read all the same.
-  await redis.set(LAYOUT_KEY, VERSION, 'NX').catch(() => undefined);
+  const set = await redis.set(LAYOUT_KEY, VERSION, 'NX').catch(() => undefined);
+  if (version === undefined && set === 'OK') onCreated?.(shown);
 }
 
 /** Of a dataset without a mark: the first version wrote none, and none is left when a server has lost everything while we ran. */

@@ -3,7 +3,7 @@ import { Cluster } from 'ioredis';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store, StoreCreation } from '../../ports/store.ts';
 import { checkLayout } from './layout-version.ts';
 import { causeOf, isNoMaster } from './failure-cause.ts';
 import { redisConnection } from './redis-connection.ts';
@@ -29,6 +29,7 @@ export interface RedisStoreOptions {
   readonly clock?: Clock;
   /** Which way the ledger's script goes; for tests that compare them. */
   readonly ledgerWay?: LedgerWay;
+  readonly creation?: StoreCreation;
 }
 
 const COMMAND_TIMEOUT_MS = 500;
@@ -40,7 +41,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
   const redis = redisConnection(target, commandTimeoutMs);
   try {
-    await within(connect(redis, target, options.log), OPEN_TIMEOUT_MS);
+    await within(connect(redis, target, options), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
@@ -58,7 +59,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   };
 }
 
-async function connect(redis: RedisConnection, target: RedisTarget, log: Log): Promise<void> {
+async function connect(redis: RedisConnection, target: RedisTarget, { log, creation = {} }: RedisStoreOptions): Promise<void> {
   let last: unknown;
   let listen = (_error: unknown) => {};
   const noMaster = new Promise<never>((_resolve, reject) => {
@@ -79,7 +80,7 @@ async function connect(redis: RedisConnection, target: RedisTarget, log: Log): P
   }
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));
-  await checkLayout(redis, target.shown);
+  await checkLayout(redis, target.shown, creation);
 }
 
 function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason: string): StoreError {

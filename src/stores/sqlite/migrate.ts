@@ -20,8 +20,14 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
   }
 }
 
-/** Safe to run in several processes at once: the version is read again under the lock. */
-export function migrate(database: DatabaseSync, storeName: string, steps: readonly SchemaStep[] = MIGRATIONS): void {
+/** Nobody has written into it. */
+export function isEmpty(database: DatabaseSync): boolean {
+  return versionOf(database) === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
+}
+
+/** Safe to run in several processes at once: the version is read again under the lock. Returns whether this one began from nothing. */
+export function migrate(database: DatabaseSync, storeName: string, steps: readonly SchemaStep[] = MIGRATIONS): boolean {
+  let made = false;
   while (versionOf(database) < steps.length) {
     locked(database, () => {
       const version = versionOf(database);
@@ -30,8 +36,10 @@ export function migrate(database: DatabaseSync, storeName: string, steps: readon
       if (typeof step === 'string') database.exec(step);
       else step(database);
       database.exec(`PRAGMA user_version = ${version + 1}`);
+      made ||= version === 0;
     });
   }
+  return made;
 }
 
 /** Gives a migrated file the columns of the plan's numbers that are newer than it; as safe. */

@@ -1,11 +1,12 @@
 // Opens the file: creates it readable for its owner only, refuses another program's or a damaged one, and sets durability.
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreError } from '../../domain/store-error.ts';
+import { NoStoreError, StoreError } from '../../domain/store-error.ts';
+import type { StoreCreation } from '../../ports/store.ts';
 import { databaseFaultOf } from './database-fault.ts';
-import { addNumbers, assertOurs, migrate } from './migrate.ts';
+import { addNumbers, assertOurs, isEmpty, migrate } from './migrate.ts';
 import { storeFault, storeName } from './store-fault.ts';
 
 export type Durability = 'full' | 'normal';
@@ -25,11 +26,11 @@ const CACHE_KIB = 16 * 1024;
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
 /** Rejects with a `StoreError` when the file cannot serve as a store. */
-export async function openDatabase(path: string, durability: Durability): Promise<DatabaseSync> {
+export async function openDatabase(path: string, durability: Durability, creation: StoreCreation = {}): Promise<DatabaseSync> {
   const startedAtMs = performance.now();
   for (;;) {
     try {
-      return openOnce(path, durability);
+      return openOnce(path, durability, creation);
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const fault = databaseFaultOf(error);
@@ -39,18 +40,21 @@ export async function openDatabase(path: string, durability: Durability): Promis
   }
 }
 
-function openOnce(path: string, durability: Durability): DatabaseSync {
+function openOnce(path: string, durability: Durability, { mayCreate = true, onCreated }: StoreCreation): DatabaseSync {
   // An absolute path is never taken for a URI, and an empty one never for a temporary file.
-  const location = path === IN_MEMORY ? path : prepareFile(path);
+  const location = path === IN_MEMORY ? path : prepareFile(path, mayCreate);
   // No waiting in the driver, which would stop the event loop: an operation that finds the file busy is tried again in a later turn.
   const database = new DatabaseSync(location, { timeout: 0, enableForeignKeyConstraints: true });
   try {
     assertVersion(database);
     assertOurs(database, storeName(path));
+    // A file may be there and be empty: another program has made it, or a volume brought it along.
+    if (!mayCreate && isEmpty(database)) throw new NoStoreError(placeOf(path, location));
     setPragmas(database, path, durability);
     if (path !== IN_MEMORY && statSync(location).size <= CHECKED_BYTES_MAX) assertWhole(database, path);
-    migrate(database, storeName(path));
+    const made = migrate(database, storeName(path));
     addNumbers(database);
+    if (made && path !== IN_MEMORY) onCreated?.(placeOf(path, location));
     return database;
   } catch (error) {
     database.close();
@@ -58,9 +62,10 @@ function openOnce(path: string, durability: Durability): DatabaseSync {
   }
 }
 
-function prepareFile(path: string): string {
+function prepareFile(path: string, mayCreate: boolean): string {
   if (path === '' || path.includes('\0')) throw new StoreError('sqlite: needs the path of a file, as in sqlite:data/lingate.db.');
   const location = resolve(path);
+  if (!mayCreate && !existsSync(location)) throw new NoStoreError(placeOf(path, location));
   try {
     mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
     // Only ever for a new file: closing a descriptor of an open database drops this process's locks on it (POSIX).
@@ -72,6 +77,11 @@ function prepareFile(path: string): string {
     throw new StoreError(`${storeName(path)} is not a file; name a file, in a directory that this user may write to.`);
   }
   return location;
+}
+
+/** A relative path says little to somebody who is in another folder than they believe. */
+function placeOf(path: string, location: string): string {
+  return path === location ? storeName(path) : `${storeName(path)} (${storeName(location).slice('sqlite:'.length)})`;
 }
 
 function assertVersion(database: DatabaseSync): void {

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store, StoreCreation } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
 import { Books } from './books.ts';
 import { Expiry } from './expiry.ts';
@@ -33,14 +33,15 @@ export interface SqliteStoreOptions {
   readonly durability?: Durability;
   /** How long an operation may wait for other processes; after that it is answered `unavailable` and never run. */
   readonly busyTimeoutMs?: number;
+  readonly creation?: StoreCreation;
 }
 
 const BUSY_TIMEOUT_MS = 500;
 
 /** Rejects with a `StoreError` when the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
-  const database = await openDatabase(path, durability);
+  const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS, creation = {} } = options;
+  const database = await openDatabase(path, durability, creation);
   const file = new DatabaseFile(path);
   const books = new Books(database);
   const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });

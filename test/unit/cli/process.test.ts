@@ -43,7 +43,8 @@ describe('the process', () => {
   test('is silent about node:sqlite, and about nothing else', async () => {
     const warn = `process.nextTick(()=>process.emitWarning('a feature','ExperimentalWarning'))`;
     const nodeArgs = ['--import', `data:text/javascript,${encodeURIComponent(warn)}`];
-    const { status, stderr } = await lingate(['team', 'list', '--store', 'sqlite:quiet.db'], { cwd: folder.path, nodeArgs });
+    const words = ['team', 'create', '--name', 'Quiet', '--plan', 'free', '--store', 'sqlite:quiet.db'];
+    const { status, stderr } = await lingate(words, { cwd: folder.path, nodeArgs });
     expect(status).toBe(0);
     expect(stderr).toContain('a feature');
     expect(stderr).not.toContain('SQLite');

@@ -15,8 +15,8 @@ describe('the default file', () => {
   });
 
   test('says exactly what holds without it', () => {
-    const { file: _a, ...shipped } = loadConfig({ env: {} });
-    const { file: _b, ...bare } = loaded('');
+    const { file: _a, sources: _x, ...shipped } = loadConfig({ env: {} });
+    const { file: _b, sources: _y, ...bare } = loaded('');
     expect(bare).toEqual(shipped);
   });
 
@@ -85,7 +85,42 @@ describe('precedence', () => {
 
   test('an empty variable counts as not set', () => {
     const empty = { LINGATE_STORE: '', LINGATE_LISTEN: '', LINGATE_OPS: '', LINGATE_ENGINE_URL: ' , ', LINGATE_ENGINE_PROTOCOL: '' };
-    expect(loaded(file, { env: empty })).toEqual({ ...loaded(file), file: expect.any(String) as string });
+    const { file: _a, sources: _x, ...withEmpty } = loaded(file, { env: empty });
+    const { file: _b, sources: _y, ...without } = loaded(file);
+    expect(withEmpty).toEqual(without);
+  });
+
+  test('LINGATE_CONFIG names the file, and the flag beats it', () => {
+    const [one, other] = [written('store: sqlite:one.db'), written('store: sqlite:other.db')];
+    expect(loadConfig({ env: { LINGATE_CONFIG: one } })).toMatchObject({ file: one, store: 'sqlite:one.db' });
+    expect(loadConfig({ file: other, env: { LINGATE_CONFIG: one } })).toMatchObject({ file: other, store: 'sqlite:other.db' });
+    expect(loadConfig({ env: { LINGATE_CONFIG: '' } }).file).toBe(packaged('lingate.yaml'));
+    expect(linesOf('a', { file: undefined, env: { LINGATE_CONFIG: '/none.yaml' } })).toEqual([
+      'LINGATE_CONFIG: /none.yaml: cannot be read: there is no such file',
+    ]);
+  });
+
+  test('it is known where store and engine come from', () => {
+    const sources = (text: string, more: Parameters<typeof loaded>[1] = {}) => loaded(text, more).sources;
+    expect(loadConfig({ env: {} }).sources).toEqual({ fileNamed: false, store: 'the default', engineUrls: 'the default', warnings: [] });
+    expect(sources('')).toMatchObject({ fileNamed: true, store: 'the default', engineUrls: 'the default' });
+    expect(sources(file).store).toMatch(/lingate\.yaml$/);
+    expect(sources(file, { env })).toMatchObject({ store: 'LINGATE_STORE', engineUrls: 'LINGATE_ENGINE_URL' });
+    expect(sources(file, { env, flags })).toMatchObject({ store: '--store', engineUrls: '--engine-url' });
+  });
+
+  test('a mistyped variable is a warning, and stands beside the faults of a file that is refused', () => {
+    const mistyped = { LINGATE_STROE: 'x', LINGATE_TOKEN_OF_MINE: 'y' };
+    const config = loaded('admin: { token: { env: LINGATE_TOKEN_OF_MINE } }', { env: mistyped });
+    expect(config.sources.warnings).toEqual([expect.stringMatching(/^nothing reads LINGATE_STROE \(did you mean LINGATE_STORE\?\); /)]);
+    expect(refusals('listen: x', { env: mistyped })).toEqual([
+      expect.stringContaining('listen: "x" is not HOST:PORT'),
+      expect.stringContaining('nothing reads LINGATE_STROE (did you mean LINGATE_STORE?), LINGATE_TOKEN_OF_MINE'),
+    ]);
+    expect(linesOf('/none.yaml', { env: { LINGATE_CONFG: '/x' } })).toEqual([
+      'cannot be read: there is no such file',
+      expect.stringContaining('LINGATE_CONFG (did you mean LINGATE_CONFIG?)'),
+    ]);
   });
 
   test('a fault is blamed on whoever set the value', () => {

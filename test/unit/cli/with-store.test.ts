@@ -1,0 +1,96 @@
+// Only commands that say so make a database; the others say in one line which one was looked for, and where its name came from.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
+import { startRedis } from '../../support/redis.ts';
+import { written } from '../../support/written-file.ts';
+
+const ID = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+const CREATE = ['team', 'create', '--name', 'A', '--plan', 'free'];
+/** Every command that opens the store and makes none. */
+const OTHERS = [
+  ['team', 'list'],
+  ['team', 'show', ID],
+  ['team', 'update', ID, '--name', 'B'],
+  ['key', 'create', '--team', ID, '--mode', 'live'],
+  ['key', 'list', '--team', ID],
+  ['key', 'revoke', ID],
+  ['usage', ID],
+  ['plan', 'apply', 'free'],
+];
+const folder = temporaryFolder();
+let redis: Awaited<ReturnType<typeof startRedis>>;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(async () => {
+  await redis.stop();
+  folder.remove();
+});
+
+describe('a store that is not there', () => {
+  test.each(OTHERS)('%s %s makes none, and says so in one line', async (...words) => {
+    const path = join(folder.path, 'none', 'a.db');
+    const { status, stdout, stderr } = await inProcess([...words, '--store', `sqlite:${path}`]);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(
+      new RegExp(`^lingate [a-z]+( [a-z]+)?: there is no database at sqlite:${path}, which --store names; [^\\n]+\\n$`),
+    );
+    expect(existsSync(join(folder.path, 'none'))).toBe(false);
+  });
+
+  test('an empty Redis is none either', async () => {
+    const { status, stderr } = await inProcess(['team', 'list'], { LINGATE_STORE: redis.url });
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`there is no database at ${redis.url}, which LINGATE_STORE names;`)]);
+    const made = await inProcess([...CREATE, '--store', redis.url]);
+    expect([made.status, made.stderr]).toEqual([0, `lingate team create: made a new database, ${redis.url}\n`]);
+    expect(await inProcess(['team', 'list'], { LINGATE_STORE: redis.url })).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('an empty file is none, and is left as it is', async () => {
+    const path = join(folder.path, 'empty.db');
+    writeFileSync(path, '');
+    expect((await inProcess(['team', 'list', '--store', `sqlite:${path}`])).stderr).toContain('there is no database at');
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+
+  test('the file that names it is told', async () => {
+    const file = written(`store: sqlite:${join(folder.path, 'of-file.db')}`);
+    const { stderr } = await inProcess(['team', 'list', '--config', file]);
+    expect(stderr).toContain(`which ${file} names; name the right one by --store, LINGATE_STORE or the configuration`);
+  });
+});
+
+describe('team create', () => {
+  test('makes one, says so once, and where', async () => {
+    const store = `sqlite:${join(folder.path, 'new', 'made.db')}`;
+    expect(await inProcess([...CREATE, '--store', store])).toMatchObject({
+      status: 0,
+      stderr: `lingate team create: made a new database, ${store}\n`,
+    });
+    expect(await inProcess([...CREATE, '--store', store])).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test.each([
+    ['an unknown plan', ['--plan', 'none']],
+    ['credit on a quota plan', ['--plan', 'free', '--credit-minor', '5']],
+  ])('leaves none behind for %s', async (_what, words) => {
+    const path = join(folder.path, 'refused.db');
+    const { status } = await inProcess(['team', 'create', '--name', 'A', ...words, '--store', `sqlite:${path}`]);
+    expect([status, existsSync(path)]).toEqual([1, false]);
+  });
+});
+
+test('a mistyped variable is one warning of each command, which does its work', async () => {
+  const env = { LINGATE_STROE: 'sqlite:x.db' };
+  const { status, stdout, stderr } = await inProcess(['config', 'check', '--json'], env);
+  expect([status, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ valid: true })]);
+  expect(stderr).toMatch(/^lingate config check: warning: nothing reads LINGATE_STROE \(did you mean LINGATE_STORE\?\); [^\n]+\n$/);
+  const made = await inProcess([...CREATE, '--store', `sqlite:${join(folder.path, 'warned.db')}`], env);
+  expect(made.stderr.split('\n')).toEqual([
+    expect.stringContaining('warning: nothing reads'),
+    expect.stringContaining('made a new database'),
+    '',
+  ]);
+});
