@@ -28,12 +28,14 @@ const post = (fields: string, body: string): string => `POST ${BASE}/sink/ID HTT
 const BAD_PATHS = words(
   '/../admin /ID/../admin /ID/.. /./ID /ID/. /ID/./x //ID /ID//x /ID/ / /%2e%2e/admin /%2E%2E/admin /.%2e/admin /%2e./admin',
   '/ID/%2e /ID%2f..%2fadmin /ID%2F%2e%2e /ID%5c..%5cadmin /ID%5C /ID\\..\\admin /\\ID /%252e%252e/admin /ID%252f /%25252e%25252e/x',
+  '/%25%32%65%25%32%65/admin /%252%65%252%65/admin /ID%25%32f..%25%32fadmin /..%3b/admin /.%3Bx/ID /..%253b/admin /;/admin',
+  '/%e0%80%ae%e0%80%ae/admin /%f0%80%80%ae/admin /%25c0%25ae/admin /%25e0%2580%25ae/admin',
   '/..;/admin /..;x=1/admin /ID/.;/x /%2e%2e;/admin /%c0%ae%c0%ae/admin /%c0%af /ID%00 /ID%0d%0aX-Evil:1 /ID%0aX /ID%7f /ID% /ID%zz /ID%2',
   '/ID#x /ID"x /ID<x> /ID{x} /ID|x /ID^x /ID`x',
 );
 
 const GOOD_PATHS = words(
-  '/ID /ID/a/b/c /ID/a%20b /ID/a;b=1 /ID/a:b@c /ID/%C3%A9 /ID/a.b..c /ID/... /ID/.hidden /ID/~x /ID/a,b /ID/x%2Bx /ID/(x) /ID/a=b&c',
+  '/ID /ID/a/b/c /ID/a%20b /ID/a;b=1 /ID/a:b@c /ID/%C3%A9 /ID/a.b..c /ID/... /ID/.hidden /ID/~x /ID/a,b /ID/x%2Bx /ID/(x) /ID/a=b&c /ID/100%25 /ID/a%2520b /ID/a..;b /ID/%e0%a4%85',
   '/ID/$\'!* /ID?a=../.. /ID?x=%2e%2e%2f /ID?a=b?c=/d /ID?[]{}|^` /ID?%zz /ID?a="<> /ID?\\',
 );
 
