@@ -74,9 +74,15 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
   };
 }
 
-function openEngineOf({ engine }: Config, { protocol, options, headers }: EngineSettings, metrics: Metrics, log: Log): ReplicatedEngine {
+function openEngineOf(
+  { engine, limits }: Config,
+  { protocol, options, headers }: EngineSettings,
+  metrics: Metrics,
+  log: Log,
+): ReplicatedEngine {
   return openEngine({
     ...engine,
+    teamShare: limits.teamEngineShare,
     protocol,
     options,
     headers,

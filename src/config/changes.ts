@@ -54,6 +54,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'limits.drain_delay_seconds': (c) => c.limits.drainDelayMs,
   'limits.concurrency': (c) => c.limits.concurrency,
   'limits.team_concurrency': (c) => c.limits.teamConcurrency,
+  'limits.team_engine_share': (c) => c.limits.teamEngineShare,
   'limits.shed_loop_delay_ms': (c) => c.limits.shedLoopDelayMs,
   'limits.unknown_keys_per_minute': (c) => c.limits.unknownKeysPerMinute,
   'limits.rate_limit_headers': (c) => c.limits.rateLimitHeaders,

@@ -117,6 +117,8 @@ export interface LimitsConfig {
   readonly concurrency: number;
   /** Of these, requests of one team. */
   readonly teamConcurrency: number;
+  /** The share of a replica's connections that one team may hold while others are there; 0 to 1. */
+  readonly teamEngineShare: number;
   /** A turn of the event loop that has taken requests for so long turns the rest away; 0 is no limit. */
   readonly shedLoopDelayMs: number;
   /** Unknown keys that are looked up for one address within a minute; 0 is no limit. */
@@ -173,6 +175,7 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
       drainDelayMs: limits.drain_delay_seconds * SECOND_MS,
       concurrency: limits.concurrency,
       teamConcurrency: limits.team_concurrency,
+      teamEngineShare: limits.team_engine_share,
       shedLoopDelayMs: limits.shed_loop_delay_ms,
       unknownKeysPerMinute: limits.unknown_keys_per_minute,
       rateLimitHeaders: limits.rate_limit_headers,

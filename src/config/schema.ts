@@ -161,6 +161,7 @@ export const ConfigFile = Type.Object(
         drain_delay_seconds: whole(0, LEASE_SECONDS_MAX, 0),
         concurrency: whole(1, 1_000_000, 10_000),
         team_concurrency: whole(1, 1_000_000, 1000),
+        team_engine_share: Type.Number({ minimum: 0.01, maximum: 1, default: 0.5 }),
         shed_loop_delay_ms: whole(0, 60_000, 200),
         unknown_keys_per_minute: whole(0, 1_000_000, 0),
         rate_limit_headers: Type.Boolean({ default: false }),

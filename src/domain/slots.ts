@@ -19,10 +19,12 @@ export interface RequestStats {
   storeMs: number;
   engineMs: number;
   attempts: number;
+  /** Pieces of work that the engine was given. */
+  works: number;
 }
 
 export const requestStatsSlot = reserveSlot<RequestStats>('request stats');
 
 export function newRequestStats(): RequestStats {
-  return { characters: 0, storeMs: 0, engineMs: 0, attempts: 0 };
+  return { characters: 0, storeMs: 0, engineMs: 0, attempts: 0, works: 0 };
 }

@@ -26,8 +26,9 @@ export interface AttemptTerms {
 }
 
 const NO_CALLS: readonly PoolRequest[] = [];
-const VISIBLE = /\S/;
 const LETTER = /\p{L}/u;
+/** Neither white space, control, format and unassigned characters nor others that take no ink; the last is the blank of Braille. */
+const VISIBLE = /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** `echoedIds`: every answer repeated the `X-Request-Id` of its call, and there was one. */
 export type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
@@ -151,12 +152,17 @@ class RunningAttempt implements EngineWire, Deadlined {
     else this.#end(attempt, 'internal');
   }
 
-  /** As many translations as texts; one may be empty only where its text has nothing to translate. */
+  /**
+   * As many translations as texts, each well-formed Unicode; one may have nothing that could be seen only where its text has
+   * nothing to translate.
+   */
   #allTranslated(translations: readonly Translation[]): boolean {
     const { text } = this.#work;
     if (translations.length !== text.length) return false;
     for (let i = 0; i < text.length; i++) {
-      if (!VISIBLE.test(translations[i]!.text) && LETTER.test(text[i]!)) return false;
+      const translated = translations[i]!.text;
+      if (!translated.isWellFormed()) return false;
+      if (!isVisible(translated) && LETTER.test(text[i]!)) return false;
     }
     return true;
   }
@@ -172,7 +178,7 @@ class RunningAttempt implements EngineWire, Deadlined {
 
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {
     if (this.#ended !== undefined) return Promise.resolve(this.#ended);
-    const asker = { requestId: this.#nextId() };
+    const asker = { requestId: this.#nextId(), teamId: this.#work.teamId };
     return new Promise((resolve) => {
       const settle = (result: EngineResponse | AttemptFailure): void => {
         if (typeof result !== 'string') this.#notice(result);
@@ -215,4 +221,10 @@ class RunningAttempt implements EngineWire, Deadlined {
     if (this.#calls.some((call) => call.stage === 'connecting')) return 'connect';
     return this.#calls.some((call) => call.stage === 'waiting') ? 'busy' : 'timeout';
   }
+}
+
+/** Most begin with a character of ASCII that can be seen, and then a comparison does. */
+function isVisible(text: string): boolean {
+  const first = text.charCodeAt(0);
+  return (first > 0x20 && first < 0x7f) || VISIBLE.test(text);
 }

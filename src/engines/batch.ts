@@ -105,11 +105,16 @@ export class Batch implements Cancellation {
   }
 }
 
-/** The call as one piece of work. It carries the id and trace of the first request only, by whose log line it can be found. */
+/**
+ * The call as one piece of work. It carries the id and trace of the first request only, by whose log line it can be found. A
+ * call that several teams share is none's, and so has a turn of its own: it must not wait behind what one of them has sent.
+ */
 function joined(members: readonly Member[]): EngineWork {
   const text: string[] = [];
   for (const { asked } of members) for (const entry of asked.text) text.push(entry);
-  return { ...members[0]!.asked, text };
+  const [first] = members;
+  const { teamId } = first!.asked;
+  return { ...first!.asked, teamId: members.every(({ asked }) => asked.teamId === teamId) ? teamId : undefined, text };
 }
 
 /** Gives each member its part of the shared attempt's result; if that failed, each goes on with its own second attempt. */

@@ -67,6 +67,7 @@ export function translateStep(options: TranslateOptions): BodyStep {
 /** One object for a translation without a glossary: its work for the engine, the callback, and what the answer is made from. */
 class PendingTranslation implements AskedWork {
   readonly requestId: string;
+  readonly teamId: string;
   readonly text: readonly string[];
   readonly options: TranslationOptions;
   readonly traceparent: string | undefined;
@@ -78,7 +79,8 @@ class PendingTranslation implements AskedWork {
   readonly #x: Exchange;
 
   constructor(x: Exchange, request: TranslateRequest, by: TranslateOptions) {
-    this.requestId = x.id;
+    this.requestId = workIdOf(x);
+    this.teamId = x.need(keyOwnerSlot).teamId;
     this.text = request.text;
     this.options = request.options;
     this.traceparent = traceparentForward(x.head.headers['traceparent']);
@@ -119,7 +121,8 @@ export function detectBy(options: TranslateOptions): Detect {
   return (x, text) => {
     const languages = options.languages();
     const detection: EngineWork = {
-      requestId: x.id,
+      requestId: workIdOf(x),
+      teamId: x.get(keyOwnerSlot)?.teamId,
       text: [text.slice(0, DETECTION_UNITS_MAX).toWellFormed()],
       options: { ...NOTHING_CHOSEN, targetLang: englishOf(languages) },
       traceparent: traceparentForward(x.head.headers['traceparent']),
@@ -187,9 +190,16 @@ function engineWork<Told>(x: Exchange, asked: EngineWork, options: TranslateOpti
   return result.then((answer) => conclude(x, answer, startedAtMs, options, tell));
 }
 
+/** The request's own id for its first work; further ones have a number behind it, so that no answer is taken for another's. */
+function workIdOf(x: Exchange): string {
+  const works = ++x.need(requestStatsSlot).works;
+  return works === 1 ? x.id : `${x.id}-${works}`;
+}
+
 function workOf(x: Exchange, { text, options, attemptMs }: TranslationOrder, glossary: EngineGlossary | undefined): EngineWork {
   return {
-    requestId: x.id,
+    requestId: workIdOf(x),
+    teamId: x.get(keyOwnerSlot)?.teamId,
     text,
     options: glossary === undefined ? options : { ...options, glossary },
     traceparent: traceparentForward(x.head.headers['traceparent']),

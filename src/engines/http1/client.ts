@@ -29,6 +29,8 @@ export interface ClientOwner {
   onUnasked(client: Client): void;
 }
 
+const NOWHERE = { underWay: 0 };
+
 /** An engine that refuses a request need not have read it; one that translates must. */
 const REFUSED = 400;
 
@@ -39,6 +41,8 @@ export class Client {
   idle = false;
   /** Set by the owner: from this time on it is not used again. */
   idleUntilMs = 0;
+  /** Set by the owner: whose call holds it. */
+  place: { underWay: number } = NOWHERE;
   /** For how long the server keeps it, by its latest answer; 0 when it must not be used again. */
   keepsSeconds = 0;
   readonly #owner: ClientOwner;

@@ -11,7 +11,7 @@ const SWEEP_MS = 500;
 export class IdleSockets {
   readonly #nowMs: () => number;
   /** A connection is free. */
-  readonly #onFree: () => void;
+  readonly #onFree: (client: Client) => void;
   /** Latest last. */
   readonly #idle: Client[] = [];
   /** Their answers came in this turn of the event loop, or in the one before. */
@@ -20,7 +20,7 @@ export class IdleSockets {
   /** One timer for all, while there are any. */
   #sweeping: NodeJS.Timeout | undefined = undefined;
 
-  constructor(nowMs: () => number, onFree: () => void) {
+  constructor(nowMs: () => number, onFree: (client: Client) => void) {
     this.#nowMs = nowMs;
     this.#onFree = onFree;
   }
@@ -89,7 +89,7 @@ export class IdleSockets {
       if (client.gone) continue;
       client.idle = true;
       this.#idle.push(client);
-      this.#onFree();
+      this.#onFree(client);
     }
     if (this.#idle.length > 0) this.#sweeping ??= setInterval(this.#sweep, SWEEP_MS).unref();
   };

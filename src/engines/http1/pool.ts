@@ -8,6 +8,8 @@ import { Client } from './client.ts';
 import type { ResponseHandler, ClientOwner } from './client.ts';
 import { IdleSockets } from './idle-sockets.ts';
 import { ResponseParsers } from './response-parsers.ts';
+import { TeamTurns } from './team-turns.ts';
+import type { Lane } from './team-turns.ts';
 
 export interface PoolLimits {
   /** Deadline of one attempt, for all its calls together. */
@@ -17,6 +19,8 @@ export interface PoolLimits {
   readonly connectionsMax: number;
   /** Calls that may wait for one of them to end. */
   readonly queueMax: number;
+  /** The share of `connectionsMax` that one team may hold while others are there; half of them by default. */
+  readonly teamShare?: number;
   /** More fields of every request, before those of the adapter; it sends none of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `false`: a new connection for every call. */
@@ -35,6 +39,8 @@ export interface PoolLimits {
  */
 const WAIT_SHARE = 0.5;
 
+const TEAM_SHARE = 0.5;
+
 /** For so long behind bytes that nobody had asked for, no connection is used for a second call. */
 const DISTRUST_MS = 60_000;
 
@@ -47,6 +53,7 @@ type Settle = (result: EngineResponse | AttemptFailure) => void;
 export interface Asker {
   /** Sent as `X-Request-Id`; empty for none. */
   readonly requestId: string;
+  readonly teamId?: string | undefined;
 }
 
 const NOBODY: Asker = { requestId: '' };
@@ -65,8 +72,7 @@ export class Pool implements ClientOwner {
   readonly #parsers: ResponseParsers;
   /** Every connection that is not closed: connecting, in use, resting or idle. */
   readonly #open = new Set<Client>();
-  /** Oldest first. */
-  readonly #waiting = new Set<PoolRequest>();
+  readonly #turns: TeamTurns<PoolRequest>;
   /** Connections that hold a place: all but the idle ones. */
   #underWay = 0;
   /** Until this moment no connection is used twice; 0 when all is well. */
@@ -86,34 +92,48 @@ export class Pool implements ClientOwner {
     this.#limits = limits;
     this.#nowMs = limits.nowMs ?? (() => performance.now());
     this.#parsers = new ResponseParsers(limits.responseBytesMax);
-    this.#idle = new IdleSockets(this.#nowMs, () => this.#free());
+    this.#idle = new IdleSockets(this.#nowMs, (client) => this.#free(client));
+    this.#turns = new TeamTurns(limits.connectionsMax, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
   }
 
   /** Starts a call; `settle` is called exactly once. */
   call(call: EngineCall, connection: ConnectionUse, settle: Settle, asker: Asker = NOBODY): PoolRequest {
     const lines = this.#lines[this.#keeps(connection) ? 'reused' : 'fresh'];
     const request = requestText(call, this.#basePath, lines, this.#taken, asker.requestId);
-    const started = new PoolRequest(this, request, connection, settle);
+    const lane = this.#turns.called(asker.teamId ?? '');
+    const started = new PoolRequest(this, lane, request, connection, settle);
     if (request === undefined) {
       started.stop('internal');
     } else if (this.#destroyed) {
       started.stop('connect');
-    } else if (this.#underWay < this.#limits.connectionsMax) {
+    } else if (this.#underWay < this.#limits.connectionsMax && lane.waiting.size === 0 && this.#turns.admits(lane)) {
       // Only a call that did not wait before can have spent all its time on connecting.
       started.stage = 'connecting';
       this.#start(started);
-    } else if (this.#waiting.size < this.#limits.queueMax + this.#idle.resting) {
-      // A resting connection is free within two turns of the event loop, so a call that waits for one does not count against the queue.
-      started.waitingSinceMs = this.#nowMs();
-      this.#waiting.add(started);
     } else {
-      started.stop('busy');
+      this.#wait(started, lane);
     }
     return started;
   }
 
+  #wait(call: PoolRequest, lane: Lane<PoolRequest>): void {
+    // A resting connection is free within two turns of the event loop, so a call that waits for one does not count against the queue.
+    const full = this.#turns.size >= this.#limits.queueMax + this.#idle.resting;
+    // In a full queue the team that has most in it makes room for another.
+    const pushedOut = full ? this.#turns.latestOfMost(lane) : undefined;
+    if (full && pushedOut === undefined) {
+      call.stop('busy');
+      return;
+    }
+    call.waitingSinceMs = this.#nowMs();
+    this.#turns.wait(lane, call);
+    // Afterwards: its second attempt must not take the room.
+    pushedOut?.stop('busy');
+    if (this.#underWay < this.#limits.connectionsMax) this.#startWaiting();
+  }
+
   leaveQueue(call: PoolRequest): void {
-    this.#waiting.delete(call);
+    this.#turns.leave(call.lane, call);
   }
 
   onRest(client: Client): void {
@@ -124,7 +144,7 @@ export class Pool implements ClientOwner {
   onGone(client: Client): void {
     this.#open.delete(client);
     if (client.idle) this.#idle.forget(client);
-    else this.#free();
+    else this.#free(client);
   }
 
   /**
@@ -151,7 +171,7 @@ export class Pool implements ClientOwner {
   destroy(): Promise<void> {
     this.#closing = true;
     this.#destroyed = true;
-    for (const call of this.#waiting) call.stop('connect');
+    for (const call of this.#turns.all()) call.stop('connect');
     for (const client of this.#open) client.breakOff();
     return Promise.resolve();
   }
@@ -167,6 +187,8 @@ export class Pool implements ClientOwner {
       client = new Client(this.#origin, reusable, this.#parsers, this, this.#limits.checkIds);
       this.#open.add(client);
     }
+    call.lane.underWay++;
+    client.place = call.lane;
     call.startOn(client);
   }
 
@@ -182,17 +204,18 @@ export class Pool implements ClientOwner {
   }
 
   /** A place is free. */
-  #free(): void {
+  #free(client: Client): void {
     this.#underWay--;
-    if (this.#waiting.size > 0) this.#startWaiting();
+    client.place.underWay--;
+    if (this.#turns.size > 0) this.#startWaiting();
     if (this.#closing && this.#underWay === 0) this.#quiet.resolve();
   }
 
   #startWaiting(): void {
     const sinceMs = this.#nowMs() - this.#limits.timeoutMs * WAIT_SHARE;
-    for (const call of this.#waiting) {
-      if (this.#underWay >= this.#limits.connectionsMax) return;
-      this.#waiting.delete(call);
+    while (this.#underWay < this.#limits.connectionsMax) {
+      const call = this.#turns.next();
+      if (call === undefined) return;
       if (call.waitingSinceMs < sinceMs) call.stop('busy');
       else this.#start(call);
     }
@@ -202,6 +225,7 @@ export class Pool implements ClientOwner {
 /** One call; it is itself its connection's handler, which saves closures. */
 export class PoolRequest implements ResponseHandler {
   readonly connection: ConnectionUse;
+  readonly lane: Lane<PoolRequest>;
   stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
   waitingSinceMs = 0;
   readonly #replica: Pool;
@@ -209,8 +233,9 @@ export class PoolRequest implements ResponseHandler {
   #request: RequestText | undefined;
   #client: Client | undefined = undefined;
 
-  constructor(replica: Pool, request: RequestText | undefined, connection: ConnectionUse, settle: Settle) {
+  constructor(replica: Pool, lane: Lane<PoolRequest>, request: RequestText | undefined, connection: ConnectionUse, settle: Settle) {
     this.#replica = replica;
+    this.lane = lane;
     this.#request = request;
     this.connection = connection;
     this.#settle = settle;

@@ -38,6 +38,7 @@ describe('the default file', () => {
       drainDelayMs: 0,
       concurrency: 10_000,
       teamConcurrency: 1000,
+      teamEngineShare: 0.5,
       shedLoopDelayMs: 200,
       unknownKeysPerMinute: 0,
       rateLimitHeaders: false,

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { slow, startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { EngineProtocol } from '../../../src/ports/engine.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import { answersOf, ask, BatchSite, callsOf, textsOf, together, translated } from './batch-site.ts';
 import { Caller, work } from './engine-work.ts';
@@ -54,6 +55,26 @@ describe('requests at the same moment', () => {
     expect(scripted.requests).toHaveLength(1);
     expect(scripted.requests[0]!.headers).toMatchObject({ 'x-request-id': first.requestId, traceparent: '00-a-b-01' });
     expect(JSON.parse(scripted.requests[0]!.body)).toMatchObject({ target_lang: 'DE', glossary: { id: 'G', entries: ENTRIES } });
+  });
+
+  test('count for their team where all are of one, and for none where they are of several', async () => {
+    const teams: (string | undefined)[] = [];
+    const protocol: EngineProtocol = {
+      attempt({ teamId, text }) {
+        teams.push(teamId);
+        return Promise.resolve({ kind: 'usable', translations: text.map((entry) => ({ text: entry, detectedSourceLanguage: undefined })) });
+      },
+    };
+    const own = site.opened.engine([scripted.url], { protocol, batch: { textsMax: 50, charactersMax: 1000, waitMs: 0 } });
+    await together(own, [
+      { ...work(), teamId: 'a' },
+      { ...work(), teamId: 'a' },
+    ]);
+    await together(own, [
+      { ...work(), teamId: 'a' },
+      { ...work(), teamId: 'b' },
+    ]);
+    expect(teams).toEqual(['a', undefined]);
   });
 
   test('that differ in anything but texts are never in one call', async () => {

@@ -13,11 +13,12 @@ import type { EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
 import { translateBy, translateStep } from '../../../src/steps/translate.ts';
 
+const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
 /** A chain's translate step with an engine that answers at once. */
-function translating(glossaryId: string | undefined, dictionary: GlossaryCache['dictionary']) {
+function translating(glossaryId: string | undefined, dictionary: GlossaryCache['dictionary'], stats = newRequestStats()) {
   const works: EngineWork[] = [];
   const step = translateStep({
     engine: {
@@ -33,14 +34,14 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
     onEngineResult: () => undefined,
   });
   const x = new Exchange(
-    '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    ID,
     { method: 'POST', path: '/x', query: '', headers: {} },
     { send: () => 'written', stream() {}, incoming: () => undefined },
     route,
     0,
   );
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
-  x.set(requestStatsSlot, newRequestStats());
+  x.set(requestStatsSlot, stats);
   x.set(chargeSlot, {
     characters: 5,
     reserve: true,
@@ -101,6 +102,13 @@ describe('the translate step', () => {
     expect(asked).toEqual([['T', { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE', byBase: true }, 'D']]);
     expect(result).toEqual(DELIVERED);
     expect(works[0]?.options.glossary).toBe(DICTIONARY);
+  });
+
+  test('gives each piece of work an id of its own, the first that of the request, and says whose it is', () => {
+    const { works } = translating(undefined, () => undefined);
+    const { works: again } = translating(undefined, () => undefined, { ...newRequestStats(), works: 1 });
+    expect(works[0]).toMatchObject({ requestId: ID, teamId: 'T' });
+    expect(again[0]).toMatchObject({ requestId: `${ID}-2`, teamId: 'T' });
   });
 
   test('waits for entries that have to be fetched', async () => {

@@ -125,7 +125,28 @@ test('an answer of exactly the limit is taken, one byte more is not', async () =
   await exact.close();
 });
 
-test.each(['', ' ', '\n\t', '\u00a0'])(
+const UNSEEN = [
+  '\u200b',
+  '\ufeff',
+  '\u00ad',
+  '\u2060\u200d',
+  '\u0007',
+  '\ufe0f',
+  '\u{e0041}\u{e007f}',
+  '\u3164',
+  '\u115f\u1160',
+  '\uffa0',
+  '\u2800',
+  '\u034f',
+  '\u180e',
+  '\u202e \u2069',
+  '\u3000',
+  '\u2028',
+  '\u0378',
+  '\u{e01ef}',
+];
+
+test.each(['', ' ', '\n\t', '\u00a0', ...UNSEEN, UNSEEN.join('')])(
   'an empty translation (%j) of a text with letters is unusable, of one without it is taken',
   async (empty) => {
     const body = JSON.stringify({ translations: [{ text: empty }] });
@@ -138,3 +159,10 @@ test.each(['', ' ', '\n\t', '\u00a0'])(
     expect(await engine.translate(work({ text: ['— 1 😀'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
   },
 );
+
+test.each(['Hall\\ud800o', '\\udc00', 'a\\ude00\\ud83d'])('a lone surrogate (%s) is unusable, whatever the text', async (escaped) => {
+  for (const text of ['Hello', '1']) {
+    scripted.behave(answer(`{"translations":[{"text":"${escaped}"}]}`), answer('{"translations":[{"text":"\\ud83d\\ude00"}]}'));
+    expect(await engine.translate(work({ text: [text] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['wrong_shape'] });
+  }
+});
