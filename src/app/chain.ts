@@ -131,18 +131,16 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
   };
 }
 
-function translateOptions({ engine, glossaries, languages, metrics, live, now, log }: ChainParts): TranslateOptions {
+function translateOptions({ engine, glossaries, languages, live, now, log }: ChainParts): TranslateOptions {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     engine,
     glossaries,
     languages,
     now,
-    onEngineResult(x, failures, usable) {
-      metrics.engineAttempts(failures, usable);
+    onEngineResult(failures) {
       if (failures.length === 0) return;
       live.engineFailures(failures.length);
-      log.warn('engine attempts failed', { request_id: x.id, causes: failures.join(' '), answered: usable });
       if (failures.includes('engine_quota')) quotaAlarm.ring();
     },
   };

@@ -8,6 +8,7 @@ import type { Teardown } from '../core/teardown.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import type { ReplicatedEngine } from '../engines/balancer.ts';
+import type { ReplicaWatch } from '../engines/replica.ts';
 import { openEngine } from '../engines/open-engine.ts';
 import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
@@ -17,9 +18,11 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
 import type { Store } from '../ports/store.ts';
+import { FailureLog } from '../runtime/failure-log.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { setUpEngine } from './engine-setup.ts';
+import { ENGINE_NAME, replicaWatch } from './engine-watch.ts';
 import { openUpstream, setUpForward } from './forward-setup.ts';
 import { pluginRows } from './plugin-routes.ts';
 
@@ -52,7 +55,13 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   down.add('plugins', () => plugins.close());
   const settings = setUpEngine(config, plugins.engines);
   const forward = setUpForward(config, pluginRows(plugins));
-  const engine = openEngineOf(config, settings, metrics, log);
+  const failures = new FailureLog(log);
+  down.add('failure log', () => failures.close());
+  const watching = { engine: ENGINE_NAME, protocol: config.engine.protocol, metrics, log, failures };
+  const engine = openEngineOf(config, settings, metrics, log, (url) => replicaWatch(watching, url));
+  metrics.engineReplicas(() =>
+    engine.health().map(({ url, asideMs }) => ({ engine: ENGINE_NAME, replica: url, up: asideMs === undefined })),
+  );
   down.add('engine', () => engine.close());
   const upstream = await openUpstream(config);
   down.add('upstream', () => upstream?.close());
@@ -79,6 +88,7 @@ function openEngineOf(
   { protocol, options, headers }: EngineSettings,
   metrics: Metrics,
   log: Log,
+  watch: (url: string) => ReplicaWatch,
 ): ReplicatedEngine {
   return openEngine({
     ...engine,
@@ -86,6 +96,7 @@ function openEngineOf(
     protocol,
     options,
     headers,
+    watch,
     onBatch: (requests) => metrics.engineBatch(requests),
     onUnasked(replica, begins) {
       metrics.engineUnasked();

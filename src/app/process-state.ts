@@ -44,6 +44,8 @@ function sum(a: ReplicaHealth, b: ReplicaHealth): ReplicaHealth {
     usable: a.usable + b.usable,
     failed: a.failed + b.failed,
     usableAgoMs: usableAgoMs === Infinity ? undefined : usableAgoMs,
+    // Set aside in one process is set aside; what is shown is the longest.
+    asideMs: a.asideMs === undefined || b.asideMs === undefined ? (a.asideMs ?? b.asideMs) : Math.max(a.asideMs, b.asideMs),
     lastFailure: failed === undefined || (other !== undefined && other.agoMs < failed.agoMs) ? other : failed,
   };
 }

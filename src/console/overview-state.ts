@@ -26,6 +26,7 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   wrong_shape: 'answer of a wrong form',
   foreign_id: 'answer to another request',
   unasked: 'sent what nobody had asked for',
+  cut_off: 'answer cut at its token limit',
   unsupported_pair: 'cannot do the languages',
   busy: 'no connection was free',
   engine_quota: 'its quota is used up',
@@ -56,7 +57,7 @@ export function engineTable(replicas: readonly ReplicaHealth[]): Html {
   const rows = replicas.map((replica) => {
     const { url, usable, failed, lastFailure } = replica;
     const last = lastFailure === undefined ? '–' : `${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago`;
-    return [html`<code>${url.replace(/\/$/, '')}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
+    return [html`<code>${url}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
   });
   return htmlTable({ caption: "The engine's replicas, attempts since each process started", columns, rows });
 }
@@ -96,8 +97,10 @@ function engineState(replicas: readonly ReplicaHealth[]): State {
     : { mood: 'warn', words: 'answers, not always' };
 }
 
-/** By what came last, a usable attempt or one that failed. */
-function stateOf({ usableAgoMs, lastFailure }: ReplicaHealth): State {
+/** By what came last, a usable attempt or one that failed, where it is not set aside. */
+function stateOf({ usableAgoMs, lastFailure, asideMs }: ReplicaHealth): State {
+  if (asideMs !== undefined)
+    return { mood: 'bad', words: asideMs === 0 ? 'set aside, tried by the next request' : `set aside for ${span(asideMs + 999)}` };
   if (lastFailure === undefined)
     return usableAgoMs === undefined ? { mood: 'idle', words: 'not asked yet' } : { mood: 'good', words: 'answers' };
   if (usableAgoMs === undefined || usableAgoMs > lastFailure.agoMs) return { mood: 'bad', words: 'fails' };

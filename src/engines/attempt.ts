@@ -9,8 +9,10 @@ import type {
   EngineTokens,
   EngineWire,
   EngineWork,
+  FailureCause,
   OneCall,
   Translation,
+  UnusableAttempt,
 } from '../ports/engine.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
 import type { ConnectionUse, Pool, PoolRequest } from './http1/pool.ts';
@@ -32,6 +34,18 @@ const VISIBLE = /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** `echoedIds`: every answer repeated the `X-Request-Id` of its call, and there was one. */
 export type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
+
+/** Failures that were found in an answer: its status is told with them. */
+const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
+  'status',
+  'not_json',
+  'wrong_shape',
+  'cut_off',
+  'unsupported_pair',
+  'engine_quota',
+  'internal',
+];
+const OK = 200;
 
 /** Runs one attempt to its end. `done` is called once, never before this returns, and never after the deadline, whatever the adapter does. */
 export function attemptOn(
@@ -148,7 +162,7 @@ class RunningAttempt implements EngineWire, Deadlined {
       return;
     }
     if (!fits) this.#fail('wrong_shape');
-    else if (attempt.kind === 'unusable') this.#fail(attempt.failure);
+    else if (attempt.kind === 'unusable') this.#fail(attempt.failure, attempt.cause);
     else this.#end(attempt, 'internal');
   }
 
@@ -199,11 +213,24 @@ class RunningAttempt implements EngineWire, Deadlined {
   }
 
   deadlinePassed(): void {
-    this.#fail(this.#whatTookSoLong());
+    const failure = this.#whatTookSoLong();
+    this.#fail(failure, failure === 'connect' ? 'silent' : undefined);
   }
 
-  #fail(failure: AttemptFailure): void {
-    this.#end({ kind: 'unusable', failure }, failure);
+  #fail(failure: AttemptFailure, cause?: FailureCause): void {
+    if (this.#ended !== undefined) return;
+    this.#end(this.#detailed(failure, cause), failure);
+  }
+
+  /** With what its calls have seen; adapters tell a failure by a word only. */
+  #detailed(failure: AttemptFailure, cause: FailureCause | undefined): UnusableAttempt {
+    if (failure === 'connect') {
+      return { kind: 'unusable', failure, cause: cause ?? this.#calls.find((call) => call.cause !== undefined)?.cause };
+    }
+    if (!FOUND_IN_ANSWER.includes(failure)) return { kind: 'unusable', failure, cause };
+    const answered = this.#calls.filter((call) => call.status !== undefined);
+    const guilty = answered.find((call) => call.status !== OK) ?? answered.at(-1);
+    return { kind: 'unusable', failure, cause, status: guilty?.status, retryAfter: guilty?.retryAfter };
   }
 
   #end(attempt: Attempt, failure: AttemptFailure): void {

@@ -21,6 +21,9 @@ import { readEngineUrl } from './http1/url.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
 import { Replica } from './replica.ts';
+import type { ReplicaWatch } from './replica.ts';
+import { Rotation } from './rotation.ts';
+import type { FailureTerms } from './replica-standing.ts';
 
 export interface BalancerOptions extends PoolLimits {
   readonly protocol: EngineProtocol;
@@ -32,6 +35,10 @@ export interface BalancerOptions extends PoolLimits {
   readonly onAdapterError?: (error: unknown) => void;
   /** Called for each attempt with the tokens that a language model has read and written. */
   readonly onTokens?: (tokens: EngineTokens) => void;
+  /** Called for each replica when it is added, with its URL; what it gives is told of all its attempts. */
+  readonly watch?: (url: string) => ReplicaWatch;
+  /** The wall clock. */
+  readonly wallMs?: () => number;
 }
 
 /** An engine whose replicas can be changed while it works. */
@@ -67,16 +74,18 @@ class Balancer implements AttemptwiseEngine {
   /** The terms of attempts that have less time than `timeoutMs`, by their milliseconds. */
   readonly #hasty = new Map<number, AttemptTerms>();
   readonly #nowMs: () => number;
+  readonly #wallMs: () => number;
+  readonly #rotation: Rotation<Replica>;
   /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
-  #replicas: readonly Replica[] = [];
-  #turn = 0;
 
   constructor(options: BalancerOptions) {
     this.#options = options;
     const { protocol, timeoutMs, onAdapterError, onTokens } = options;
     this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onAdapterError, onTokens };
     this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#wallMs = options.wallMs ?? (() => Date.now());
+    this.#rotation = new Rotation(this.#nowMs);
     this.setUrls(options.urls);
   }
 
@@ -84,7 +93,7 @@ class Balancer implements AttemptwiseEngine {
     if (cancellation.cancelled) return { kind: 'unavailable', failures: NO_FAILURES };
     // One promise for both attempts: this is hot.
     return new Promise((resolve) => {
-      const replica = this.#next(undefined);
+      const replica = this.#rotation.first();
       this.#attempt(replica, 'reused', work, cancellation, (first) => {
         if (first.kind === 'usable') resolve({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
         else this.#second(work, cancellation, first.failure, replica, resolve);
@@ -97,7 +106,7 @@ class Balancer implements AttemptwiseEngine {
       queueMicrotask(() => asked.answered({ kind: 'unavailable', failures: NO_FAILURES }));
       return;
     }
-    const replica = this.#next(undefined);
+    const replica = this.#rotation.first();
     this.#attempt(replica, 'reused', asked, cancellation, (first) => {
       if (first.kind === 'usable') asked.answered({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
       else this.#second(asked, cancellation, first.failure, replica, (result) => asked.answered(result));
@@ -105,7 +114,7 @@ class Balancer implements AttemptwiseEngine {
   }
 
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void {
-    const replica = this.#next(undefined);
+    const replica = this.#rotation.first();
     this.#attempt(replica, 'reused', work, cancellation, (attempt) => done(attempt, replica));
   }
 
@@ -125,38 +134,51 @@ class Balancer implements AttemptwiseEngine {
       return;
     }
     // After a restart of the engine every kept connection breaks when it is used: the second attempt must not take another of them.
-    this.#attempt(this.#next(before), 'fresh', work, cancellation, (second) => {
+    this.#attempt(this.#rotation.second(before), 'fresh', work, cancellation, (second) => {
       if (second.kind === 'usable') done({ kind: 'usable', translations: second.translations, failures: [failure] });
       else done({ kind: 'unavailable', failures: [failure, second.failure] });
     });
   }
 
   setUrls(urls: readonly string[]): void {
-    const wanted = new Map(urls.map(readEngineUrl).map((url) => [url.href, url]));
+    const { watch, protocol } = this.#options;
+    const wanted = new Map<string, { readonly url: string; readonly base: URL }>();
+    for (const url of urls) {
+      const base = withoutPrefix(readEngineUrl(url), protocol.pathPrefix);
+      if (!wanted.has(base.href)) wanted.set(base.href, { url: url.replace(/\/+$/, ''), base });
+    }
     if (wanted.size === 0) throw new Error('engine.urls: must name at least one engine URL');
-    const before = this.#replicas;
-    this.#replicas = [...wanted].map(
-      ([href, url]) => before.find((replica) => replica.href === href) ?? new Replica(href, new Pool(url, this.#options)),
+    const before = this.#rotation.members;
+    this.#rotation.replace(
+      [...wanted].map(
+        ([place, { url, base }]) =>
+          before.find((replica) => replica.place === place) ?? new Replica(url, place, new Pool(base, this.#options), watch?.(url)),
+      ),
     );
+    // The only one is never set aside.
+    if (wanted.size === 1) this.#rotation.members[0]!.restore();
+    this.#rotation.recount();
     for (const replica of before) {
-      if (!wanted.has(replica.href)) void this.#leave(replica.wire);
+      if (!wanted.has(replica.place)) void this.#leave(replica.wire);
     }
   }
 
   health(): readonly ReplicaHealth[] {
     const nowMs = this.#nowMs();
-    return this.#replicas.map((replica) => replica.health(nowMs));
+    return this.#rotation.members.map((replica) => replica.health(nowMs));
   }
 
   get askPairs(): (() => Promise<readonly ReplicaPairs[]>) | undefined {
     const { protocol, options, timeoutMs } = this.#options;
     if (protocol.pairs === undefined) return undefined;
     return () =>
-      Promise.all(this.#replicas.map(async ({ href, wire }) => ({ url: href, pairs: await askPairs(wire, protocol, options, timeoutMs) })));
+      Promise.all(
+        this.#rotation.members.map(async ({ url, wire }) => ({ url, pairs: await askPairs(wire, protocol, options, timeoutMs) })),
+      );
   }
 
   async close(): Promise<void> {
-    const wires = [...this.#leaving, ...this.#replicas.map((replica) => replica.wire)];
+    const wires = [...this.#leaving, ...this.#rotation.members.map((replica) => replica.wire)];
     await Promise.all(wires.map((wire) => wire.destroy()));
     for (const { deadlines } of [this.#terms, ...this.#hasty.values()]) deadlines.close();
   }
@@ -169,10 +191,25 @@ class Balancer implements AttemptwiseEngine {
     done: (attempt: Attempt) => void,
   ): void {
     const terms = work.attemptMs === undefined ? this.#terms : this.#hastier(work.attemptMs);
+    const ticket = replica.standing.begin(this.#nowMs);
     attemptOn(replica.wire, connection, work, cancellation, terms, (attempt) => {
-      replica.remember(attempt, this.#nowMs());
+      const change =
+        attempt.kind === 'usable'
+          ? replica.usable(ticket, this.#nowMs())
+          : replica.unusable(ticket, attempt, work, this.#failureTerms(work));
+      if (change !== undefined) this.#rotation.recount();
       done(attempt);
     });
+  }
+
+  #failureTerms({ attemptMs }: EngineWork): FailureTerms {
+    const { timeoutMs } = this.#options;
+    return {
+      nowMs: this.#nowMs(),
+      wallMs: this.#wallMs(),
+      deadlineShare: Math.min(1, (attemptMs ?? timeoutMs) / timeoutMs),
+      lone: this.#rotation.members.length === 1,
+    };
   }
 
   /** The same terms with a shorter deadline. Kept in a map, because the values are few: they come from configurations. */
@@ -184,29 +221,16 @@ class Balancer implements AttemptwiseEngine {
     return terms;
   }
 
-  /** The next in turn that is not `previous`; one that could not be connected to a moment ago only when no other is left. */
-  #next(previous: Replica | undefined): Replica {
-    const replicas = this.#replicas;
-    if (replicas.length === 1) return replicas[0]!;
-    const nowMs = this.#nowMs();
-    let last = previous ?? replicas[this.#turn % replicas.length]!;
-    for (let i = 0; i < replicas.length; i++) {
-      const index = (this.#turn + i) % replicas.length;
-      const replica = replicas[index]!;
-      if (replica === previous) continue;
-      if (replica.lastUntilMs <= nowMs) {
-        this.#turn = index + 1;
-        return replica;
-      }
-      if (last === previous) last = replica;
-    }
-    this.#turn++;
-    return last;
-  }
-
   async #leave(wire: Pool): Promise<void> {
     this.#leaving.add(wire);
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
   }
+}
+
+/** Without the path that all calls of the protocol begin with, so that it never stands there twice. */
+function withoutPrefix(url: URL, prefix: string | undefined): URL {
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  if (prefix !== undefined && url.pathname.endsWith(prefix)) url.pathname = url.pathname.slice(0, -prefix.length);
+  return url;
 }

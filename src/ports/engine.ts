@@ -42,12 +42,37 @@ export type AttemptFailure =
   | 'foreign_id'
   /** Bytes came that nobody had asked for, so that nobody can tell whose answer is on this connection. */
   | 'unasked'
+  /** A language model's answer ended at its token limit. */
+  | 'cut_off'
   | 'unsupported_pair'
   | 'busy'
   /** The operator's own quota at the engine is used up: to be alerted on. */
   | 'engine_quota'
   | 'cancelled'
   | 'internal';
+
+/** What lies behind a failure, where it can be told. Fixed words, too. */
+export type FailureCause =
+  /** Of `connect`: nobody listens there, no such name, no way there, no answer in time. */
+  | 'refused'
+  | 'name_unknown'
+  | 'unreachable'
+  | 'silent'
+  /** Of `connect` by TLS: another name, an issuer that is not trusted, not valid today, not TLS at all. */
+  | 'tls_name'
+  | 'tls_untrusted'
+  | 'tls_expired'
+  | 'tls_handshake'
+  /** Of `status`: the server does not have the model. */
+  | 'model_unknown';
+
+/** Why an attempt failed, as far as it is known. */
+export interface FailureDetail {
+  readonly failure: AttemptFailure;
+  /** Of the engine's answer, where the failure was found in one. */
+  readonly status?: number | undefined;
+  readonly cause?: FailureCause | undefined;
+}
 
 /** What a language model has read and written. */
 export interface EngineTokens {
@@ -56,9 +81,21 @@ export interface EngineTokens {
 }
 
 /** One attempt's result. `translations` has as many entries as the work has texts. Tokens are counted for failed attempts too. */
-export type Attempt =
-  | { readonly kind: 'usable'; readonly translations: readonly Translation[]; readonly tokens?: EngineTokens | undefined }
-  | { readonly kind: 'unusable'; readonly failure: AttemptFailure; readonly tokens?: EngineTokens | undefined };
+export type Attempt = UsableAttempt | UnusableAttempt;
+
+export interface UsableAttempt {
+  readonly kind: 'usable';
+  readonly translations: readonly Translation[];
+  readonly tokens?: EngineTokens | undefined;
+}
+
+/** An adapter gives the failure, and a cause where it knows one; the gateway adds what it has seen of the answer. */
+export interface UnusableAttempt extends FailureDetail {
+  readonly kind: 'unusable';
+  /** The engine's `Retry-After`, as it stood there. */
+  readonly retryAfter?: string | undefined;
+  readonly tokens?: EngineTokens | undefined;
+}
 
 export type EngineResult =
   | { readonly kind: 'usable'; readonly translations: readonly Translation[]; readonly failures: readonly AttemptFailure[] }
@@ -76,6 +113,8 @@ export interface ReplicaHealth {
   /** How long ago an attempt was usable for the last time; `undefined` when none ever was. */
   readonly usableAgoMs: number | undefined;
   readonly lastFailure: { readonly failure: AttemptFailure; readonly agoMs: number } | undefined;
+  /** Set aside, and for how long still: 0 when the next request tries it. `undefined` when it is not. */
+  readonly asideMs: number | undefined;
 }
 
 /** Work with a callback for its result: called once, never before the call that asked has returned. It must not throw. */
@@ -104,6 +143,8 @@ export interface EngineResponse {
   /** Whether it repeated the `X-Request-Id` of its call. */
   readonly echoedId?: boolean;
   readonly body: Uint8Array;
+  /** The field of that name, if there was one. */
+  readonly retryAfter?: string | undefined;
 }
 
 export interface EngineCall {
@@ -153,6 +194,8 @@ export interface EngineProtocol<Options extends TSchema = TSchema> {
   readonly options?: Options;
   /** By default plain text, and every other capability. */
   readonly can?: Partial<EngineCapabilities>;
+  /** What the paths of all calls begin with, `/v1`: a replica's URL may end in it or not. */
+  readonly pathPrefix?: string;
   /**
    * Asks one replica which pairs it translates: for an engine that can tell. The test is given codes of ours, and answers for
    * those that `attempt` would send for them. A failure leaves what was known before.

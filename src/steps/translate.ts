@@ -26,8 +26,8 @@ export interface TranslateOptions {
   readonly languages: () => Languages;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Called with the reasons of failed attempts, in fixed words; logs engine failures. */
-  readonly onEngineResult: (x: Exchange, failures: readonly AttemptFailure[], usable: boolean) => void;
+  /** Called with the reasons of a request's failed attempts, in fixed words. */
+  readonly onEngineResult: (failures: readonly AttemptFailure[]) => void;
 }
 
 /** Translates an admitted request; the caller makes an answer of the result. */
@@ -219,11 +219,10 @@ function conclude<Told>(
 }
 
 function count(x: Exchange, { kind, failures }: EngineResult, startedAtMs: number, options: TranslateOptions): void {
-  const usable = kind === 'usable';
   const stats = x.need(requestStatsSlot);
   stats.engineMs = options.now() - startedAtMs;
-  stats.attempts = failures.length + (usable ? 1 : 0);
-  options.onEngineResult(x, failures, usable);
+  stats.attempts = failures.length + (kind === 'usable' ? 1 : 0);
+  options.onEngineResult(failures);
 }
 
 /** The engine's code, if it is one that we list; otherwise the one that the caller named. */

@@ -119,7 +119,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     expect(await house.process.end('SIGTERM')).toBe(0);
     const output = house.process.output();
     for (const { response } of [...traffic.answers, ...facades.answers]) expect(output).toContain(response.header('x-request-id'));
-    for (const word of ['client_closed', '"a bug"', 'engine attempts failed']) expect(output).toContain(word);
+    for (const word of ['client_closed', '"a bug"', 'engine attempt failed']) expect(output).toContain(word);
     const secrets = [...traffic.said, ...traffic.keys, ENGINE, BUG];
     expect(hits([{ name: 'the log', content: output }], secrets)).toEqual([]);
     const stored = await storedIn(house.storeUrl);

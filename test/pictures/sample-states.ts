@@ -6,8 +6,22 @@ import type { LiveStep } from '../../src/runtime/live-window.ts';
 /** `nowMs` is the wall clock. */
 export function sampleStates(nowMs: number): ProcessStates {
   const replicas = [
-    { url: 'http://10.0.4.21:7001/', usable: 1_284_220, failed: 37, usableAgoMs: 40, lastFailure: { failure: 'timeout', agoMs: 251_000 } },
-    { url: 'http://10.0.4.22:7001/', usable: 1_279_903, failed: 412, usableAgoMs: 55, lastFailure: { failure: 'reset', agoMs: 24_000 } },
+    {
+      url: 'http://10.0.4.21:7001',
+      usable: 1_284_220,
+      failed: 37,
+      usableAgoMs: 40,
+      lastFailure: { failure: 'timeout', agoMs: 251_000 },
+      asideMs: undefined,
+    },
+    {
+      url: 'http://10.0.4.22:7001',
+      usable: 1_279_903,
+      failed: 412,
+      usableAgoMs: 55,
+      lastFailure: { failure: 'reset', agoMs: 24_000 },
+      asideMs: undefined,
+    },
   ] as const;
   const rest = { openSettlements: 0, replicas, storeAnswers: true, storeTookMs: 0.42, draining: false };
   return {

@@ -1,6 +1,7 @@
 // One connection to a replica: one request after the other. An answer that is not clear ends the connection.
 import type { Socket } from 'node:net';
-import type { AttemptFailure, EngineResponse } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineResponse, FailureCause } from '../../ports/engine.ts';
+import { connectCauseOf } from './origin.ts';
 import type { Origin } from './origin.ts';
 import type { RequestText } from './request.ts';
 import type { ResponseParser } from './response-parser.ts';
@@ -16,7 +17,7 @@ const readBuffer = Buffer.allocUnsafeSlow(65_536);
 export interface ResponseHandler {
   onSent(): void;
   onResponse(response: EngineResponse): void;
-  onFailure(failure: AttemptFailure): void;
+  onFailure(failure: AttemptFailure, cause?: FailureCause): void;
 }
 
 /** The pool, which counts connections. */
@@ -77,7 +78,7 @@ export class Client {
     this.#socket = origin.open({ buffer: readBuffer, callback: (length) => this.#read(length) });
     this.#socket.once(origin.readyEvent, () => this.#connected());
     this.#socket.on('end', () => this.#ended());
-    this.#socket.on('error', () => this.breakOff());
+    this.#socket.on('error', (error) => (this.#ready ? this.breakOff() : this.#fail('connect', connectCauseOf(error, this.#secure))));
     this.#socket.on('close', () => this.breakOff());
   }
 
@@ -124,10 +125,10 @@ export class Client {
   }
 
   /** Ends the request and the connection. The handler is called last, because it may start another request, for which there is room now. */
-  #fail(failure: AttemptFailure): void {
+  #fail(failure: AttemptFailure, cause?: FailureCause): void {
     const handler = this.#handler;
     this.destroy();
-    handler?.onFailure(failure);
+    handler?.onFailure(failure, cause);
   }
 
   /** Nobody can tell any more whose answer is on its way. */

@@ -1,7 +1,35 @@
-// Where a replica listens, and how a socket to it is opened.
+// Where a replica listens, how a socket to it is opened, and why that failed.
 import { connect as connectTcp, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { FailureCause } from '../../ports/engine.ts';
+
+const CAUSES: Readonly<Record<string, FailureCause>> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'name_unknown',
+  EAI_AGAIN: 'name_unknown',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  ETIMEDOUT: 'silent',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'tls_name',
+  CERT_HAS_EXPIRED: 'tls_expired',
+  CERT_NOT_YET_VALID: 'tls_expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls_untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls_untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_untrusted',
+  CERT_UNTRUSTED: 'tls_untrusted',
+  CERT_SIGNATURE_FAILURE: 'tls_untrusted',
+  INVALID_CA: 'tls_untrusted',
+};
+
+/** Why there was no connection; `undefined` for what has no word of its own. */
+export function connectCauseOf(error: unknown, secure: boolean): FailureCause | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // Whatever else ends a connection that is to become a secure one: the other side speaks no TLS, or none that we do.
+  return CAUSES[code] ?? (secure ? 'tls_handshake' : undefined);
+}
 
 export class Origin {
   /** As the `Host` field names it. */

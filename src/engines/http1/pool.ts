@@ -1,6 +1,6 @@
 // The connection pool of one replica: bounded connections, and a bounded queue for them.
 import { performance } from 'node:perf_hooks';
-import type { AttemptFailure, EngineCall, EngineResponse } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineCall, EngineResponse, FailureCause } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
 import { fixedLines, requestText } from './request.ts';
 import type { RequestText } from './request.ts';
@@ -228,6 +228,10 @@ export class PoolRequest implements ResponseHandler {
   readonly lane: Lane<PoolRequest>;
   stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
   waitingSinceMs = 0;
+  /** Of the response, or of its failure: what is said of the attempt if that fails. */
+  status: number | undefined = undefined;
+  retryAfter: string | undefined = undefined;
+  cause: FailureCause | undefined = undefined;
   readonly #replica: Pool;
   readonly #settle: Settle;
   #request: RequestText | undefined;
@@ -261,10 +265,13 @@ export class PoolRequest implements ResponseHandler {
   }
 
   onResponse(response: EngineResponse): void {
+    this.status = response.status;
+    this.retryAfter = response.retryAfter;
     this.#end(response);
   }
 
-  onFailure(failure: AttemptFailure): void {
+  onFailure(failure: AttemptFailure, cause?: FailureCause): void {
+    this.cause = cause;
     this.#end(failure);
   }
 

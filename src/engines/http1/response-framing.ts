@@ -1,13 +1,14 @@
-// What an answer's head says about where the answer ends, whose it is, and whether its connection can be used again.
+// What an answer's head says: where the answer ends, whose it is, whether its connection can be used again, when to come again.
 import { SPACE, TAB } from './http-bytes.ts';
 
 /** The fields that are looked at, as places in the list; all others are only checked for what may not stand in them. */
-const NAMES = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'x-request-id'].map((name) =>
+const NAMES = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'x-request-id', 'retry-after'].map((name) =>
   Buffer.from(name, 'latin1'),
 );
 const [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] = [0, 1, 2];
-/** The one of them that says nothing about the framing. */
+/** Those that say nothing about the framing. */
 export const REQUEST_ID = 4;
+const RETRY_AFTER = 5;
 const TIMEOUT = /(?:^|[ \t,])timeout=(\d+)/i;
 
 /** White space included: a longer field has come cut, and names no id of ours. */
@@ -29,6 +30,11 @@ export function framingFieldOf(name: Uint8Array, length: number): number {
   return OTHER_FIELD;
 }
 
+/** What may not stand in trailers: there it is too late. */
+export function isOfFraming(field: number): boolean {
+  return field !== OTHER_FIELD && field !== REQUEST_ID && field !== RETRY_AFTER;
+}
+
 export class ResponseFraming {
   /** -1 when there is none. */
   contentLength = -1;
@@ -41,6 +47,7 @@ export class ResponseFraming {
   expectedId = '';
   /** What `X-Request-Id` says; of several fields, one that is not ours decides. */
   id: 'none' | 'ours' | 'foreign' = 'none';
+  retryAfter: string | undefined = undefined;
 
   begin(): void {
     this.contentLength = -1;
@@ -48,6 +55,7 @@ export class ResponseFraming {
     this.closes = false;
     this.keepsSeconds = Infinity;
     this.id = 'none';
+    this.retryAfter = undefined;
   }
 
   /** Takes a field's value with the white space around it. False when it, or it with what came before, is not clear. */
@@ -61,6 +69,7 @@ export class ResponseFraming {
     const value = bytes.toString('latin1', from, to);
     if (field === TRANSFER_ENCODING) return this.#takeCoding(value);
     if (field === CONNECTION) this.#takeConnection(value);
+    else if (field === RETRY_AFTER) this.retryAfter = value;
     else this.#takeKeepAlive(value);
     return true;
   }

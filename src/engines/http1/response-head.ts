@@ -1,6 +1,6 @@
 // Reads the head of an HTTP/1.x answer, or its trailer fields, byte by byte, strictly, in whatever pieces they come.
 import { COLON, CR, LF, NAME_BYTES, TEXT_BYTES } from './http-bytes.ts';
-import { framingFieldOf, NAME_BYTES_MAX, OTHER_FIELD, REQUEST_ID, ResponseFraming } from './response-framing.ts';
+import { framingFieldOf, isOfFraming, NAME_BYTES_MAX, OTHER_FIELD, ResponseFraming } from './response-framing.ts';
 
 /** `malformed` also for an answer that can be read in two ways; `foreign` is one to another request. */
 export type Reading = 'open' | 'complete' | 'malformed' | 'too_large' | 'foreign';
@@ -133,8 +133,7 @@ export class ResponseHeadParser {
     if (at === to) return at;
     this.#field = framingFieldOf(this.#name, this.#nameBytes);
     this.#valueBytes = 0;
-    const framing = this.#field !== OTHER_FIELD && this.#field !== REQUEST_ID;
-    if (bytes[at] !== COLON || (this.#trailing && framing)) this.reading = 'malformed';
+    if (bytes[at] !== COLON || (this.#trailing && isOfFraming(this.#field))) this.reading = 'malformed';
     else this.#place = IN_VALUE;
     return at + 1;
   }
@@ -143,8 +142,8 @@ export class ResponseHeadParser {
     let at = from;
     while (at < to && TEXT_BYTES[bytes[at]!] === 1) {
       if (this.#field !== OTHER_FIELD) {
-        // An id that long is none of ours, wherever it is cut.
-        if (this.#valueBytes === VALUE_BYTES_MAX && this.#field !== REQUEST_ID) break;
+        // An id that long is none of ours, wherever it is cut, nor is it a moment to come again at.
+        if (this.#valueBytes === VALUE_BYTES_MAX && isOfFraming(this.#field)) break;
         if (this.#valueBytes < VALUE_BYTES_MAX) this.#value[this.#valueBytes++] = bytes[at]!;
       }
       at++;

@@ -87,7 +87,9 @@ export class ResponseParser {
     const body = this.#bodyBytes < this.#body.length ? this.#body.subarray(0, this.#bodyBytes) : this.#body;
     this.#body = NOTHING;
     this.#bodyBytes = 0;
-    return { status: this.#head.status, echoedId: this.#head.framing.id === 'ours', body };
+    const { status, framing } = this.#head;
+    const echoedId = framing.id === 'ours';
+    return framing.retryAfter === undefined ? { status, echoedId, body } : { status, echoedId, body, retryAfter: framing.retryAfter };
   }
 
   #step(bytes: Buffer, from: number, to: number): number {

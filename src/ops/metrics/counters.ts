@@ -1,6 +1,6 @@
 // The counters of a running gateway: their names, their labels and every series, shown from the start.
 import type { Registry } from 'prom-client';
-import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
+import type { EngineTokens } from '../../ports/engine.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
 import type { Admission, Verdict } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
@@ -8,45 +8,12 @@ import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { FastCounter } from './fast-counter.ts';
 import type { CounterSeries } from './fast-counter.ts';
 
-type AttemptOutcome = AttemptFailure | 'usable';
-
 // The sets below are spelled out so that every series is shown from the start: a rate over one that appears with its first
 // failure would not see that failure. The compiler holds them to the ports.
-
-export function attemptSeries(registry: Registry): Readonly<Record<AttemptOutcome, CounterSeries>> {
-  const counter = new FastCounter({
-    name: 'lingate_engine_attempts_total',
-    help: 'Attempts at the engine by outcome: usable, or why not.',
-    labels: ['outcome'],
-    registry,
-  });
-  return counter.seriesBy<AttemptOutcome>('outcome', {
-    usable: true,
-    connect: true,
-    reset: true,
-    timeout: true,
-    status: true,
-    too_large: true,
-    not_json: true,
-    wrong_shape: true,
-    foreign_id: true,
-    unasked: true,
-    unsupported_pair: true,
-    busy: true,
-    engine_quota: true,
-    cancelled: true,
-    internal: true,
-  });
-}
 
 export function unaskedSeries(registry: Registry): CounterSeries {
   const help = 'Times that an engine sent bytes that nobody had asked for: behind an answer, before a request, or to another.';
   return new FastCounter({ name: 'lingate_engine_unasked_total', help, labels: [], registry }).series({});
-}
-
-export function quotaSeries(registry: Registry): CounterSeries {
-  const help = "Attempts that failed because the operator's own quota at the engine is used up: to be alerted on.";
-  return new FastCounter({ name: 'lingate_engine_quota_exhausted_total', help, labels: [], registry }).series({});
 }
 
 export function tokenSeries(registry: Registry): Readonly<Record<keyof EngineTokens, CounterSeries>> {

@@ -7,17 +7,9 @@ import type { Admission, Verdict } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
 import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
-import {
-  attemptSeries,
-  quotaSeries,
-  unaskedSeries,
-  tokenSeries,
-  batchSeries,
-  admissionSeries,
-  lookupSeries,
-  shedSeries,
-  settlementSeries,
-} from './counters.ts';
+import { unaskedSeries, tokenSeries, batchSeries, admissionSeries, lookupSeries, shedSeries, settlementSeries } from './counters.ts';
+import { AttemptCounter, registerReplicaGauge } from './engine-metrics.ts';
+import type { ReplicaState } from './engine-metrics.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
 import { registerTeamGauges } from './team-gauges.ts';
 import type { TeamGaugesOptions } from './team-gauges.ts';
@@ -42,7 +34,10 @@ export interface Metrics {
   keyLookup(result: KeyLookup): void;
   shed(reason: ShedReason): void;
   settlement(verdict: Verdict, result: SettlementResult): void;
-  engineAttempts(failures: readonly AttemptFailure[], usable: boolean): void;
+  /** What counts the attempts at a replica. */
+  engineReplica(engine: string, replica: string): (outcome: AttemptFailure | 'usable') => void;
+  /** Registers where the state of replicas is read; to be called once. */
+  engineReplicas(read: () => readonly ReplicaState[]): void;
   /** Registers where a gauge is read, when its source exists; to be called once for each. */
   gauge(which: keyof typeof GAUGES, read: () => number): void;
   /** Registers what a watch over all teams finds; to be called once. */
@@ -63,10 +58,9 @@ export function openMetrics(): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
   const requests = new RequestSeries(registry);
-  const attempts = attemptSeries(registry);
+  const attempts = new AttemptCounter(registry);
   const batches = batchSeries(registry);
   const tokens = tokenSeries(registry);
-  const quota = quotaSeries(registry);
   const unasked = unaskedSeries(registry);
   const admissions = admissionSeries(registry);
   const lookups = lookupSeries(registry);
@@ -93,13 +87,8 @@ export function openMetrics(): Metrics {
       settlements[verdict][result].pending++;
       openReservations--;
     },
-    engineAttempts(failures, usable) {
-      for (const outcome of failures) {
-        attempts[outcome].pending++;
-        if (outcome === 'engine_quota') quota.pending++;
-      }
-      if (usable) attempts.usable.pending++;
-    },
+    engineReplica: (engine, replica) => attempts.of(engine, replica),
+    engineReplicas: (read) => registerReplicaGauge(registry, read),
     engineTokens({ prompt, completion }) {
       tokens.prompt.pending += prompt;
       tokens.completion.pending += completion;

@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { mergeReplicas } from '../../../src/app/process-state.ts';
 import type { ReplicaHealth } from '../../../src/ports/engine.ts';
 
-const UNUSED: ReplicaHealth = { url: 'http://a/', usable: 0, failed: 0, usableAgoMs: undefined, lastFailure: undefined };
+const UNUSED: ReplicaHealth = {
+  url: 'http://a/',
+  usable: 0,
+  failed: 0,
+  usableAgoMs: undefined,
+  lastFailure: undefined,
+  asideMs: undefined,
+};
 const merged = (...processes: readonly ReplicaHealth[][]) => mergeReplicas(processes.map((replicas) => ({ replicas })));
 
 test('counts of a replica are summed, and what was last is the latest of any process', () => {
@@ -21,4 +28,10 @@ test('a process that has not used a replica adds nothing, whichever comes first'
 test('a replica that only some of them know stands behind those before it', () => {
   const other = { ...UNUSED, url: 'http://b/' };
   expect(merged([UNUSED], [UNUSED, other]).map(({ url }) => url)).toEqual(['http://a/', 'http://b/']);
+});
+
+test('set aside in one process is set aside, for the longest time of any', () => {
+  const aside = (asideMs: number | undefined): ReplicaHealth => ({ ...UNUSED, asideMs });
+  const ofBoth = (a: number | undefined, b: number | undefined) => merged([aside(a)], [aside(b)])[0]!.asideMs;
+  expect([ofBoth(undefined, undefined), ofBoth(0, undefined), ofBoth(undefined, 7), ofBoth(9, 7)]).toEqual([undefined, 0, 7, 9]);
 });

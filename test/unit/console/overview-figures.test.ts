@@ -13,7 +13,14 @@ import { LiveWindow, LIVE_STEP_MS } from '../../../src/runtime/live-window.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12, 0, 2);
-const UNUSED: ReplicaHealth = { url: 'http://engine/', usable: 0, failed: 0, usableAgoMs: undefined, lastFailure: undefined };
+const UNUSED: ReplicaHealth = {
+  url: 'http://engine/',
+  usable: 0,
+  failed: 0,
+  usableAgoMs: undefined,
+  lastFailure: undefined,
+  asideMs: undefined,
+};
 const QUIET: ProcessState = {
   steps: [],
   inFlight: 0,
@@ -51,6 +58,7 @@ describe('the state', () => {
     ['fails', { ...UNUSED, usableAgoMs: 6, lastFailure: { failure: 'connect', agoMs: 5 } }],
     ['answers, not always', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 5 } }],
     ['answers', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 61_000 } }],
+    ['fails', { ...UNUSED, usableAgoMs: 4, asideMs: 500 }],
   ])('of an engine is told: %s', (words, replica) => {
     expect(state([{ ...QUIET, replicas: [replica] }])).toContain(`Engine ${words} native`);
   });

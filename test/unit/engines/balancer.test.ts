@@ -1,5 +1,6 @@
 // Two attempts over replicas: their order, fresh connections, and callers that leave.
 import { afterEach, describe, expect, test } from 'vitest';
+import type { EngineProtocol } from '../../../src/ports/engine.ts';
 import { slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import { Caller, callsAtOnce, engineOf, Opened, work } from './engine-work.ts';
 
@@ -28,12 +29,11 @@ describe('replicas', () => {
     bad.always(status(500));
     const engine = opened.engine([bad.url, good.url]);
     for (let i = 0; i < 4; i++) expect((await engine.translate(work(), new Caller())).kind).toBe('usable');
-    // Each of its turns fails once and is made good by the other; a bad answer is no reason to stay away from it.
-    expect(good.requests).toHaveLength(4);
-    expect(bad.requests.length).toBeGreaterThan(0);
+    // Each of its turns fails once and is made good by the other.
+    expect([good.requests.length, bad.requests.length]).toEqual([4, 2]);
   });
 
-  test('one that refuses connections is tried last for a moment, and again after it', async () => {
+  test('one that refuses connections is set aside: no attempt, first or second, until one request tries it', async () => {
     let nowMs = 0;
     const good = await opened.scripted();
     const dead = await deadUrl();
@@ -42,9 +42,78 @@ describe('replicas', () => {
     expect(await failures()).toEqual(['connect']);
     for (let i = 0; i < 4; i++) expect(await failures()).toEqual([]);
     good.behave(status(500));
-    expect(await failures()).toEqual(['status', 'connect']);
+    expect(await failures()).toEqual(['status']);
+    expect(engine.health().map(({ asideMs }) => asideMs)).toEqual([1000, undefined]);
     nowMs = 1000;
-    expect([...(await failures()), ...(await failures())]).toEqual(['connect']);
+    expect([await failures(), await failures(), await failures()]).toEqual([['connect'], [], []]);
+    expect(engine.health()[0]!.asideMs).toBe(2000);
+  });
+
+  test('one that answers 503 is set aside for as long as it says, and brought back by the next usable answer', async () => {
+    let nowMs = 0;
+    const [first, second] = [await opened.scripted(), await opened.scripted()];
+    const engine = opened.engine([first.url, second.url], { nowMs: () => nowMs });
+    first.behave((_request, response) => response.writeHead(503, { 'retry-after': '7' }).end());
+    for (let i = 0; i < 5; i++) expect((await engine.translate(work(), new Caller())).kind).toBe('usable');
+    expect([first.requests.length, engine.health()[0]!.asideMs]).toEqual([1, 7000]);
+    nowMs = 7000;
+    for (let i = 0; i < 4; i++) expect((await engine.translate(work(), new Caller())).failures).toEqual([]);
+    // The trial, and then its turns.
+    expect([first.requests.length, engine.health()[0]!.asideMs]).toEqual([4, undefined]);
+  });
+
+  test('three wait for one that hangs, and then nobody until a request tries it', async () => {
+    let nowMs = 0;
+    const [hanging, good] = [await opened.scripted(), await opened.scripted()];
+    const engine = opened.engine([hanging.url, good.url], { nowMs: () => nowMs, timeoutMs: 60 });
+    hanging.always('hang');
+    for (let i = 0; i < 20; i++) await engine.translate(work(), new Caller());
+    expect(hanging.requests).toHaveLength(3);
+    for (const afterMs of [1000, 2000, 4000]) {
+      nowMs += afterMs;
+      for (let i = 0; i < 5; i++) await engine.translate(work(), new Caller());
+    }
+    expect(hanging.requests).toHaveLength(6);
+  });
+
+  test('shorter deadlines count in their share: the engine may just be slow', async () => {
+    const [slower, good] = [await opened.scripted(), await opened.scripted()];
+    const engine = opened.engine([slower.url, good.url], { timeoutMs: 600 });
+    slower.always('hang');
+    for (let i = 0; i < 40; i++) await engine.translate({ ...work(), attemptMs: 60 }, new Caller());
+    // Tenths: thirty of them make three.
+    expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([20, true]);
+    for (let i = 0; i < 30; i++) await engine.translate({ ...work(), attemptMs: 60 }, new Caller());
+    expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([30, false]);
+  });
+
+  test('the only one is never set aside, nor the one that is left', async () => {
+    const [dead, good] = [await deadUrl(), await opened.scripted()];
+    const engine = opened.engine([dead, good.url]);
+    await engine.translate(work(), new Caller());
+    expect(engine.health()[0]!.asideMs).toBeDefined();
+    engine.setUrls([dead]);
+    expect(engine.health().map(({ asideMs }) => asideMs)).toEqual([undefined]);
+    for (let i = 0; i < 5; i++) expect((await engine.translate(work(), new Caller())).failures).toEqual(['connect', 'connect']);
+    expect(engine.health()[0]!.asideMs).toBeUndefined();
+  });
+
+  test('a path that all calls begin with may stand in a URL or not', async () => {
+    const scripted = await opened.scripted();
+    scripted.always(status(500));
+    const protocol: EngineProtocol = {
+      pathPrefix: '/v1',
+      async attempt(_work, wire) {
+        await wire.call({ method: 'POST', path: '/v1/chat', headers: {}, body: '{}' });
+        return { kind: 'unusable', failure: 'wrong_shape' };
+      },
+    };
+    const { url } = scripted;
+    const engine = opened.engine([`${url}/v1`, `${url}/`, `${url}/v1/`, `${url}/openai/v1`, `${url}/v10`], { protocol });
+    // The same place, however it is written, under the name that it was first given.
+    expect(engine.health().map((health) => health.url)).toEqual([`${url}/v1`, `${url}/openai/v1`, `${url}/v10`]);
+    for (let i = 0; i < 3; i++) await engine.translate(work(), new Caller());
+    expect([...new Set(scripted.requests.map(({ path }) => path))].toSorted()).toEqual(['/openai/v1/chat', '/v1/chat', '/v10/v1/chat']);
   });
 
   test('tells how each replica has done: what was usable, what failed last and how long ago', async () => {
@@ -65,7 +134,8 @@ describe('replicas', () => {
     ]);
     good.behave(status(500));
     await engine.translate(work(), new Caller());
-    expect(health()[1]).toEqual({ usable: 1, failed: 1, usableAgoMs: 400, lastFailure: { failure: 'status', agoMs: 0 } });
+    // Its second attempt stays with it: the other one is set aside.
+    expect(health()[1]).toEqual({ usable: 2, failed: 1, usableAgoMs: 0, lastFailure: { failure: 'status', agoMs: 0 } });
   });
 
   test('a caller who leaves is not held against the replica', async () => {

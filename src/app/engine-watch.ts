@@ -1,0 +1,41 @@
+// What the operator is told of each engine replica: attempts as metrics, failures and whether it is set aside in the log.
+import type { ReplicaWatch } from '../engines/replica.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
+import type { EngineWork, FailureDetail } from '../ports/engine.ts';
+import type { Log } from '../ports/log.ts';
+import type { FailureLog } from '../runtime/failure-log.ts';
+
+/** The name of the one engine that `engine:` describes. */
+export const ENGINE_NAME = 'default';
+
+export interface EngineWatchParts {
+  readonly engine: string;
+  readonly protocol: string;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly failures: FailureLog;
+}
+
+export function replicaWatch({ engine, protocol, metrics, log, failures }: EngineWatchParts, replica: string): ReplicaWatch {
+  const count = metrics.engineReplica(engine, replica);
+  return {
+    attempted: count,
+    failed(work, detail) {
+      failures.failed(replica, detail.failure, work.requestId, { engine, replica, protocol, pair: pairOf(work), ...wordsOf(detail) });
+    },
+    setAside(detail, forMs) {
+      log.warn('engine replica set aside', { engine, replica, ...wordsOf(detail), seconds: Math.round(forMs / 100) / 10 });
+    },
+    back: () => log.info('engine replica is back', { engine, replica }),
+  };
+}
+
+/** Only what stands in the detail: what is not known is left out of the line. */
+function wordsOf({ failure, status, cause }: FailureDetail) {
+  return { failure, ...(status === undefined ? {} : { status }), ...(cause === undefined ? {} : { cause }) };
+}
+
+/** As `engine.pairs` and `routing` write it; `*` is a source that the caller has not named. */
+function pairOf({ options }: EngineWork): string {
+  return `${options.sourceLang ?? '*'}-${options.targetLang}`;
+}

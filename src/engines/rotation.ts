@@ -1,0 +1,86 @@
+// Whose turn it is among the replicas: the good ones in rotation, one that was set aside for a trial, or when there is no other.
+import type { ReplicaStanding } from './replica-standing.ts';
+
+export interface Rotated {
+  readonly standing: ReplicaStanding;
+}
+
+export class Rotation<T extends Rotated> {
+  readonly #nowMs: () => number;
+  #members: readonly T[];
+  #aside = 0;
+  /** Whose turn it is. */
+  #turn = 0;
+  /** The same for second attempts, which must not move the rotation of the first. */
+  #secondTurn = 0;
+
+  /** `nowMs` is a monotonic clock. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#members = [];
+  }
+
+  get members(): readonly T[] {
+    return this.#members;
+  }
+
+  /** At least one. */
+  replace(members: readonly T[]): void {
+    this.#members = members;
+    this.#turn %= members.length;
+    this.#secondTurn %= members.length;
+    this.recount();
+  }
+
+  /** To be called when one was set aside or brought back. */
+  recount(): void {
+    this.#aside = this.#members.filter(({ standing }) => standing.aside).length;
+  }
+
+  first(): T {
+    const members = this.#members;
+    if (members.length === 1) return members[0]!;
+    if (this.#aside > 0) return this.#firstOfSome();
+    const member = members[this.#turn]!;
+    this.#turn = this.#turn + 1 === members.length ? 0 : this.#turn + 1;
+    return member;
+  }
+
+  /** A good one that is not `previous`; `previous` again rather than one that is set aside. */
+  second(previous: T): T {
+    const members = this.#members;
+    if (members.length === 1) return members[0]!;
+    const others = (member: T): boolean => member !== previous;
+    const good = this.#from(this.#secondTurn, (member) => others(member) && !member.standing.aside);
+    if (good === undefined && !previous.standing.aside && members.includes(previous)) return previous;
+    const index = good ?? this.#leastBad(this.#secondTurn, others);
+    this.#secondTurn = (index + 1) % members.length;
+    return members[index]!;
+  }
+
+  /** With some that are set aside: a trial out of turn, or the next good one. */
+  #firstOfSome(): T {
+    const nowMs = this.#nowMs();
+    const due = this.#members.find(({ standing }) => standing.isDue(nowMs));
+    if (due !== undefined) return due;
+    const index = this.#from(this.#turn, ({ standing }) => !standing.aside) ?? this.#leastBad(this.#turn, () => true);
+    this.#turn = (index + 1) % this.#members.length;
+    return this.#members[index]!;
+  }
+
+  /** The place of the next that fits. */
+  #from(turn: number, fits: (member: T) => boolean): number | undefined {
+    const { length } = this.#members;
+    for (let i = 0; i < length; i++) {
+      const index = (turn + i) % length;
+      if (fits(this.#members[index]!)) return index;
+    }
+    return undefined;
+  }
+
+  /** When none is good: in turn, those that have failed for a shorter time. */
+  #leastBad(turn: number, fits: (member: T) => boolean): number {
+    const times = Math.min(...this.#members.filter(fits).map(({ standing }) => standing.times));
+    return this.#from(turn, (member) => fits(member) && member.standing.times === times)!;
+  }
+}

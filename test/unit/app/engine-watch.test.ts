@@ -1,0 +1,79 @@
+// What metrics and log tell of a replica: its attempts, its failures in words, and whether it is set aside.
+import { afterEach, expect, test } from 'vitest';
+import { ENGINE_NAME, replicaWatch } from '../../../src/app/engine-watch.ts';
+import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
+import type { Log, LogFields } from '../../../src/ports/log.ts';
+import { FailureLog } from '../../../src/runtime/failure-log.ts';
+import { work } from '../engines/engine-work.ts';
+
+const REPLICA = 'http://127.0.0.1:7001';
+const lines: (LogFields & { readonly level: string; readonly message: string })[] = [];
+const line =
+  (level: string) =>
+  (message: string, fields: LogFields = {}): void =>
+    void lines.push({ level, message, ...fields });
+const log: Log = { info: line('info'), warn: line('warn'), error: line('error') };
+const failures = new FailureLog(log);
+const metrics = openMetrics();
+const watch = replicaWatch({ engine: ENGINE_NAME, protocol: 'openai', metrics, log, failures }, REPLICA);
+
+afterEach(() => {
+  failures.close();
+  lines.length = 0;
+});
+
+test('every attempt counts in its series, which are there from the start', async () => {
+  const before = await metrics.render();
+  const series = (outcome: string): string => `lingate_engine_attempts_total{engine="default",replica="${REPLICA}",outcome="${outcome}"}`;
+  for (const outcome of ['usable', 'connect', 'cut_off', 'cancelled']) expect(before).toContain(`${series(outcome)} 0\n`);
+  watch.attempted('usable');
+  watch.attempted('usable');
+  watch.attempted('engine_quota');
+  const after = await metrics.render();
+  expect(after).toContain(`${series('usable')} 2\n`);
+  expect(after).toContain(`${series('engine_quota')} 1\n`);
+  expect(after).toContain('lingate_engine_quota_exhausted_total 1\n');
+});
+
+test('a replica that comes back after a reload goes on with its series', async () => {
+  const again = replicaWatch({ engine: ENGINE_NAME, protocol: 'openai', metrics, log, failures }, 'http://again');
+  again.attempted('reset');
+  replicaWatch({ engine: ENGINE_NAME, protocol: 'openai', metrics, log, failures }, 'http://again').attempted('reset');
+  const rendered = (await metrics.render()).split('\n').filter((one) => one.includes('replica="http://again",outcome="reset"'));
+  expect(rendered).toEqual(['lingate_engine_attempts_total{engine="default",replica="http://again",outcome="reset"} 2']);
+});
+
+test('a failure is told with engine, replica, protocol, pair, and what is known of it', () => {
+  watch.failed(work({ sourceLang: 'EN', requestId: 'R1' }), { failure: 'status', status: 401 });
+  watch.failed(work({ requestId: 'R2' }), { failure: 'connect', cause: 'refused' });
+  const common = { level: 'warn', message: 'engine attempt failed', engine: 'default', replica: REPLICA, protocol: 'openai' };
+  expect(lines).toEqual([
+    { ...common, pair: 'EN-DE', failure: 'status', status: 401, request_id: 'R1' },
+    { ...common, pair: '*-DE', failure: 'connect', cause: 'refused', request_id: 'R2' },
+  ]);
+});
+
+test('setting aside and coming back are a line each', () => {
+  watch.setAside({ failure: 'status', status: 503 }, 7000);
+  watch.back();
+  expect(lines).toEqual([
+    { level: 'warn', message: 'engine replica set aside', engine: 'default', replica: REPLICA, failure: 'status', status: 503, seconds: 7 },
+    { level: 'info', message: 'engine replica is back', engine: 'default', replica: REPLICA },
+  ]);
+});
+
+test('the gauge has what is configured now', async () => {
+  let replicas = [
+    { engine: 'default', replica: 'http://a', up: true },
+    { engine: 'default', replica: 'http://b', up: false },
+  ];
+  metrics.engineReplicas(() => replicas);
+  const shown = async (): Promise<string[]> =>
+    (await metrics.render()).split('\n').filter((one) => one.startsWith('lingate_engine_replica_up{'));
+  expect(await shown()).toEqual([
+    'lingate_engine_replica_up{engine="default",replica="http://a"} 1',
+    'lingate_engine_replica_up{engine="default",replica="http://b"} 0',
+  ]);
+  replicas = replicas.slice(1);
+  expect(await shown()).toEqual(['lingate_engine_replica_up{engine="default",replica="http://b"} 0']);
+});

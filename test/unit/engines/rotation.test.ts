@@ -1,0 +1,189 @@
+// Whose turn it is: fair among the good ones, none to those set aside while another is good; then everything at random, under a virtual clock.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Rotation } from '../../../src/engines/rotation.ts';
+import { ReplicaStanding } from '../../../src/engines/replica-standing.ts';
+import type { AttemptFailure } from '../../../src/ports/engine.ts';
+import { simulateReplicas } from './replica-simulation.ts';
+
+class Member {
+  readonly name: string;
+  readonly standing = new ReplicaStanding();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+class Scene {
+  nowMs = 0;
+  readonly rotation = new Rotation<Member>(() => this.nowMs);
+  readonly members: readonly Member[];
+
+  constructor(count: number) {
+    this.members = Array.from({ length: count }, (_, i) => new Member('abcdef'[i]!));
+    this.rotation.replace(this.members);
+  }
+
+  fail(name: string, failure: AttemptFailure = 'connect'): void {
+    const { standing } = this.named(name);
+    const ticket = standing.begin(() => this.nowMs);
+    const terms = { nowMs: this.nowMs, wallMs: 0, deadlineShare: 1, lone: false };
+    if (standing.failed(ticket, { kind: 'unusable', failure }, terms) !== undefined) this.rotation.recount();
+  }
+
+  named(name: string): Member {
+    return this.members.find((member) => member.name === name)!;
+  }
+
+  firsts(count: number): string {
+    return Array.from({ length: count }, () => this.rotation.first().name).join('');
+  }
+
+  seconds(previous: string, count: number): string {
+    return Array.from({ length: count }, () => this.rotation.second(this.named(previous)).name).join('');
+  }
+}
+
+describe('first attempts', () => {
+  test('go in rotation, whatever second attempts do', () => {
+    const scene = new Scene(3);
+    let order = '';
+    for (let i = 0; i < 9; i++) {
+      order += scene.firsts(1);
+      scene.seconds(order.at(-1)!, i % 4);
+    }
+    expect(order).toBe('abcabcabc');
+  });
+
+  test('leave out one that is set aside, in equal shares of the others', () => {
+    const scene = new Scene(4);
+    scene.fail('b');
+    expect(scene.firsts(9)).toBe('acdacdacd');
+  });
+
+  test('try one whose time is over once, out of turn', () => {
+    const scene = new Scene(3);
+    scene.fail('a');
+    expect(scene.firsts(1)).toBe('b');
+    scene.nowMs = 1000;
+    expect(scene.rotation.first().name).toBe('a');
+    const trial = scene.named('a').standing.begin(() => scene.nowMs);
+    expect(scene.firsts(4)).toBe('cbcb');
+    expect(scene.named('a').standing.usable(trial)).toBe('back');
+    scene.rotation.recount();
+    // It takes its turn again, which did not move while it was tried.
+    expect(scene.firsts(6)).toBe('cabcab');
+  });
+
+  test('when all are set aside, go to those that have failed for the shortest time, in turn', () => {
+    const scene = new Scene(3);
+    scene.fail('a');
+    scene.nowMs = 1000;
+    scene.fail('a');
+    scene.fail('b');
+    scene.fail('c');
+    expect(scene.firsts(4)).toBe('bcbc');
+  });
+
+  test('all go to the only one', () => {
+    const scene = new Scene(1);
+    expect(scene.firsts(3)).toBe('aaa');
+    expect(scene.seconds('a', 2)).toBe('aa');
+  });
+
+  test('go on when members come and go', () => {
+    const scene = new Scene(3);
+    scene.firsts(2);
+    scene.rotation.replace(scene.members.slice(0, 2));
+    expect(scene.firsts(3)).toBe('aba');
+    scene.fail('a');
+    scene.rotation.replace(scene.members);
+    expect(scene.firsts(4)).toBe('bcbc');
+  });
+});
+
+describe('second attempts', () => {
+  test('go to others, in equal shares', () => {
+    const scene = new Scene(3);
+    expect(scene.seconds('a', 4)).toBe('bcbc');
+    expect(new Scene(2).seconds('b', 2)).toBe('aa');
+  });
+
+  test('go to the same one again rather than to one that is set aside, even when that is due', () => {
+    const scene = new Scene(2);
+    scene.fail('b');
+    expect(scene.seconds('a', 2)).toBe('aa');
+    scene.nowMs = 1000;
+    expect(scene.seconds('a', 1)).toBe('a');
+  });
+
+  test('go to another one that is set aside when the same one is set aside too, or was removed', () => {
+    const scene = new Scene(3);
+    for (const name of ['a', 'b', 'c']) scene.fail(name);
+    expect(scene.seconds('a', 2)).toBe('bc');
+    const removed = new Member('x');
+    expect(scene.rotation.second(removed).name).toBe('a');
+  });
+});
+
+describe('under a virtual clock', () => {
+  test('with one of two replicas hanging, three requests of many one after another wait for it, and one at each trial', () => {
+    const report = simulateReplicas({
+      seed: 1,
+      replicas: [[], [{ kind: 'hang', fromMs: 0, toMs: Infinity }]],
+      gapMs: 'one after another',
+      requests: 2000,
+      timeoutMs: 100,
+    });
+    expect(report.violations).toEqual([]);
+    const waits = report.beginnings.filter(({ replica }) => replica === 1);
+    expect(waits.filter(({ trial }) => !trial)).toHaveLength(3);
+    const trials = waits.filter(({ trial }) => trial).map(({ atMs }) => atMs);
+    const setAsideAtMs = waits[2]!.atMs + 100;
+    // The first request after each time tries it; each time begins when the trial before has failed.
+    const expected: number[] = [];
+    for (let atMs = setAsideAtMs, n = 0; expected.length < trials.length; n++) {
+      atMs += Math.min(1000 * 2 ** n, 30_000);
+      expected.push(atMs);
+      atMs += 100;
+    }
+    expect(trials.length).toBeGreaterThan(3);
+    for (const [i, atMs] of trials.entries()) expect(atMs - expected[i]!).toBeLessThan(100);
+  });
+
+  test('replicas that hang, fail, refuse, slow down and come back at random: nobody waits in vain, none is starved, all recover', () => {
+    const phase = fc.record({
+      kind: fc.constantFrom('hang', 'fail', 'refuse', 'overload', 'slow'),
+      afterMs: fc.integer({ min: 0, max: 8000 }),
+      forMs: fc.integer({ min: 1, max: 20_000 }),
+    });
+    const scenario = fc.record({
+      seed: fc.integer(),
+      replicas: fc.array(fc.array(phase, { maxLength: 3 }), { minLength: 2, maxLength: 5 }),
+      gapMs: fc.constantFrom(20, 100, 400),
+      timeoutMs: fc.constantFrom(50, 500, 3000),
+    });
+    const seen = { trials: 0, setAside: 0, allAside: 0 };
+    fc.assert(
+      fc.property(scenario, ({ seed, replicas, gapMs, timeoutMs }) => {
+        const timed = replicas.map((phases) => {
+          let atMs = 0;
+          return phases.map(({ kind, afterMs, forMs }) => {
+            const fromMs = atMs + afterMs;
+            return { kind, fromMs, toMs: (atMs = fromMs + forMs) };
+          });
+        });
+        const report = simulateReplicas({ seed, replicas: timed, gapMs, timeoutMs });
+        seen.trials += report.beginnings.filter(({ trial }) => trial).length;
+        seen.setAside += report.setAside;
+        seen.allAside += report.beginnings.filter(({ noOther }) => noOther).length;
+        expect(report.violations).toEqual([]);
+        expect(report.asideAtEnd).toBe(0);
+      }),
+      { numRuns: 100 },
+    );
+    // The run has met what it is about.
+    expect(Object.values(seen).every((count) => count > 100)).toBe(true);
+  });
+});
