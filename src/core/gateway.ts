@@ -34,7 +34,8 @@ export class Gateway {
   readonly #pipeline: Pipeline;
   readonly #newId: () => string;
   readonly #now: () => number;
-  readonly #requestMs: number;
+  /** As in the options; of a body that is streamed it is the part of its deadline that does not depend on its length. */
+  readonly requestMs: number;
   readonly #refused: Route;
   readonly #open = new InFlight();
   readonly #ticker: NodeJS.Timeout;
@@ -45,7 +46,7 @@ export class Gateway {
     this.headersWanted = headersOf(options.router.routes);
     this.#newId = options.newId;
     this.#now = options.now;
-    this.#requestMs = options.requestMs;
+    this.requestMs = options.requestMs;
     this.#refused = compileRoute({ method: '*', path: '*', takesBody: false, steps: options.around }, 'refused');
     this.#pipeline = new Pipeline(options.reportBug, (x) => this.#done(x));
     this.#ticker = setInterval(() => this.#expire(), DEADLINE_TICK_MS);
@@ -146,7 +147,7 @@ export class Gateway {
   }
 
   #expire(): void {
-    const oldest = this.#now() - this.#requestMs;
+    const oldest = this.#now() - this.requestMs;
     for (const x of this.#open.startedBy(oldest)) {
       if (!x.answered && !x.ownDeadline) this.#giveUp(x);
     }

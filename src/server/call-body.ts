@@ -7,10 +7,12 @@ import { IncomingBody } from './incoming-body.ts';
 
 /** What a streamed body asks of its connection. */
 export interface BodyConnection {
+  /** The time that a streamed body has, besides that for its length. */
+  readonly bodyMs: number;
   /** Reads no more of the body. */
   pauseBody(): void;
   resumeBody(): void;
-  /** The caller has sent nothing for too long. */
+  /** The caller has sent nothing, or all of it, for too long. */
   bodySilent(): void;
 }
 
@@ -66,7 +68,7 @@ export class CallBody {
     if (this.#incoming !== undefined || this.#arriving === undefined) return this.#incoming;
     // The collector keeps nothing from here on; it only counts the bytes, for the limit.
     this.#arriving.discard();
-    this.#incoming = new IncomingBody(this.#announcedBytes, {
+    this.#incoming = new IncomingBody(this.#announcedBytes, this.#flow.bodyMs, {
       pause: () => this.#flow.pauseBody(),
       resume: () => this.#flow.resumeBody(),
       silent: () => this.#flow.bodySilent(),

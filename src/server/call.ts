@@ -108,6 +108,10 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.incoming() !== undefined) setImmediate(() => this.#body.holdBack());
   }
 
+  get bodyMs(): number {
+    return this.shared.gateway.requestMs;
+  }
+
   incoming(): ByteSource | undefined {
     return this.#body.incoming();
   }

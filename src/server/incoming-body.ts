@@ -1,4 +1,4 @@
-// A streamed request body: held back until a step takes it, then passed on at the step's pace.
+// A streamed request body: held back until a step takes it, then passed on at the step's pace, until its time is over.
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 import { BodyCollector } from './body-collector.ts';
 
@@ -7,7 +7,7 @@ export interface BodyFlow {
   /** No more is read from the connection; what was read already may still come. */
   pause(): void;
   resume(): void;
-  /** The caller has sent nothing for too long while we were reading. */
+  /** The caller has sent nothing for too long while we were reading, or has taken too long in all. */
   silent(): void;
 }
 
@@ -19,6 +19,8 @@ const HELD_BYTES_MAX = 67_108_864;
 /** A caller who sends nothing for so long is given up; shorter than uWebSockets.js's own limit, so that there is an answer. */
 const SILENCE_MS = 8_000;
 const LISTEN_AGAIN_MS = 4_000;
+/** So many bytes that have come give it another second. */
+const SECOND_BYTES = 65_536;
 
 export class IncomingBody implements ByteSource {
   readonly bytes: number | undefined;
@@ -32,10 +34,16 @@ export class IncomingBody implements ByteSource {
   #held: BodyCollector | undefined = undefined;
   #silence: NodeJS.Timeout | undefined = undefined;
   #patience: NodeJS.Timeout | undefined = undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #receivedBytes = 0;
+  /** What the deadline has counted already. */
+  #grantedSeconds = 0;
 
-  constructor(bytes: number | undefined, flow: BodyFlow) {
+  /** It has `ms` milliseconds to come in, and a second for each 64 KiB of it that have come. */
+  constructor(bytes: number | undefined, ms: number, flow: BodyFlow) {
     this.bytes = bytes;
     this.#flow = flow;
+    this.#deadline = setTimeout(() => this.#expire(), ms);
   }
 
   /** A step takes what comes. */
@@ -93,12 +101,14 @@ export class IncomingBody implements ByteSource {
     this.#state = 'over';
     this.#held = undefined;
     clearTimeout(this.#silence);
+    clearTimeout(this.#deadline);
   }
 
   /** A piece has come; `false` when nobody takes it. `borrowed`: its memory is gone when this returns. */
   add(chunk: Uint8Array, borrowed: boolean): boolean {
     if (this.#state === 'over') return false;
     if (chunk.byteLength === 0) return true;
+    this.#receivedBytes += chunk.byteLength;
     if (this.flows) {
       this.#silence?.refresh();
       this.#receiver!.piece(borrowed ? chunk.slice() : chunk);
@@ -114,6 +124,7 @@ export class IncomingBody implements ByteSource {
     if (this.#state === 'over') return false;
     this.#complete = true;
     clearTimeout(this.#silence);
+    clearTimeout(this.#deadline);
     if (!this.#reading) this.#listenOn();
     if (this.flows) this.#end();
     return true;
@@ -129,6 +140,16 @@ export class IncomingBody implements ByteSource {
       this.#flow.pause();
       this.#flow.resume();
     }, LISTEN_AGAIN_MS);
+  }
+
+  #expire(): void {
+    const seconds = this.#receivedBytes / SECOND_BYTES;
+    const more = seconds - this.#grantedSeconds;
+    this.#grantedSeconds = seconds;
+    if (more > 0.001) this.#deadline = setTimeout(() => this.#expire(), more * 1000);
+    // It is not the caller who is slow.
+    else if (this.#state === 'held' && this.#receiver !== undefined) this.#fail();
+    else this.#flow.silent();
   }
 
   #readOn(): void {

@@ -23,6 +23,8 @@ export interface CallOwner {
  * runs twice before the cut, because the first time the system's buffers have always taken some: so it comes after 10 s.
  */
 const UNREAD_MS = 5_000;
+/** So long the rest of a body may take behind an answer that did not wait for it. */
+const REST_MS = 10_000;
 /** Longer answers are handed over as bytes: of a string Node keeps a copy three times as large until it is read. */
 const STRING_MAX = 65_536;
 
@@ -92,6 +94,7 @@ export class NodeCall extends Call {
     this.#res.writeHead(answer.status, fields);
     if (answer.contentType === undefined) this.#res.end();
     else this.#res.end(body);
+    if (this.bodyPending) this.#boundRest();
     // Set at once when the system does not take the bytes, because the caller has reset the connection.
     return socket.errored === null;
   }
@@ -104,6 +107,12 @@ export class NodeCall extends Call {
     this.#req.socket.setTimeout(0);
     this.#res.writeHead(head.status, fields);
     return new NodeStream(this.#req.socket, this.#res, events);
+  }
+
+  #boundRest(): void {
+    const timer = setTimeout(() => this.cut(), REST_MS);
+    this.#req.once('close', () => clearTimeout(timer));
+    this.#req.once('end', () => clearTimeout(timer));
   }
 
   override pauseBody(): void {

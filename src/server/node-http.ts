@@ -15,7 +15,8 @@ import { readTlsFiles } from './tls-files.ts';
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEAD_BYTES_MAX,
   headersTimeout: 10_000,
-  requestTimeout: 60_000,
+  // A body has its deadline from the chain that waits for it, or from its call: a long one may take longer than any fixed time.
+  requestTimeout: 0,
   connectionsCheckingInterval: 1_000,
   // Missing ones are refused by the framing guard, with a problem document.
   requireHostHeader: false,

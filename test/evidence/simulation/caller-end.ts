@@ -39,7 +39,7 @@ export class CallerEnd implements Sink {
     this.#bodyPending = terms.body !== undefined;
     if (terms.body === undefined) return;
     const unwatched = { pause: () => undefined, resume: () => undefined, silent: () => this.breakBody() };
-    this.#incoming = new IncomingBody(terms.body.announcedBytes, unwatched);
+    this.#incoming = new IncomingBody(terms.body.announcedBytes, terms.gateway.requestMs, unwatched);
   }
 
   /** To be told once: it may have been answered before. */

@@ -117,6 +117,51 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(empty.body).toBe('{"body":"none"}');
   });
 
+  describe('with a second for a request', () => {
+    let hurried: TestServer;
+
+    beforeAll(async () => {
+      hurried = await startTestServer(start, { requestMs: 1000 });
+    });
+
+    afterAll(() => hurried.close());
+
+    test.each([
+      ['of a length', 'Content-Length: 1000'],
+      ['in chunks', 'Transfer-Encoding: chunked'],
+    ])('a body %s that trickles in is refused, however steadily, and its connection ends', async (_kind, field) => {
+      for (const path of ['/read', '/read-later', '/echo']) {
+        const socket = connect(hurried.port, '127.0.0.1');
+        socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`);
+        const drip = setInterval(() => socket.write(field.startsWith('T') ? '1\r\nx\r\n' : 'x'), 50);
+        const answer = await collect(socket.on('error', () => undefined)).finally(() => clearInterval(drip));
+        expect(answer.head).toMatch(/^HTTP\/1\.1 400 /);
+        // It may end while the step has paused it for a moment.
+        expect(answer.body.toString()).toMatch(path === '/echo' ? /did not arrive in time/ : /did not arrive in time|it broke/);
+      }
+    });
+
+    test('a body that comes at a mebibyte in two seconds has the time for it', async () => {
+      const socket = connect(hurried.port, '127.0.0.1');
+      const body = piece(0, 2 * MIB);
+      socket.write(`POST /read HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
+      const answer = collect(socket);
+      for (let at = 0; at < body.length; at += body.length / 16) {
+        socket.write(body.subarray(at, at + body.length / 16));
+        await new Promise((resolve) => setTimeout(resolve, 150));
+      }
+      expect(JSON.parse((await answer).body.toString())).toMatchObject({ bytes: body.length, sum: sumOf(body) });
+    });
+
+    test("a body that a step holds up is not its caller's fault", async () => {
+      const socket = connect(hurried.port, '127.0.0.1');
+      socket.write(`POST /hold-up HTTP/1.1\r\nHost: a\r\nContent-Length: ${64 * MIB}\r\n\r\n`);
+      socket.write(piece(0, 2000));
+      const answer = await collect(socket.on('error', () => undefined));
+      expect(answer.head).toMatch(/^HTTP\/1\.1 503 /);
+    });
+  });
+
   test('a body that nobody takes stays with its caller', async () => {
     const socket = connect(server.port, '127.0.0.1');
     socket.write(`POST /never-read HTTP/1.1\r\nHost: a\r\nContent-Length: ${64 * MIB}\r\n\r\n`);

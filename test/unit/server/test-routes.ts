@@ -43,6 +43,7 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
     ),
     { ...route('POST', '/read', body(readSlowly), false), streams: true },
     { ...route('POST', '/read-later', [watch, later, ...body(readSlowly).slice(1)], false), streams: true },
+    { ...route('POST', '/hold-up', body(holdUp), false), streams: true },
     {
       ...route(
         'POST',
@@ -145,6 +146,19 @@ function readSlowly(x: Exchange): Outcome | Promise<Outcome> {
       },
       end: () => resolve(json(JSON.stringify({ announced: body.bytes ?? 'chunked', bytes, sum }))),
       fail: () => resolve(refuse('validation_error', 'body: it broke.')),
+    });
+  });
+}
+
+/** Takes a first piece of a body and no other. */
+function holdUp(x: Exchange): Promise<Outcome> {
+  x.ownDeadline = true;
+  const body = x.sink.incoming()!;
+  return new Promise((resolve) => {
+    body.open({
+      piece: () => body.pause(),
+      end: () => resolve(json('{}')),
+      fail: () => resolve(refuse('engine_unavailable', 'It takes nothing.')),
     });
   });
 }
