@@ -11,7 +11,7 @@ import { keepResult } from './run/keep-result.ts';
 import { textTable } from './run/text-table.ts';
 
 const NAMES = curvePlans.map(({ name }) => name).join(', ');
-const USAGE = `npm run bench:curves -- [--quick] [--only a,b] [--keep]; curves: ${NAMES}`;
+const USAGE = `npm run task -- bench:curves [--quick] [--only a,b] [--keep]; curves: ${NAMES}`;
 
 const DEFAULT: CurveLengths = { rounds: 5, durationMs: 1000, warmRequests: 40_000, warmMsMax: 6000 };
 const QUICK: CurveLengths = { rounds: 2, durationMs: 400, warmRequests: 10_000, warmMsMax: 2000 };

@@ -1,4 +1,4 @@
-// npm run bench:ledger [-- --before FOLDER]: what an admission and its commit cost Redis and the driver, by requests a call
+// npm run task -- bench:ledger [--before FOLDER]: what an admission and its commit cost Redis and the driver, by requests a call
 // and by teams; beside another checkout's, in rounds that take turns.
 import { randomInt } from 'node:crypto';
 import { resolve } from 'node:path';

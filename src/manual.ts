@@ -1,4 +1,4 @@
-// Writes the tables of engine protocols into the operator's manual, from what each protocol declares: `npm run manual`.
+// Writes the tables of engine protocols into the operator's manual, from what each protocol declares: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';

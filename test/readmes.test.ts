@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { TASKS } from './task.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const READMES = ['README.md', 'src/README.md', 'config/README.md', 'test/README.md', 'bench/README.md'];
@@ -60,10 +61,12 @@ describe.each(READMES)('%s', (readme) => {
     expect(links.filter((link) => !existsSync(join(root, dirname(readme), link)))).toEqual([]);
   });
 
-  test('every npm script that it names is in package.json', () => {
+  test('every npm script and every task that it names is there', () => {
     const named = [...text.matchAll(/npm (?:run (?:-s |--silent )?([\w:-]+)|(test|start)\b)/g)].map((match) => match[1] ?? match[2]!);
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+    const tasks = [...text.matchAll(/npm run task -- ([\w:]+)/g)].map((match) => match[1]!);
+    expect(tasks.filter((name) => !Object.hasOwn(TASKS, name))).toEqual([]);
   });
 });
 

@@ -11,7 +11,7 @@ import { escape } from './svg.ts';
 export function reportPage(bench: BenchResult | undefined, curves: CurvesResult | undefined): string {
   const sections = [
     ...(bench === undefined ? [] : [measuredOn('npm run bench', bench.machine), benchSection(bench)]),
-    ...(curves === undefined ? [] : [curvesSection(curves), measuredOn('npm run bench:curves', curves.machine)]),
+    ...(curves === undefined ? [] : [curvesSection(curves), measuredOn('npm run task -- bench:curves', curves.machine)]),
   ];
   return `<!doctype html>
 <html lang="en">

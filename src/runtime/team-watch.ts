@@ -28,7 +28,7 @@ export interface TeamWatchOptions {
   readonly wallMs: () => number;
 }
 
-/** 500 teams a second: two to five hundredths of a core, the driver's part included (npm run bench:teams). */
+/** 500 teams a second: two to five hundredths of a core, the driver's part included (npm run task -- bench:teams). */
 const PAGE = 50;
 const PAUSE_MS = 100;
 const SECOND_MS = 1000;

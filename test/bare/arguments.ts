@@ -1,4 +1,4 @@
-// What `npm run test:bare -- …` is told.
+// What `npm run task -- test:bare …` is told.
 import { parseArgs } from 'node:util';
 import { RELEASES } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';
@@ -12,7 +12,7 @@ export interface BareArguments {
   readonly without: readonly string[];
 }
 
-export const USAGE = `npm run test:bare [-- --debian 12|13] [--suite "SCRIPT [-- ARGUMENTS]"] [--without PROGRAM|all]`;
+export const USAGE = `npm run task -- test:bare [--debian 12|13] [--suite "SCRIPT [-- ARGUMENTS]"] [--without PROGRAM|all]`;
 
 /** Throws an error of one line for what is wrong. */
 export function readBareArguments(args: readonly string[]): BareArguments {

@@ -87,7 +87,7 @@ async function tryWithout(machine: BareMachine, names: readonly string[], step: 
   });
   if (!ready) return;
   for (const name of names)
-    await step(`without ${name}, npm run ${commandThatNeeds(name)} fails by its name`, () => isMissedByName(machine, name));
+    await step(`without ${name}, task ${commandThatNeeds(name)} fails by its name`, () => isMissedByName(machine, name));
 }
 
 async function sayWhatIsTried(): Promise<void> {

@@ -25,7 +25,7 @@ export function namesOf(wanted: readonly string[]): readonly string[] {
 /** Installs the project and all that the commands need which are tried below. */
 export async function prepareFor(machine: BareMachine, names: readonly string[]): Promise<void> {
   const commands = new Set(names.map((name) => commandThatNeeds(name)));
-  const prepare = [...commands].map((command) => `npm exec -c 'node test/prepare.ts ${command}'`);
+  const prepare = [...commands].map((command) => `npm run task -- prepare ${command}`);
   // Up to date first: a newer version of its package would bring the program back.
   const upgrade = 'export DEBIAN_FRONTEND=noninteractive; apt-get update && apt-get upgrade --yes';
   const ran = await machine.run([upgrade, 'npm ci', ...prepare].join(' && '), { limitMs: PREPARE_MS });
@@ -38,10 +38,10 @@ export async function isMissedByName(machine: BareMachine, name: string): Promis
   const file = join(machine.root, TABLE[name]!.file);
   renameSync(file, `${file}.taken-away`);
   try {
-    const { status, output, killed } = await machine.run(`npm run ${command}`, { limitMs: MISSED_WITHIN_MS });
-    if (killed !== undefined) throw new Error(`npm run ${command}: ${killed}\n${output.slice(-2000)}`);
-    if (status === 0) throw new Error(`npm run ${command} passed without it`);
-    if (!isNamed(output, name)) throw new Error(`npm run ${command} failed without a word of it:\n${output.slice(-2000)}`);
+    const { status, output, killed } = await machine.run(`npm run task -- ${command}`, { limitMs: MISSED_WITHIN_MS });
+    if (killed !== undefined) throw new Error(`npm run task -- ${command}: ${killed}\n${output.slice(-2000)}`);
+    if (status === 0) throw new Error(`npm run task -- ${command} passed without it`);
+    if (!isNamed(output, name)) throw new Error(`npm run task -- ${command} failed without a word of it:\n${output.slice(-2000)}`);
   } finally {
     renameSync(`${file}.taken-away`, file);
   }

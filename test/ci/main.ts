@@ -23,6 +23,8 @@ const npm = (limitS: number, script: string, ...args: readonly string[]): Step =
   limitS,
 });
 
+const task = (limitS: number, name: string, ...args: readonly string[]): Step => ({ ...npm(limitS, 'task', name, ...args), name });
+
 const startedMs = performance.now();
 const steps = new StepCounts();
 let stopped: string | undefined;
@@ -37,11 +39,11 @@ const why = await whyNoBareMachine();
 if (why !== undefined) say(`no root file system can be made here, so npm test runs on this machine itself and there is no image: ${why}`);
 // What runs side by side is judged by no clock, or waits for downloads most of its time; the rest has the machine to itself.
 await together(
-  [why === undefined ? npm(1800, 'test:bare', '--debian', '13') : npm(900, 'test')],
+  [why === undefined ? task(1800, 'test:bare', '--debian', '13') : npm(900, 'test')],
   [npm(120, 'format:check'), npm(300, 'lint'), npm(300, 'typecheck')],
 );
-await together(why === undefined ? [npm(600, 'test:image')] : [], [npm(600, 'test:package')]);
-await together([npm(1200, 'test:evidence'), npm(900, 'test:power')]);
+await together(why === undefined ? [task(600, 'test:image')] : [], [npm(600, 'test:package')]);
+await together([npm(1200, 'test:evidence'), task(900, 'test:power')]);
 say(`${((performance.now() - startedMs) / MINUTE_MS).toFixed(1)} minutes`);
 process.exitCode = steps.close();
 
@@ -78,7 +80,7 @@ async function whyNoBareMachine(): Promise<string | undefined> {
   const reason = await whyNoRoot();
   if (reason !== undefined) return reason;
   for (const command of ['test:bare', 'test:image']) {
-    const { status, output, killed } = await run('node', ['test/prepare.ts', command], { limitMs: 5 * MINUTE_MS });
+    const { status, output, killed } = await run('node', ['test/task.ts', 'prepare', command], { limitMs: 5 * MINUTE_MS });
     if (status !== 0) return killed ?? output.trim();
   }
   return undefined;

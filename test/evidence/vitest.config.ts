@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { COMMON, EVIDENCE, startsFor } from '../vitest.config.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
-/** Judged by rates and latencies, so for a machine that has nothing else to do: `npm run test:load`. */
+/** Judged by rates and latencies, so for a machine that has nothing else to do: `npm run task -- test:load`. */
 const TIMED = ['test/evidence/load/overload.test.ts', 'test/evidence/load/slow-clients.test.ts', 'test/evidence/load/loop-delay.test.ts'];
 
 export default defineConfig({

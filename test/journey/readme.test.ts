@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('the README has these four blocks of commands; the first is typed by npm run test:bare', () => {
+test('the README has these four blocks of commands; the first is typed by npm run task -- test:bare', () => {
   expect(BLOCKS).toHaveLength(4);
   expect(START).toBe('npm ci && npm start');
 });

@@ -1,4 +1,4 @@
-// `npm run pictures [-- --out FOLDER] [-- --only WORD]`: the console's pages as pictures, light and dark, wide and on a phone.
+// `npm run task -- pictures [--out FOLDER] [--only WORD]`: the console's pages as pictures, light and dark, wide and on a phone.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { TASKS } from '../task.ts';
 import { COMMANDS, needsOf, PARTS, PROGRAMS } from './programs.ts';
 import type { Need } from './programs.ts';
 
@@ -16,7 +17,9 @@ const STARTERS: Readonly<Record<string, string>> = {
 };
 /** npm scripts that start nothing but Node and what npm installs; `bench:micro` says of programs that are not there that they are missing. */
 const WITHOUT_PROGRAMS =
-  'lingate start build manual prepack test:package simulate fuzz bench:micro format format:check lint typecheck static check'.split(' ');
+  'lingate start build manual prepack test:package simulate fuzz bench:micro task prepare format format:check lint typecheck static check'.split(
+    ' ',
+  );
 /** Paths that are no programs that we start. */
 const OTHER_PATHS: Readonly<Record<string, string>> = {
   '/usr/bin/env': 'the first line of an entry',
@@ -67,15 +70,16 @@ describe('programs', () => {
     expect(file).toMatch(/^\/usr\/(?:s?bin|lib|share)\//);
   });
 
-  test('are listed for every npm script that starts any', () => {
-    const scripts = Object.keys(packageJson.scripts).filter((name) => !name.startsWith('pre') || name === 'prepack');
+  test('are listed for every task and npm script that starts any', () => {
     const known = [...COMMANDS, ...WITHOUT_PROGRAMS];
-    expect(scripts.filter((name) => !known.includes(name))).toEqual([]);
+    const names = new Set([...Object.keys(packageJson.scripts), ...Object.keys(TASKS)]);
+    expect([...names].filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  test.each(COMMANDS)('npm run %s is prepared for by one step', (command) => {
-    expect(packageJson.scripts[command]).toBeDefined();
-    expect(packageJson.scripts[`pre${command}`]).toBe(`node test/prepare.ts ${command}`);
+  test.each(COMMANDS)('%s is a task, which installs first what it starts', (command) => {
+    expect(Object.keys(TASKS)).toContain(command);
+    const script = packageJson.scripts[command];
+    if (script !== undefined) expect(script).toBe(`${packageJson.scripts['task']!} ${command}`);
     expect(needsOf(command).length).toBeGreaterThan(0);
   });
 });

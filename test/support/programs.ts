@@ -1,6 +1,6 @@
 // THE table of external programs: what tests, benches and evidence start, of which Debian package, for what, and in which commands.
 
-/** The npm scripts that start programs. */
+/** The tasks that start programs (test/task.ts). */
 export type Command = (typeof COMMANDS)[number];
 
 /** What Debian packages, and which commands do not work without it. */

@@ -83,7 +83,7 @@ describe('a program', () => {
 
   test('that the table does not list for this npm script is not started', () => {
     vi.stubEnv(COMMAND_VARIABLE, 'test');
-    expect(() => launch('strace', [])).toThrow('strace is started in npm run test, for which test/support/programs.ts does not list it');
+    expect(() => launch('strace', [])).toThrow('strace is started in test, for which test/support/programs.ts does not list it');
     vi.unstubAllEnvs();
   });
 

@@ -125,7 +125,7 @@ function expectThere(name: Startable): void {
   const need: Need = PROGRAMS[name];
   const command = process.env[COMMAND_VARIABLE];
   if (command !== undefined && !need.for.includes(command as Command)) {
-    throw new Error(`${name} is started in npm run ${command}, for which test/support/programs.ts does not list it`);
+    throw new Error(`${name} is started in ${command}, for which test/support/programs.ts does not list it`);
   }
   if (!isThere(name)) throw new Error(`${name} cannot be started: there is no ${need.file}; install the Debian package ${need.package}`);
 }

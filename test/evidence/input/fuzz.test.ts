@@ -1,4 +1,4 @@
-// Some seconds of fuzzing on both listeners; `npm run fuzz` takes as long as it is told, with another seed every time.
+// Some seconds of fuzzing on both listeners; `npm run task -- fuzz` takes as long as it is told, with another seed every time.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { report } from '../scorecard/report.ts';
 import { sized } from '../scorecard/size.ts';

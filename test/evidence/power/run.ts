@@ -1,4 +1,4 @@
-// npm run test:power [-- WORDS]: plants each bug in a copy of the project and sees whether the tests that should notice it do.
+// npm run task -- test:power [WORDS]: plants each bug in a copy of the project and sees whether the tests that should notice it do.
 import process from 'node:process';
 import { report } from '../scorecard/report.ts';
 import { MUTATIONS } from './mutations.ts';

@@ -89,7 +89,7 @@ describe('the native binary', () => {
   });
 
   test('is the only one that the image keeps', () => {
-    // Which one that is, is the image's own test: npm run test:image.
+    // Which one that is, is the image's own test: npm run task -- test:image.
     expect(read('Dockerfile')).toMatch(/^ && test -f "\$kept" \\\n && find \. -name '\*\.node' ! -path "\.\/\$kept" -delete$/m);
   });
 

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { runSeed } from './run.ts';
 
-const USAGE = 'npm run simulate -- [--seeds N] [--from SEED] | --seed SEED';
+const USAGE = 'npm run task -- simulate [--seeds N] [--from SEED] | --seed SEED';
 const FAILURES_MAX = 10;
 const PROGRESS_EVERY = 1000;
 
@@ -20,7 +20,7 @@ async function runMany(first: number, count: number): Promise<number> {
     requests += result.requests;
     if (result.violations.length > 0) {
       failed++;
-      say(`seed ${next}: ${result.violations[0]}\n  replay: npm run simulate -- --seed ${next}`);
+      say(`seed ${next}: ${result.violations[0]}\n  replay: npm run task -- simulate --seed ${next}`);
     }
     if (done % PROGRESS_EVERY === 0 || done === count || failed === FAILURES_MAX) {
       const minutes = (performance.now() - startedAtMs) / 60_000;

@@ -43,7 +43,7 @@ describe('simulated runs', () => {
       let seeds = 0;
       for (const endMs = performance.now() + BUDGET_MS; wanted(seeds, endMs); seeds++) {
         const result = await runSeed(FROM + seeds);
-        expect(result.violations, `replay it: npm run simulate -- --seed ${result.seed}`).toEqual([]);
+        expect(result.violations, `replay it: npm run task -- simulate --seed ${result.seed}`).toEqual([]);
         note(result, seen);
       }
       process.stdout.write(`${seeds} seeds with ${seen.requests} requests simulated, from seed ${FROM}\n`);

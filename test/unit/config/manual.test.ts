@@ -19,7 +19,7 @@ function shownFor(protocol: string): string {
   return /```yaml\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
 }
 
-test('its tables are current: `npm run manual` would change nothing', () => {
+test('its tables are current: `npm run task -- manual` would change nothing', () => {
   expect(currentManual()).toBe(MANUAL);
 });
 
