@@ -18,8 +18,9 @@ export function definePlugin<Options extends TSchema>(plugin: PluginDefinition<O
   return plugin;
 }
 
-export { json, NO_HEADERS } from './core/outcome.ts';
+export { json, JSON_TYPE, NO_HEADERS } from './core/outcome.ts';
 export type { HeaderList, Outcome, Refusal, Reply } from './core/outcome.ts';
+export { nextTurn, pacedReply } from './core/turns.ts';
 export { problems, refuse } from './core/problem.ts';
 export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/problem.ts';
 export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
@@ -54,9 +55,19 @@ export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody } from './domain/json-body.ts';
 export { baseCode, dictionaryFor } from './domain/dictionary-choice.ts';
 export type { LanguagePair } from './domain/dictionary-choice.ts';
+export { eachEntry, isLarge, readPiece, writeEntries } from './domain/entries-text.ts';
+export type { EntryPieces, WrittenEntries } from './domain/entries-text.ts';
 export { Languages } from './domain/languages.ts';
 export type { LanguageTable, PairTest, SourceLanguage, TargetLanguage } from './domain/languages.ts';
-export { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE, targetsOffered, UNKNOWN_KEY } from './domain/refusals.ts';
+export {
+  BYTES_REACHED,
+  GLOSSARY_MISMATCH,
+  NO_SUCH_GLOSSARY,
+  pairNotOffered,
+  STORE_UNAVAILABLE,
+  targetsOffered,
+  UNKNOWN_KEY,
+} from './domain/refusals.ts';
 export { NoStoreError, StoreError } from './domain/store-error.ts';
 export { answered, isUnavailable } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';
@@ -65,6 +76,7 @@ export { canonicalUlid } from './domain/ulid.ts';
 export { usageReport } from './domain/usage-report.ts';
 export type { UsageReport } from './domain/usage-report.ts';
 export type {
+  BytesReached,
   DictionaryRecord,
   FoundEntries,
   GlossaryChange,

@@ -121,6 +121,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     engineCan: parts.can,
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
+    mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
     languages: parts.languages,
     identify: identifyBy(parts.keys),

@@ -28,7 +28,7 @@ import type { TeamRegistry } from '../ports/team-registry.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
 import type { Listener } from '../server/listener.ts';
-import { LruGlossaryCache } from '../runtime/glossary-cache.ts';
+import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { PairsMode } from '../runtime/offered-languages.ts';
@@ -153,7 +153,6 @@ class OpenServing implements Serving {
     return {
       forward,
       upstream,
-      store,
       engine,
       can,
       ...cachesOf(config, store, metrics),
@@ -170,13 +169,22 @@ class OpenServing implements Serving {
   }
 }
 
-/** The caches in front of the store, for what never changes: whose key it is, and a glossary's entries. */
-function cachesOf(config: Config, store: Store, metrics: Metrics): { keys: KeyCache; glossaries: GlossaryCache } {
+/** The store as the chain uses it, with caches in front for what never changes: whose key it is, and a glossary's entries. */
+function cachesOf(config: Config, opened: Store, metrics: Metrics): { store: Store; keys: KeyCache; glossaries: GlossaryCache } {
   const keys = new LruKeyCache({
-    directory: store.keys,
+    directory: opened.keys,
     keysMax: config.auth.keyCacheMax,
     now: monotonicMs,
     onLookup: (result) => metrics.keyLookup(result),
   });
-  return { keys, glossaries: new LruGlossaryCache({ store: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX }) };
+  const cache = new LruGlossaryCache({ store: opened.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX });
+  const store: Store = {
+    keys: opened.keys,
+    ledger: opened.ledger,
+    teams: opened.teams,
+    glossaries: boundedGlossaries(opened.glossaries, cache, config.limits.glossaryBytes),
+    ping: () => opened.ping(),
+    close: () => opened.close(),
+  };
+  return { store, keys, glossaries: cache };
 }

@@ -125,6 +125,8 @@ export interface LimitsConfig {
   readonly unknownKeysPerMinute: number;
   /** Whether answers carry `RateLimit-Policy` and `RateLimit`. */
   readonly rateLimitHeaders: boolean;
+  /** UTF-8 bytes of all entries of a team's glossaries. */
+  readonly glossaryBytes: number;
 }
 
 /** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
@@ -179,6 +181,7 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
       shedLoopDelayMs: limits.shed_loop_delay_ms,
       unknownKeysPerMinute: limits.unknown_keys_per_minute,
       rateLimitHeaders: limits.rate_limit_headers,
+      glossaryBytes: limits.glossary_bytes,
     },
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
     teamMetrics: raw.team_metrics && toTeamMetrics(raw.team_metrics),

@@ -165,6 +165,7 @@ export const ConfigFile = Type.Object(
         shed_loop_delay_ms: whole(0, 60_000, 200),
         unknown_keys_per_minute: whole(0, 1_000_000, 0),
         rate_limit_headers: Type.Boolean({ default: false }),
+        glossary_bytes: whole(1, 1_073_741_824, 16_777_216),
       },
       section,
     ),

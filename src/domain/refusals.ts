@@ -7,6 +7,8 @@ export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
+/** The sentence for teams whose dictionaries are too large together. */
+export const BYTES_REACHED = 'The entries of all glossaries of the team may not take more bytes; delete some first.';
 export const OVERLOADED = refuse(
   'service_unavailable',
   'More requests are under way than can be served in time; nothing was charged. Try again in a few seconds.',

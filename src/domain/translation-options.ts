@@ -6,7 +6,10 @@ export type TextFormat = 'text' | 'html' | 'xml';
 /** A glossary as engines get it. */
 export interface EngineGlossary {
   readonly id: string;
+  /** Of a large one, made when it is first asked for: an adapter that can should go by `pieces`. */
   readonly entries: Readonly<Record<string, string>>;
+  /** The same as JSON in UTF-8, to be sent on as it is: entries with commas between, without the braces around all. */
+  readonly pieces?: readonly Uint8Array[];
 }
 
 /** Texts that share an engine call share all of them. Codes are canonical; what was not chosen is `undefined`. */

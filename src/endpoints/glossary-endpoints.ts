@@ -2,21 +2,24 @@
 // that holds several dictionaries or none: here a glossary is one list of terms for one pair of languages.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { json } from '../core/outcome.ts';
+import { json, JSON_TYPE } from '../core/outcome.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import { pacedReply } from '../core/turns.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import { isLarge, wholeObject, wholeObjectBytes } from '../domain/entries-text.ts';
+import type { EntryPieces } from '../domain/entries-text.ts';
 import { judgeGlossaryBody } from '../domain/glossary.ts';
 import type { GlossaryDraft } from '../domain/glossary.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
 import { rfc3339 } from '../domain/period.ts';
-import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { BYTES_REACHED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { DictionaryRecord, GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
+import type { DictionaryRecord, FoundEntries, GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
 
 const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary of this id.');
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
@@ -54,6 +57,9 @@ export function createGlossary(glossaries: GlossaryStore, newId: () => string): 
     if (creation.kind === 'limit_reached') {
       const detail = `The plan allows ${creation.maxGlossaries} glossaries; delete one first.`;
       return refuse('glossary_limit_reached', detail, { max_glossaries: creation.maxGlossaries });
+    }
+    if (creation.kind === 'bytes_reached') {
+      return refuse('glossary_limit_reached', BYTES_REACHED, { max_glossaries: creation.maxGlossaries });
     }
     const { glossary } = creation;
     return json(JSON.stringify(shown(glossary)[0]), 201, [['Location', `/v1/glossaries/${glossary.glossaryId}`]]);
@@ -101,9 +107,22 @@ async function shownEntries(glossaries: GlossaryStore, teamId: string, glossaryI
     const found = await glossaries.entries(teamId, dictionary.dictionaryId);
     if (isUnavailable(found)) return STORE_UNAVAILABLE;
     // If not, the dictionary has been replaced since the glossary was read.
-    if (found !== undefined) return json(JSON.stringify({ entries: found.entries }));
+    if (found !== undefined) return entriesReply(found);
   }
   return STORE_UNAVAILABLE;
+}
+
+/** A large dictionary as it lies in the store, piece by piece. */
+function entriesReply(found: FoundEntries): Outcome {
+  const { pieces } = found;
+  if (pieces === undefined || !isLarge(pieces)) return json(JSON.stringify({ entries: found.entries }));
+  return pacedReply(JSON_TYPE, member('entries', pieces), wholeObjectBytes(pieces) + '{"entries":}'.length);
+}
+
+function* member(name: string, pieces: EntryPieces): Generator<Uint8Array, void> {
+  yield Buffer.from(`{"${name}":`);
+  yield* wholeObject(pieces);
+  yield Buffer.from('}');
 }
 
 function onlyDictionary({ dictionaries }: GlossaryRecord): DictionaryRecord | undefined {

@@ -1,6 +1,7 @@
 // Requests that share their first attempt at the engine. Each may leave; if the attempt fails, each makes its own second one.
 import type { Cancellation } from '../core/exchange.ts';
 import { sameOptions } from '../domain/translation-options.ts';
+import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { AskedWork, Attempt, EngineResult, EngineWork } from '../ports/engine.ts';
 import { NO_FAILURES } from './balancer.ts';
 import type { AttemptwiseEngine } from './balancer.ts';
@@ -56,7 +57,7 @@ export class Batch implements Cancellation {
     if (this.texts + work.text.length > limits.textsMax || this.#characters + characters > limits.charactersMax) return false;
     const first = this.#members[0]?.asked;
     // The key holds a glossary's id only: that its entries are the same object is checked here.
-    return first === undefined || first.options.glossary?.entries === work.options.glossary?.entries;
+    return first === undefined || isSame(first.options.glossary, work.options.glossary);
   }
 
   join(asked: AskedWork, characters: number, cancellation: Cancellation): void {
@@ -133,4 +134,10 @@ function conclude(members: readonly Member[], attempt: Attempt, replica: Replica
 function end({ asked, cancellation }: Member, result: EngineResult): void {
   cancellation.onCancel(undefined);
   asked.answered(result);
+}
+
+/** A large one is not asked for its entries, which it would have to make. */
+function isSame(one: EngineGlossary | undefined, other: EngineGlossary | undefined): boolean {
+  if (one === other) return true;
+  return one?.pieces === undefined && other?.pieces === undefined && one?.entries === other?.entries;
 }

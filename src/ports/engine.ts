@@ -153,6 +153,8 @@ export interface EngineCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** In place of `body`, where that would be long: written as they are, one after the other. */
+  readonly pieces?: readonly Uint8Array[];
 }
 
 /** One attempt's way to one replica. It has the attempt's deadline and cancellation built in. */

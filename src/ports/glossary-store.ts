@@ -1,5 +1,6 @@
 // Glossaries of teams, invisible to every other team: names for dictionaries, whose entries never change once they are written.
 import type { GlossaryReference } from '../domain/charge.ts';
+import type { EntryPieces, WrittenEntries } from '../domain/entries-text.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 
@@ -17,6 +18,8 @@ export interface DictionaryRecord {
 
 export interface NewDictionary extends Omit<DictionaryRecord, 'entryCount'> {
   readonly entries: GlossaryEntries;
+  /** The same, written already; then `entries` is not read. */
+  readonly written?: WrittenEntries;
 }
 
 export interface NewGlossary {
@@ -38,14 +41,24 @@ export interface GlossaryRecord extends Pick<NewGlossary, 'glossaryId' | 'name'>
 
 /** Entries are wrapped: a term may be `kind`, which marks `unavailable`. */
 export interface FoundEntries {
+  /** Of a large dictionary, made when it is first asked for, in one go: who can should go by `pieces`. */
   readonly entries: GlossaryEntries;
+  /** The same as JSON, in pieces of whole entries. A store may leave it out. */
+  readonly pieces?: EntryPieces;
 }
 
 export type GlossaryCreation =
   | { readonly kind: 'created'; readonly glossary: GlossaryRecord }
   /** The team has as many as its record allows, whatever they hold; exact under concurrent creation. */
   | { readonly kind: 'limit_reached'; readonly maxGlossaries: number }
+  | BytesReached
   | { readonly kind: 'team_unknown' };
+
+/** All entries of the team would have more than `teamBytesMax` bytes; exact under concurrent changes. Nothing was changed. */
+export interface BytesReached {
+  readonly kind: 'bytes_reached';
+  readonly maxGlossaries: number;
+}
 
 /** A glossary's next content, made from the record that was read. Refused if the glossary was changed since. */
 export interface GlossaryChange extends Pick<NewGlossary, 'glossaryId' | 'teamId' | 'name'> {
@@ -59,21 +72,23 @@ export type GlossaryChanged =
   | { readonly kind: 'changed'; readonly glossary: GlossaryRecord }
   /** It has another revision: read it again. Nothing was changed. */
   | { readonly kind: 'outdated' }
-  | { readonly kind: 'missing' };
+  | { readonly kind: 'missing' }
+  | BytesReached;
 
 /**
  * Where a team has no glossary of an id, `undefined` is answered, whoever else may have one. Ids are canonical ULIDs.
- * `unavailable` to a change leaves open whether it was made.
+ * `unavailable` to a change leaves open whether it was made. `teamBytesMax` bounds the UTF-8 bytes of all terms and translations
+ * of the team, those of the change included; one that makes them no more is never refused. Without it there is no limit.
  */
 export interface GlossaryStore {
-  create(glossary: NewGlossary): Promise<GlossaryCreation | StoreUnavailable>;
+  create(glossary: NewGlossary, teamBytesMax?: number): Promise<GlossaryCreation | StoreUnavailable>;
   /** In order of creation. */
   list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable>;
   find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable>;
   /** Of a dictionary that one of the team's glossaries holds at this moment. */
   entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable>;
   /** All of it or nothing; dictionaries that it no longer names are gone. */
-  change(change: GlossaryChange): Promise<GlossaryChanged | StoreUnavailable>;
+  change(change: GlossaryChange, teamBytesMax?: number): Promise<GlossaryChanged | StoreUnavailable>;
   /** Whether there was one to remove. */
   remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable>;
 }
@@ -89,4 +104,6 @@ export interface GlossaryCache {
     reference: GlossaryReference,
     dictionaryId: string | undefined,
   ): EngineGlossary | undefined | StoreUnavailable | Promise<EngineGlossary | undefined | StoreUnavailable>;
+  /** Several dictionaries of a team as one: the first of them that has a term decides. `undefined` where one is gone. */
+  merged(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
 }

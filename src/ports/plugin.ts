@@ -10,6 +10,8 @@ import type { Languages } from '../domain/languages.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { Clock } from './clock.ts';
 import type { EngineCapabilities, EngineProtocol, Translation } from './engine.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { Log } from './log.ts';
 import type { Store, StoreCreation } from './store.ts';
@@ -166,8 +168,10 @@ export interface GatewayServices {
   readonly engineCan: EngineCapabilities;
   /** Longest body that is taken, in bytes. */
   readonly bodyBytesMax: number;
-  /** The store's own, without a cache. */
+  /** The team's glossaries, under its limits; dictionaries that were read are kept for a while. */
   readonly glossaries: GlossaryStore;
+  /** Several dictionaries of a team as one: the first of them that has a term decides. `undefined` where one is gone. */
+  mergedGlossary(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'usage'>;
   /** Asked anew for each request: an operator may put another list in place. */
   languages(): Languages;

@@ -1,11 +1,15 @@
-// Caches dictionaries, whose entries never change. Which dictionary serves a request is said by its admission.
+// Caches dictionaries, whose entries never change, and reads each once however many ask. Which one serves a request is said by
+// its admission.
 import { LRUCache } from 'lru-cache';
+import { nextTurn } from '../core/turns.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
 import { dictionaryFor } from '../domain/dictionary-choice.ts';
+import { eachEntry, ReadEntries, writeEntries } from '../domain/entries-text.ts';
+import type { EntryPieces } from '../domain/entries-text.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
-import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
+import type { FoundEntries, GlossaryCache, GlossaryStore, NewDictionary } from '../ports/glossary-store.ts';
 
 export interface GlossaryCacheOptions {
   readonly store: Pick<GlossaryStore, 'entries' | 'find'>;
@@ -19,12 +23,23 @@ type FoundGlossary = EngineGlossary | undefined | StoreUnavailable;
 const ENTRY_BYTES = 100;
 /** After so many reads, between each of which the glossary was changed, it is given up. */
 const LOOKS_MAX = 10;
+/** What a request may wait for is made one for a process at a time; of these, as many as there are requests in flight at most. */
+type Running<T> = Map<string, Promise<T>>;
+
+/** A dictionary as the cache has it. */
+class CachedDictionary extends ReadEntries implements EngineGlossary {
+  readonly id: string;
+
+  constructor(id: string, pieces: EntryPieces) {
+    super(pieces);
+    this.id = id;
+  }
+}
 
 export class LruGlossaryCache implements GlossaryCache {
   readonly #store: Pick<GlossaryStore, 'entries' | 'find'>;
   readonly #remembered: LRUCache<string, EngineGlossary>;
-  /** One look-up per dictionary at a time; as many as there are requests in flight at most. */
-  readonly #running = new Map<string, Promise<FoundGlossary>>();
+  readonly #running: Running<FoundGlossary> = new Map();
 
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
     this.#store = store;
@@ -35,6 +50,17 @@ export class LruGlossaryCache implements GlossaryCache {
   dictionary(teamId: string, reference: GlossaryReference, dictionaryId: string | undefined): FoundGlossary | Promise<FoundGlossary> {
     const remembered = dictionaryId === undefined ? undefined : this.#remembered.get(keyOf(teamId, dictionaryId));
     return remembered ?? this.#current(teamId, reference, dictionaryId);
+  }
+
+  /** As the store's `entries`: of a dictionary that one of the team's glossaries held a moment ago. */
+  async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
+    return this.#byId(teamId, dictionaryId);
+  }
+
+  /** Several dictionaries of a team as one: the first of them that has a term decides. `undefined` where one is gone. */
+  async merged(teamId: string, dictionaryIds: readonly string[]): Promise<FoundGlossary> {
+    const id = dictionaryIds.join('+');
+    return this.#once(keyOf(teamId, id), () => this.#merge(teamId, id, dictionaryIds));
   }
 
   /** The dictionary may be replaced after it was named and before it is read: then the new one is read. */
@@ -53,15 +79,18 @@ export class LruGlossaryCache implements GlossaryCache {
   }
 
   #byId(teamId: string, dictionaryId: string): FoundGlossary | Promise<FoundGlossary> {
-    const key = keyOf(teamId, dictionaryId);
-    return this.#remembered.get(key) ?? this.#running.get(key) ?? this.#look(key, teamId, dictionaryId);
+    return this.#once(keyOf(teamId, dictionaryId), () => this.#read(teamId, dictionaryId));
   }
 
-  async #look(key: string, teamId: string, dictionaryId: string): Promise<FoundGlossary> {
-    const lookup = this.#read(teamId, dictionaryId);
-    this.#running.set(key, lookup);
+  #once(key: string, make: () => Promise<FoundGlossary>): FoundGlossary | Promise<FoundGlossary> {
+    return this.#remembered.get(key) ?? this.#running.get(key) ?? this.#make(key, make);
+  }
+
+  async #make(key: string, make: () => Promise<FoundGlossary>): Promise<FoundGlossary> {
+    const making = make();
+    this.#running.set(key, making);
     try {
-      const found = await lookup;
+      const found = await making;
       if (found !== undefined && !isUnavailable(found)) this.#remembered.set(key, found);
       return found;
     } finally {
@@ -71,16 +100,52 @@ export class LruGlossaryCache implements GlossaryCache {
 
   async #read(teamId: string, dictionaryId: string): Promise<FoundGlossary> {
     const found = await this.#store.entries(teamId, dictionaryId);
-    return found === undefined || isUnavailable(found) ? found : { id: dictionaryId, entries: found.entries };
+    if (found === undefined || isUnavailable(found)) return found;
+    return found.pieces === undefined ? { id: dictionaryId, entries: found.entries } : new CachedDictionary(dictionaryId, found.pieces);
   }
+
+  async #merge(teamId: string, id: string, dictionaryIds: readonly string[]): Promise<FoundGlossary> {
+    const merged = new Map<string, string>();
+    for (const dictionaryId of dictionaryIds) {
+      const found = await this.#byId(teamId, dictionaryId);
+      if (found === undefined || isUnavailable(found)) return found;
+      await eachEntry(found, nextTurn, (term, translation) => {
+        if (!merged.has(term)) merged.set(term, translation);
+      });
+    }
+    const { pieces } = await writeEntries(merged, nextTurn);
+    return new CachedDictionary(id, pieces);
+  }
+}
+
+/** The team's glossaries as routes use them: large dictionaries in pieces, read once for all who ask, and under the team's limit. */
+export function boundedGlossaries(store: GlossaryStore, cache: LruGlossaryCache, teamBytesMax: number): GlossaryStore {
+  return {
+    create: async (glossary) => store.create({ ...glossary, dictionaries: await written(glossary.dictionaries) }, teamBytesMax),
+    change: async (change) => store.change({ ...change, dictionaries: await written(change.dictionaries) }, teamBytesMax),
+    list: (teamId) => store.list(teamId),
+    find: (teamId, glossaryId) => store.find(teamId, glossaryId),
+    entries: (teamId, dictionaryId) => cache.entries(teamId, dictionaryId),
+    remove: (teamId, glossaryId) => store.remove(teamId, glossaryId),
+  };
+}
+
+async function written<D extends object>(dictionaries: readonly (D | NewDictionary)[]): Promise<(D | NewDictionary)[]> {
+  const all: (D | NewDictionary)[] = [];
+  for (const one of dictionaries) {
+    all.push('entries' in one && one.written === undefined ? { ...one, written: await writeEntries(one.entries, nextTurn) } : one);
+  }
+  return all;
 }
 
 function keyOf(teamId: string, dictionaryId: string): string {
   return `${teamId} ${dictionaryId}`;
 }
 
-function bytesOf({ entries }: EngineGlossary): number {
+/** With pieces, an object of all entries may be made beside them. */
+function bytesOf(glossary: EngineGlossary): number {
+  if (glossary.pieces !== undefined) return glossary.pieces.reduce((sum, { length }) => sum + ENTRY_BYTES + 2 * length, ENTRY_BYTES);
   let bytes = ENTRY_BYTES;
-  for (const term in entries) bytes += ENTRY_BYTES + 2 * (term.length + entries[term]!.length);
+  for (const term in glossary.entries) bytes += ENTRY_BYTES + 2 * (term.length + glossary.entries[term]!.length);
   return bytes;
 }

@@ -59,6 +59,8 @@ export class Client {
   #request: RequestText | undefined = undefined;
   #id = '';
   #ready = false;
+  /** Pieces of a request are still to be written. */
+  #writing = false;
   #gone = false;
   /** Has carried a request. */
   #served = false;
@@ -96,7 +98,7 @@ export class Client {
    * sent there, and the answer to it can be read before that.
    */
   get unsent(): boolean {
-    return this.#socket.writableLength > 0;
+    return this.#writing || this.#socket.writableLength > 0;
   }
 
   /** In use, and not for the first time. */
@@ -147,11 +149,22 @@ export class Client {
   }
 
   #send(): void {
-    const { text, encoding } = this.#request!;
+    const { text, encoding, pieces } = this.#request!;
     this.#request = undefined;
     // Head and body in one write: mostly one system call, and one packet.
     this.#socket.write(text, encoding);
+    if (pieces !== undefined) this.#write(pieces, 0);
     this.#handler?.onSent();
+  }
+
+  /** The system takes so much at once as it has room for, and the rest goes when the engine has read: never all of a long body in one go. */
+  #write(pieces: readonly Uint8Array[], first: number): void {
+    for (let i = first; i < pieces.length && !this.#gone; i++) {
+      this.#writing = i + 1 < pieces.length;
+      if (this.#socket.write(pieces[i]!)) continue;
+      this.#socket.once('drain', () => this.#write(pieces, i + 1));
+      return;
+    }
   }
 
   /** False stops the reading. */
@@ -213,7 +226,7 @@ export class Client {
     this.#handler = undefined;
     this.keepsSeconds = parser.keepsSeconds;
     this.#dropParser();
-    if (this.reusable && this.keepsSeconds > 0 && (this.#secure || !this.unsent)) this.#owner.onRest(this);
+    if (this.reusable && this.keepsSeconds > 0 && !this.#writing && (this.#secure || !this.unsent)) this.#owner.onRest(this);
     else this.destroy();
     handler.onResponse(response);
   }

@@ -52,6 +52,8 @@ export interface RequestText {
   readonly text: string;
   /** The same bytes as UTF-8 would give, where it is `latin1`: that is written in half the time. */
   readonly encoding: 'latin1' | 'utf8';
+  /** Bytes that follow. */
+  readonly pieces: readonly Uint8Array[] | undefined;
 }
 
 /**
@@ -59,7 +61,7 @@ export interface RequestText {
  * `undefined` when the call is not one that can be sent: the fault is the adapter's.
  */
 export function requestText(
-  { method, path, headers, body }: EngineCall,
+  { method, path, headers, body, pieces }: EngineCall,
   basePath: string,
   lines: string,
   taken: readonly string[] = [],
@@ -81,7 +83,11 @@ export function requestText(
     const bytes = Buffer.byteLength(body);
     // As many bytes as characters: all of them are ASCII.
     const encoding = bytes === body.length ? 'latin1' : 'utf8';
-    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding };
+    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding, pieces: undefined };
   }
-  return { id, text: method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`, encoding: 'latin1' };
+  if (pieces !== undefined) {
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n`, encoding: 'latin1', pieces };
+  }
+  return { id, text: method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`, encoding: 'latin1', pieces: undefined };
 }

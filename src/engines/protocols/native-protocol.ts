@@ -1,4 +1,6 @@
 // Lingate's own engine protocol: one POST with all texts, one answer with all translations.
+import { isLarge, wholeObject } from '../../domain/entries-text.ts';
+import type { EntryPieces } from '../../domain/entries-text.ts';
 import type { NamedOptions } from '../../domain/translation-options.ts';
 import type { Attempt, EngineCall, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
 import { headersOf } from './json-request.ts';
@@ -15,7 +17,10 @@ export const nativeProtocol: EngineProtocol = {
 };
 
 function callOf(work: EngineWork): EngineCall {
-  return { method: 'POST', path: '/translate', headers: headersOf(work), body: bodyOf(work) };
+  const { glossary } = work.options;
+  const call = { method: 'POST', path: '/translate', headers: headersOf(work) } as const;
+  if (glossary?.pieces === undefined || !isLarge(glossary.pieces)) return { ...call, body: bodyOf(work) };
+  return { ...call, body: undefined, pieces: [...bodyWith(work, glossary.id, glossary.pieces)] };
 }
 
 function judge(response: EngineResponse, { text }: EngineWork): Attempt {
@@ -25,15 +30,24 @@ function judge(response: EngineResponse, { text }: EngineWork): Attempt {
   return translations === undefined ? unusable('wrong_shape') : { kind: 'usable', translations };
 }
 
+/** The same body with a large glossary as it lies in the store, which no call has to write anew. */
+function* bodyWith(work: EngineWork, id: string, pieces: EntryPieces): Generator<Uint8Array, void> {
+  const rest = bodyOf({ ...work, options: { ...work.options, glossary: undefined } });
+  yield Buffer.from(`${rest.slice(0, -1)},"glossary":{"id":${JSON.stringify(id)},"entries":`);
+  yield* wholeObject(pieces);
+  yield Buffer.from('}}');
+}
+
 /** `JSON.stringify` leaves out what is `undefined`. An object written out: going through the list of options takes twice as long. */
-function bodyOf({ text, options }: EngineWork): string {
+function bodyOf({ text, options }: Pick<EngineWork, 'text' | 'options'>): string {
+  const { glossary } = options;
   const body: NamedOptions & { readonly text: readonly string[] } = {
     text,
     source_lang: options.sourceLang,
     target_lang: options.targetLang,
     formality: options.formality,
     context: options.context,
-    glossary: options.glossary,
+    glossary: glossary === undefined ? undefined : { id: glossary.id, entries: glossary.entries },
     // The engine takes plain text where no format is named.
     format: options.format === 'text' ? undefined : options.format,
     ignore_tags: options.ignoreTags,

@@ -1,5 +1,5 @@
 // The glossary routes of version 2: a glossary is one list of terms for one pair of languages; any other is not seen here.
-import { isUnavailable, NO_HEADERS, STORE_UNAVAILABLE } from 'lingate';
+import { isLarge, isUnavailable, NO_HEADERS, pacedReply, STORE_UNAVAILABLE } from 'lingate';
 import type { BodyStep, DictionaryRecord, GatewayServices, GlossaryRecord, Languages, Refusal, Slot } from 'lingate';
 import type { Members } from '../facades/members.ts';
 import { answer, DELETED, monolingual, NOT_FOUND, shownPair } from './glossary-answer.ts';
@@ -7,7 +7,7 @@ import { judgeDictionary, judgeName } from './glossary-body.ts';
 import type { NamedDictionaries } from './glossary-body.ts';
 import { createGlossary } from './glossary-creation.ts';
 import * as docs from './glossary-docs-v2.ts';
-import { entriesTsv } from './glossary-entries.ts';
+import { entriesTsv, tsvPieces } from './glossary-entries.ts';
 import { languagePairs } from './glossary-languages.ts';
 import { findEntries, findGlossary } from './glossary-look.ts';
 import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
@@ -66,9 +66,11 @@ function readingSteps({ glossaries }: GatewayServices): readonly BodyStep[] {
       return shown === undefined ? NOT_FOUND : answer(shown);
     }),
     glossaryEndpoint('deepl-show-entries', async (teamId, id) => {
-      const found = await findEntries(glossaries, teamId, id, onlyDictionary);
-      if ('problem' in found) return found;
-      return { kind: 'reply', status: 200, contentType: TSV, body: entriesTsv(found.entries), headers: NO_HEADERS };
+      const look = await findEntries(glossaries, teamId, id, onlyDictionary);
+      if ('problem' in look) return look;
+      const { pieces } = look.found;
+      if (pieces !== undefined && isLarge(pieces)) return pacedReply(TSV, tsvPieces(pieces, false));
+      return { kind: 'reply', status: 200, contentType: TSV, body: entriesTsv(look.found.entries), headers: NO_HEADERS };
     }),
   ];
 }

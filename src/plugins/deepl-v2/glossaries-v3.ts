@@ -1,15 +1,17 @@
 // The glossary routes of version 3: a glossary holds any number of dictionaries, which can be added to, replaced and dropped.
-import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, LanguagePair, Languages, Refusal, Slot } from 'lingate';
+import { isLarge, isUnavailable, JSON_TYPE, pacedReply, STORE_UNAVAILABLE } from 'lingate';
+import type { BodyStep, EntryPieces, Exchange, GatewayServices, LanguagePair, Languages, Outcome, Refusal, Slot } from 'lingate';
 import type { Members } from '../facades/members.ts';
-import { answer, DELETED, multilingual, NO_DICTIONARY, NOT_FOUND, shownDictionary, shownEntries } from './glossary-answer.ts';
+import { answer, DELETED, multilingual, NO_DICTIONARY, NOT_FOUND, shownDictionary, shownPair } from './glossary-answer.ts';
 import { judgeDictionaries, judgeDictionary, judgeName, judgePair } from './glossary-body.ts';
 import type { DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
 import { GlossaryChanges, heldFor } from './glossary-change.ts';
 import type { Additions } from './glossary-change.ts';
 import { createGlossary } from './glossary-creation.ts';
 import * as docs from './glossary-docs-v3.ts';
+import { entriesTsv, tsvPieces } from './glossary-entries.ts';
 import { findEntries, findGlossary } from './glossary-look.ts';
+import type { FoundDictionary } from './glossary-look.ts';
 import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
 import { chosen } from './deepl-parameters.ts';
 import type { Judged } from '../facades/judged.ts';
@@ -78,10 +80,24 @@ function readingSteps(services: GatewayServices): readonly BodyStep[] {
     glossaryEndpoint('deepl-show-entries-v3', async (teamId, id, x) => {
       const pair = pairOf(x, services.languages());
       if ('problem' in pair) return pair;
-      const found = await findEntries(glossaries, teamId, id, ({ dictionaries }) => heldFor(dictionaries, pair.sound) ?? NO_DICTIONARY);
-      return 'problem' in found ? found : answer({ dictionaries: [shownEntries(found.dictionary, found.entries)] });
+      const look = await findEntries(glossaries, teamId, id, ({ dictionaries }) => heldFor(dictionaries, pair.sound) ?? NO_DICTIONARY);
+      return 'problem' in look ? look : entriesReply(look);
     }),
   ];
+}
+
+function entriesReply({ dictionary, found }: FoundDictionary): Outcome {
+  const { pieces } = found;
+  const shown = (entries: string) => ({ dictionaries: [{ ...shownPair(dictionary), entries, entries_format: 'tsv' }] });
+  if (pieces === undefined || !isLarge(pieces)) return answer(shown(entriesTsv(found.entries)));
+  const [before = '', after = ''] = JSON.stringify(shown('')).split('"entries":""');
+  return pacedReply(JSON_TYPE, quotedTsv(`${before}"entries":"`, pieces, `"${after}`));
+}
+
+function* quotedTsv(before: string, pieces: EntryPieces, after: string): Generator<Uint8Array, void> {
+  yield Buffer.from(before);
+  yield* tsvPieces(pieces, true);
+  yield Buffer.from(after);
 }
 
 function changingSteps(services: GatewayServices, changed: Slot<Additions>, replaced: Slot<DictionaryDraft>): readonly BodyStep[] {

@@ -1,7 +1,6 @@
 // How glossaries are shown, and the refusals that all their routes share.
-import { json, NO_HEADERS, refuse } from 'lingate';
-import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, LanguagePair, Outcome, Refusal } from 'lingate';
-import { entriesTsv } from './glossary-entries.ts';
+import { BYTES_REACHED, json, NO_HEADERS, refuse } from 'lingate';
+import type { BytesReached, DictionaryRecord, GlossaryRecord, LanguagePair, Outcome, Refusal } from 'lingate';
 import { uuidOf } from './glossary-id.ts';
 import { shownCode } from './glossary-languages.ts';
 
@@ -15,6 +14,10 @@ export const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undef
 export function limitReached(maxGlossaries: number): Refusal {
   const detail = `The plan allows ${maxGlossaries} glossaries; delete one first.`;
   return refuse('glossary_limit_reached', detail, { max_glossaries: maxGlossaries });
+}
+
+export function bytesReached({ maxGlossaries }: BytesReached): Refusal {
+  return refuse('glossary_limit_reached', BYTES_REACHED, { max_glossaries: maxGlossaries });
 }
 
 export function answer(body: unknown, status = 200): Outcome {
@@ -43,10 +46,6 @@ export function multilingual({ glossaryId, name, dictionaries, createdAtMs }: Gl
 
 export function shownDictionary(dictionary: DictionaryRecord): Readonly<Record<string, unknown>> {
   return { ...shownPair(dictionary), entry_count: dictionary.entryCount };
-}
-
-export function shownEntries(pair: LanguagePair, entries: GlossaryEntries): Readonly<Record<string, unknown>> {
-  return { ...shownPair(pair), entries: entriesTsv(entries), entries_format: 'tsv' };
 }
 
 export function shownPair({ sourceLang, targetLang }: LanguagePair): Readonly<Record<string, unknown>> {

@@ -1,7 +1,17 @@
 // Changes glossaries without losing anyone's change: read, change, write back, and from the start if it was changed meanwhile.
-import { dictionaryFor, isUnavailable, refuse, STORE_UNAVAILABLE } from 'lingate';
-import type { DictionaryRecord, GlossaryChange, GlossaryRecord, GlossaryStore, LanguagePair, Refusal } from 'lingate';
-import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
+import { dictionaryFor, eachEntry, isLarge, isUnavailable, nextTurn, refuse, STORE_UNAVAILABLE, writeEntries } from 'lingate';
+import type {
+  DictionaryRecord,
+  FoundEntries,
+  GlossaryChange,
+  GlossaryEntries,
+  GlossaryRecord,
+  GlossaryStore,
+  LanguagePair,
+  Refusal,
+  WrittenEntries,
+} from 'lingate';
+import { bytesReached, CHANGING, NOT_FOUND } from './glossary-answer.ts';
 import { DICTIONARIES_MAX } from './glossary-body.ts';
 import type { DictionaryDraft } from './glossary-body.ts';
 import { ENTRIES_MAX } from './glossary-entries.ts';
@@ -10,6 +20,13 @@ import { findGlossary } from './glossary-look.ts';
 type Dictionaries = GlossaryChange['dictionaries'];
 /** The glossary's next content, or a refusal; `undefined` when another has just changed it. */
 type Next = Pick<GlossaryChange, 'name' | 'dictionaries'> | Refusal | undefined;
+
+/** `entries` are not all of them where they are `written`. */
+interface MergedEntries {
+  readonly entries: GlossaryEntries;
+  readonly written: WrittenEntries | undefined;
+  readonly entryCount: number;
+}
 
 /** Entries to add, and a new name if there is one. */
 export interface Additions {
@@ -45,11 +62,12 @@ export class GlossaryChanges {
         const before = held === undefined ? { entries: {} } : await this.#glossaries.entries(teamId, held.dictionaryId);
         if (before === undefined) return undefined;
         if (isUnavailable(before)) return STORE_UNAVAILABLE;
-        const entries = { ...before.entries, ...draft.entries };
-        const count = Object.keys(entries).length;
-        if (count > ENTRIES_MAX)
-          return refuse('validation_error', `'entries': with those that are there, ${count} would be more than ${ENTRIES_MAX}.`);
-        dictionaries = this.#with(dictionaries, { ...draft, entries });
+        const merged = await mergedEntries(before, draft.entries);
+        if (merged.entryCount > ENTRIES_MAX) {
+          const detail = `'entries': with those that are there, ${merged.entryCount} would be more than ${ENTRIES_MAX}.`;
+          return refuse('validation_error', detail);
+        }
+        dictionaries = this.#with(dictionaries, { ...draft, ...merged });
       }
       return next(name ?? record.name, dictionaries);
     });
@@ -74,9 +92,9 @@ export class GlossaryChanges {
   }
 
   /** A dictionary that is replaced keeps its codes: in `/v1` their regions mean something. */
-  #with(dictionaries: Dictionaries, { sourceLang, targetLang, entries }: DictionaryDraft): Dictionaries {
+  #with(dictionaries: Dictionaries, { sourceLang, targetLang, entries, written }: DictionaryDraft & Partial<MergedEntries>): Dictionaries {
     const held = heldFor(dictionaries, { sourceLang, targetLang });
-    const dictionary = { dictionaryId: this.#newId(), sourceLang, targetLang, entries };
+    const dictionary = { dictionaryId: this.#newId(), sourceLang, targetLang, entries, ...(written === undefined ? {} : { written }) };
     if (held === undefined) return [...dictionaries, dictionary];
     const replaced = { ...dictionary, sourceLang: held.sourceLang, targetLang: held.targetLang };
     return dictionaries.map((one) => (one === held ? replaced : one));
@@ -104,10 +122,24 @@ export class GlossaryChanges {
       const changed = await this.#glossaries.change({ teamId, glossaryId, revision: record.revision, ...made });
       if (changed.kind === 'changed') return changed.glossary;
       if (changed.kind === 'missing') return NOT_FOUND;
+      if (changed.kind === 'bytes_reached') return bytesReached(changed);
       if (changed.kind === 'unavailable') return STORE_UNAVAILABLE;
     }
     return CHANGING;
   }
+}
+
+/** Entries that take the place of those of the same term. What was large is put together in several turns, and not as one object. */
+async function mergedEntries(before: FoundEntries, added: GlossaryEntries): Promise<MergedEntries> {
+  const { pieces } = before;
+  if (pieces === undefined || !isLarge(pieces)) {
+    const entries = { ...before.entries, ...added };
+    return { entries, written: undefined, entryCount: Object.keys(entries).length };
+  }
+  const merged = new Map<string, string>();
+  await eachEntry(before, nextTurn, (term, translation) => merged.set(term, translation));
+  for (const [term, translation] of Object.entries(added)) merged.set(term, translation);
+  return { entries: added, written: await writeEntries(merged, nextTurn), entryCount: merged.size };
 }
 
 function next(name: string, dictionaries: Dictionaries): Next {

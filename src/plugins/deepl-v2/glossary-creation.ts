@@ -1,7 +1,7 @@
 // A glossary as it is created for a team, by either version of the API.
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { GatewayServices, GlossaryRecord, Refusal } from 'lingate';
-import { limitReached } from './glossary-answer.ts';
+import { bytesReached, limitReached } from './glossary-answer.ts';
 import type { NamedDictionaries } from './glossary-body.ts';
 
 export async function createGlossary(
@@ -18,6 +18,8 @@ export async function createGlossary(
       return creation.glossary;
     case 'limit_reached':
       return limitReached(creation.maxGlossaries);
+    case 'bytes_reached':
+      return bytesReached(creation);
     case 'team_unknown':
       // The admission knew the team a moment ago; now the store has lost it, and with it the key.
       return UNKNOWN_KEY;

@@ -1,6 +1,6 @@
 // Entries of a glossary as texts: read from tab-separated or comma-separated values, written as the former.
-import { refuse } from 'lingate';
-import type { GlossaryEntries, Refusal } from 'lingate';
+import { readPiece, refuse } from 'lingate';
+import type { EntryPieces, GlossaryEntries, Refusal } from 'lingate';
 import { COLUMNS_MAX, csvRows, textLines } from './csv.ts';
 import type { CsvFault, CsvRow } from './csv.ts';
 import type { Judged } from '../facades/judged.ts';
@@ -34,6 +34,14 @@ export function entriesTsv(entries: GlossaryEntries): string {
   return Object.entries(entries)
     .map(([term, translation]) => `${term}\t${translation}`)
     .join('\n');
+}
+
+/** The same as bytes, a piece of the dictionary at a time; as they stand in a JSON string with `quoted`. */
+export function* tsvPieces(pieces: EntryPieces, quoted: boolean): Generator<Uint8Array, void> {
+  for (const [i, piece] of pieces.entries()) {
+    const text = (i === 0 ? '' : '\n') + entriesTsv(readPiece(piece));
+    yield Buffer.from(quoted ? JSON.stringify(text).slice(1, -1) : text);
+  }
 }
 
 /** Why a term, a translation or a name cannot be one; it has been trimmed. */

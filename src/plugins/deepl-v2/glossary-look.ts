@@ -1,6 +1,6 @@
 // Reads a glossary, or the entries of one of its dictionaries; answers a refusal where there is none.
 import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
-import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, GlossaryStore, Refusal } from 'lingate';
+import type { DictionaryRecord, FoundEntries, GlossaryRecord, GlossaryStore, Refusal } from 'lingate';
 import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
 
 /** After so many reads, between each of which the dictionary was replaced, it is given up. */
@@ -8,7 +8,7 @@ const LOOKS_MAX = 10;
 
 export interface FoundDictionary {
   readonly dictionary: DictionaryRecord;
-  readonly entries: GlossaryEntries;
+  readonly found: FoundEntries;
 }
 
 export async function findGlossary(glossaries: GlossaryStore, teamId: string, glossaryId: string): Promise<GlossaryRecord | Refusal> {
@@ -32,7 +32,7 @@ export async function findEntries(
     const found = await glossaries.entries(teamId, dictionary.dictionaryId);
     if (isUnavailable(found)) return STORE_UNAVAILABLE;
     // Otherwise another has taken its place since it was found.
-    if (found !== undefined) return { dictionary, entries: found.entries };
+    if (found !== undefined) return { dictionary, found };
   }
   return CHANGING;
 }

@@ -116,8 +116,9 @@ function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: En
   }
   if (ids.length > GLOSSARIES_MAX) return refuse('validation_error', `'glossary_ids' may hold at most ${GLOSSARIES_MAX} ids.`);
   const sound = ids.map(ulidOf).filter((id) => id !== undefined);
+  // One that is named twice is one: ids may be written in either case.
   return sound.length === ids.length
-    ? { sound }
+    ? { sound: [...new Set(sound)] }
     : refuse('validation_error', `Value for '${name}' not supported: ids of glossaries are UUIDs.`);
 }
 

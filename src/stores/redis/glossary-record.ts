@@ -36,7 +36,8 @@ export function recordJson(glossaryId: string, name: string, dictionaries: Dicti
 }
 
 function entryCount(dictionary: DictionaryRecord | NewDictionary): number {
-  return 'entries' in dictionary ? Object.keys(dictionary.entries).length : dictionary.entryCount;
+  if (!('entries' in dictionary)) return dictionary.entryCount;
+  return dictionary.written?.entryCount ?? Object.keys(dictionary.entries).length;
 }
 
 /** Reads `<order> <created> [<revision> ]<JSON>`. */

@@ -1,38 +1,50 @@
 // Glossaries in Redis: created, changed and removed by one script each in the team's slot, read by plain commands.
+import { nextTurn } from '../../core/turns.ts';
+import { bytesOfEntry, eachEntry, ReadEntries } from '../../domain/entries-text.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
-  DictionaryRecord,
   FoundEntries,
   GlossaryChange,
   GlossaryChanged,
   GlossaryCreation,
-  GlossaryEntries,
   GlossaryRecord,
   GlossaryStore,
-  NewDictionary,
   NewGlossary,
 } from '../../ports/glossary-store.ts';
 import { heldBy, readGlossaryRecord, recordJson } from './glossary-record.ts';
-import { entriesKey, teamKeys } from './redis-keys.ts';
+import type { DictionaryText } from './dictionary-text.ts';
+import { teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { ScriptCall, ScriptReply } from './script-caller.ts';
 
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+/** After so many counts, each of which had come too late, a change is given up. */
+const COUNTS_MAX = 10;
+
 export class RedisGlossaryStore implements GlossaryStore {
   readonly #link: RedisLink;
+  readonly #text: DictionaryText;
 
-  constructor(link: RedisLink) {
+  constructor(link: RedisLink, text: DictionaryText) {
     this.#link = link;
+    this.#text = text;
   }
 
-  async create({ glossaryId, teamId, name, dictionaries }: NewGlossary): Promise<GlossaryCreation | StoreUnavailable> {
-    const args = [...recordWords(glossaryId, name, dictionaries), ...entriesOf(dictionaries)];
-    const reply = await this.#script('create_glossary', teamId, glossaryId, args);
+  async create(
+    { glossaryId, teamId, name, dictionaries }: NewGlossary,
+    teamBytesMax?: number,
+  ): Promise<GlossaryCreation | StoreUnavailable> {
+    const written = await this.#text.write(teamId, dictionaries);
+    if (isUnavailable(written)) return written;
+    const args = [...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
+    const reply = await this.#counted('create_glossary', teamId, glossaryId, args);
     if (reply.kind === 'unavailable') return reply;
     const { word, values } = reply;
     const value = String(values[0]);
     if (word === 'none') return { kind: 'team_unknown' };
     if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
+    if (word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(value) };
     return { kind: 'created', glossary: readGlossaryRecord(glossaryId, value).glossary };
   }
 
@@ -52,17 +64,22 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
-    const json = await this.#link.ask(({ redis }) => redis.get(entriesKey(teamId, dictionaryId)));
-    if (isUnavailable(json)) return json;
-    return json === null ? undefined : { entries: JSON.parse(json) as GlossaryEntries };
+    const pieces = await this.#text.read(teamId, dictionaryId);
+    return pieces === undefined || isUnavailable(pieces) ? pieces : new ReadEntries(pieces);
   }
 
-  async change({ glossaryId, teamId, name, revision, dictionaries }: GlossaryChange): Promise<GlossaryChanged | StoreUnavailable> {
-    const args = [String(revision), ...recordWords(glossaryId, name, dictionaries), ...entriesOf(dictionaries)];
-    const reply = await this.#script('change_glossary', teamId, glossaryId, args);
+  async change(
+    { glossaryId, teamId, name, revision, dictionaries }: GlossaryChange,
+    teamBytesMax?: number,
+  ): Promise<GlossaryChanged | StoreUnavailable> {
+    const written = await this.#text.write(teamId, dictionaries);
+    if (isUnavailable(written)) return written;
+    const args = [String(revision), ...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
+    const reply = await this.#counted('change_glossary', teamId, glossaryId, args);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return { kind: 'missing' };
     if (reply.word === 'outdated') return { kind: 'outdated' };
+    if (reply.word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(reply.values[0]) };
     return { kind: 'changed', glossary: readGlossaryRecord(glossaryId, String(reply.values[0])).glossary };
   }
 
@@ -71,7 +88,44 @@ export class RedisGlossaryStore implements GlossaryStore {
     return reply.kind === 'unavailable' ? reply : reply.word === 'removed';
   }
 
-  #script(script: ScriptCall['script'], teamId: string, glossaryId: string, args: readonly string[]): Promise<ScriptReply> {
+  /** Has the dictionaries counted first where they are from before that was done. */
+  async #counted(
+    script: ScriptCall['script'],
+    teamId: string,
+    glossaryId: string,
+    args: readonly (string | Buffer)[],
+  ): Promise<ScriptReply> {
+    for (let count = 0; count < COUNTS_MAX; count++) {
+      const reply = await this.#script(script, teamId, glossaryId, args);
+      // What was written piece by piece has expired: the server was away, or took far too long.
+      if (reply.kind === 'reply' && reply.word === 'incomplete') return LATE;
+      if (reply.kind === 'unavailable' || reply.word !== 'uncounted') return reply;
+      const failed = await this.#count(teamId);
+      if (failed !== undefined) return failed;
+    }
+    return LATE;
+  }
+
+  async #count(teamId: string): Promise<StoreUnavailable | undefined> {
+    const glossaries = await this.list(teamId);
+    if (isUnavailable(glossaries)) return glossaries;
+    const words: string[] = [];
+    for (const { dictionaryId } of glossaries.flatMap(({ dictionaries }) => dictionaries)) {
+      const found = await this.entries(teamId, dictionaryId);
+      if (isUnavailable(found)) return found;
+      // Dropped meanwhile; the next count sees what has taken its place.
+      if (found === undefined) continue;
+      let bytes = 0;
+      await eachEntry(found, nextTurn, (term, translation) => (bytes += bytesOfEntry(term, translation)));
+      words.push(dictionaryId, String(bytes));
+    }
+    const { team, glossaries: records, pairs } = teamKeys(teamId);
+    const args = [String(words.length / 2), ...words];
+    const reply = await this.#link.call({ script: 'count_glossaries', teamId, keys: [team, records, pairs], args });
+    return reply.kind === 'unavailable' ? reply : undefined;
+  }
+
+  #script(script: ScriptCall['script'], teamId: string, glossaryId: string, args: readonly (string | Buffer)[]): Promise<ScriptReply> {
     const { team, glossaries, pairs } = teamKeys(teamId);
     return this.#link.call({ script, teamId, keys: [team, glossaries, pairs], args: [glossaryId, ...args] });
   }
@@ -79,10 +133,4 @@ export class RedisGlossaryStore implements GlossaryStore {
 
 function recordWords(glossaryId: string, name: string, dictionaries: GlossaryChange['dictionaries']): readonly string[] {
   return [heldBy(glossaryId, dictionaries), recordJson(glossaryId, name, dictionaries)];
-}
-
-/** Arguments for the script: how many dictionaries are new, then id and entries of each. */
-function entriesOf(dictionaries: readonly (DictionaryRecord | NewDictionary)[]): readonly string[] {
-  const written = dictionaries.filter((one) => 'entries' in one);
-  return [String(written.length), ...written.flatMap(({ dictionaryId, entries }) => [dictionaryId, JSON.stringify(entries)])];
 }

@@ -8,6 +8,7 @@
  *   `ends`) and the plan that held in it (`plan`, `p`, `currency`)
  * - `:keys` hash of the keys' records
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
+ * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has their sum
  * - `:pairs` hash from glossary to what it holds (glossary-record.ts), apart from the records so that an admission reads a
  *   few bytes whatever their size; whoever creates, changes or deletes a glossary writes all of these in one script
  */

@@ -4,6 +4,8 @@ import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
+import { BulkConnection } from './bulk-connection.ts';
+import { DictionaryText } from './dictionary-text.ts';
 import { checkLayout } from './layout-version.ts';
 import { causeOf, isNoMaster } from './failure-cause.ts';
 import { redisConnection } from './redis-connection.ts';
@@ -49,13 +51,17 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const way = options.ledgerWay === undefined ? {} : { ledgerWay: options.ledgerWay };
   const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clock: options.clock, log: options.log, ...way });
   const probe = new WriteProbe(link);
+  const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
     teams: new RedisTeamRegistry(link, options.clock),
-    glossaries: new RedisGlossaryStore(link),
+    glossaries: new RedisGlossaryStore(link, new DictionaryText(link, bulk)),
     ping: () => probe.ask(),
-    close: () => link.close(),
+    close: async () => {
+      await link.close();
+      bulk.close();
+    },
   };
 }
 

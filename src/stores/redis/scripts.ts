@@ -30,6 +30,7 @@ const SCRIPTS = {
   create_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   change_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
   remove_glossary: { files: [...SHARED, ...TEAM, 'glossaries'] },
+  count_glossaries: { files: [...SHARED, ...TEAM, 'glossaries'] },
   index_team: { files: ['shared', 'arguments', 'search-lines', 'index-team'] },
   find_teams: { files: ['shared', 'arguments', 'search-lines', 'find-teams'] },
 } as const satisfies Record<string, ScriptFiles>;

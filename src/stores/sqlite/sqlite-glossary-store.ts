@@ -1,7 +1,8 @@
 // Glossaries as rows: every method is one operation of the group commit, so that limit and revision hold under any concurrency.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { writtenEntries } from '../../domain/entries-text.ts';
+import type { WrittenEntries } from '../../domain/entries-text.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
   DictionaryRecord,
@@ -9,32 +10,37 @@ import type {
   GlossaryChange,
   GlossaryChanged,
   GlossaryCreation,
-  GlossaryEntries,
   GlossaryRecord,
   GlossaryStore,
   NewDictionary,
   NewGlossary,
 } from '../../ports/glossary-store.ts';
 import type { SqlRow } from './columns.ts';
+import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { unavailable } from './store-fault.ts';
 
 export interface GlossaryStoreParts {
   readonly database: DatabaseSync;
   readonly clock: Clock;
   readonly group: GroupCommit;
+  /** The file, for messages to operators. */
+  readonly path: string;
+  readonly pieces: DictionaryPieces;
 }
 
 /** A dictionary as a row. */
 interface DictionaryRow {
   readonly dictionary: DictionaryRecord | NewDictionary;
   /** Only for a new dictionary. */
-  readonly written: { readonly entryCount: number; readonly json: string } | undefined;
+  readonly written: WrittenEntries | undefined;
 }
 
-/** All but the entries, which may fill many pages; a row for each dictionary, and one for a glossary that has none. */
+/** A row for each dictionary, and one for a glossary that has none. */
 const RECORDS = `SELECT g.glossary_id, g.name, g.revision, g.created_at_ms, d.dictionary_id, d.source_lang, d.target_lang, d.entry_count
   FROM glossaries g JOIN teams t ON t.no = g.team LEFT JOIN dictionaries d ON d.glossary = g.no WHERE t.team_id = ?`;
-const ONE = 'SELECT g.no, g.revision FROM glossaries g JOIN teams t ON t.no = g.team WHERE t.team_id = ? AND g.glossary_id = ?';
+const ONE =
+  'SELECT g.no, g.revision, g.team, t.max_glossaries FROM glossaries g JOIN teams t ON t.no = g.team WHERE t.team_id = ? AND g.glossary_id = ?';
 
 export class SqliteGlossaryStore implements GlossaryStore {
   readonly #parts: GlossaryStoreParts;
@@ -44,10 +50,11 @@ export class SqliteGlossaryStore implements GlossaryStore {
   readonly #list: StatementSync;
   readonly #records: StatementSync;
   readonly #one: StatementSync;
-  readonly #entries: StatementSync;
+  readonly #bytes: StatementSync;
   readonly #change: StatementSync;
   readonly #move: StatementSync;
   readonly #drop: StatementSync;
+  readonly #dropped: StatementSync;
   readonly #remove: StatementSync;
 
   constructor(parts: GlossaryStoreParts) {
@@ -57,30 +64,39 @@ export class SqliteGlossaryStore implements GlossaryStore {
       FROM teams t WHERE team_id = ?`);
     this.#insert = database.prepare('INSERT INTO glossaries (glossary_id, team, name, created_at_ms) VALUES (?, ?, ?, ?)');
     this.#insertDictionary = database.prepare(`INSERT INTO dictionaries
-      (dictionary_id, glossary, place, source_lang, target_lang, entry_count, entries) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+      (dictionary_id, glossary, place, source_lang, target_lang, entry_count, piece_count, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#list = database.prepare(`${RECORDS} ORDER BY g.no, d.place`);
     this.#records = database.prepare(`${RECORDS} AND g.glossary_id = ? ORDER BY d.place`);
     this.#one = database.prepare(ONE);
-    this.#entries =
-      database.prepare(`SELECT d.entries FROM dictionaries d JOIN glossaries g ON g.no = d.glossary JOIN teams t ON t.no = g.team
-      WHERE t.team_id = ? AND d.dictionary_id = ?`);
+    this.#bytes = database.prepare('SELECT bytes FROM glossary_bytes WHERE team = ?');
     this.#change = database.prepare('UPDATE glossaries SET name = ?, revision = revision + 1 WHERE no = ?');
     this.#move = database.prepare('UPDATE dictionaries SET place = ? WHERE dictionary_id = ? AND glossary = ?');
-    this.#drop = database.prepare('DELETE FROM dictionaries WHERE glossary = ? AND dictionary_id NOT IN (SELECT value FROM json_each(?))');
+    const others = 'FROM dictionaries WHERE glossary = ? AND dictionary_id NOT IN (SELECT value FROM json_each(?))';
+    this.#drop = database.prepare(`DELETE ${others}`);
+    this.#dropped = database.prepare(`SELECT coalesce(sum(bytes), 0) AS bytes ${others}`);
     this.#remove = database.prepare('DELETE FROM glossaries WHERE no = ?');
   }
 
-  create({ glossaryId, teamId, name, dictionaries }: NewGlossary): Promise<GlossaryCreation | StoreUnavailable> {
+  async create(
+    { glossaryId, teamId, name, dictionaries }: NewGlossary,
+    teamBytesMax = Infinity,
+  ): Promise<GlossaryCreation | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
-    return this.#parts.group.run((): GlossaryCreation => {
-      const team = this.#team.get(teamId);
-      if (team === undefined) return { kind: 'team_unknown' };
-      const maxGlossaries = Number(team['max_glossaries']);
-      if (Number(team['held']) >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
-      const { lastInsertRowid } = this.#insert.run(glossaryId, Number(team['no']), name, this.#parts.clock.nowMs());
-      this.#write(Number(lastInsertRowid), rows);
-      return { kind: 'created', glossary: this.#record(teamId, glossaryId)! };
-    });
+    return (
+      (await this.#prepare(rows)) ??
+      this.#parts.group.run((): GlossaryCreation | StoreUnavailable => {
+        const team = this.#team.get(teamId);
+        if (team === undefined) return { kind: 'team_unknown' };
+        const maxGlossaries = Number(team['max_glossaries']);
+        if (Number(team['held']) >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
+        const no = Number(team['no']);
+        if (this.#bytesOf(no) + sumOf(rows) > teamBytesMax) return { kind: 'bytes_reached', maxGlossaries };
+        if (!this.#isPrepared(rows)) return unavailable(this.#parts.path, 'busy');
+        const { lastInsertRowid } = this.#insert.run(glossaryId, no, name, this.#parts.clock.nowMs());
+        this.#write(Number(lastInsertRowid), rows);
+        return { kind: 'created', glossary: this.#record(teamId, glossaryId)! };
+      })
+    );
   }
 
   list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
@@ -91,35 +107,63 @@ export class SqliteGlossaryStore implements GlossaryStore {
     return this.#parts.group.run(() => this.#record(teamId, glossaryId));
   }
 
-  async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
-    const columns = await this.#parts.group.run(() => this.#entries.get(teamId, dictionaryId));
-    if (columns === undefined || isUnavailable(columns)) return columns;
-    // Parsed outside of the transaction, which others wait for.
-    return { entries: JSON.parse(String(columns['entries'])) as GlossaryEntries };
+  entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
+    return this.#parts.pieces.read(teamId, dictionaryId);
   }
 
-  change({ teamId, glossaryId, name, revision, dictionaries }: GlossaryChange): Promise<GlossaryChanged | StoreUnavailable> {
+  async change(
+    { teamId, glossaryId, name, revision, dictionaries }: GlossaryChange,
+    teamBytesMax = Infinity,
+  ): Promise<GlossaryChanged | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
     const ids = JSON.stringify(dictionaries.map(({ dictionaryId }) => dictionaryId));
-    return this.#parts.group.run((): GlossaryChanged => {
+    const failed = await this.#prepare(rows);
+    if (failed !== undefined) return failed;
+    const changed = await this.#parts.group.run((): GlossaryChanged | StoreUnavailable => {
       const found = this.#one.get(teamId, glossaryId);
       if (found === undefined) return { kind: 'missing' };
       if (Number(found['revision']) !== revision) return { kind: 'outdated' };
       const no = Number(found['no']);
+      const before = this.#bytesOf(Number(found['team']));
+      const after = before - Number(this.#dropped.get(no, ids)?.['bytes']) + sumOf(rows);
+      if (after > teamBytesMax && after > before) return { kind: 'bytes_reached', maxGlossaries: Number(found['max_glossaries']) };
+      if (!this.#isPrepared(rows)) return unavailable(this.#parts.path, 'busy');
       this.#change.run(name, no);
       this.#drop.run(no, ids);
       this.#write(no, rows);
       return { kind: 'changed', glossary: this.#record(teamId, glossaryId)! };
     });
+    this.#parts.pieces.clear();
+    return changed;
   }
 
-  remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {
-    return this.#parts.group.run(() => {
+  async remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {
+    const removed = await this.#parts.group.run(() => {
       const found = this.#one.get(teamId, glossaryId);
       if (found === undefined) return false;
       this.#drop.run(found['no']!, '[]');
       return this.#remove.run(found['no']!).changes > 0;
     });
+    this.#parts.pieces.clear();
+    return removed;
+  }
+
+  async #prepare(rows: readonly DictionaryRow[]): Promise<StoreUnavailable | undefined> {
+    for (const { dictionary, written } of rows) {
+      const failed = written && (await this.#parts.pieces.prepare(dictionary.dictionaryId, written.pieces));
+      if (failed !== undefined) return failed;
+    }
+    return undefined;
+  }
+
+  #isPrepared(rows: readonly DictionaryRow[]): boolean {
+    return rows.every(
+      ({ dictionary, written }) => written === undefined || this.#parts.pieces.isPrepared(dictionary.dictionaryId, written.pieces),
+    );
+  }
+
+  #bytesOf(team: number): number {
+    return Number(this.#bytes.get(team)?.['bytes'] ?? 0);
   }
 
   #record(teamId: string, glossaryId: string): GlossaryRecord | undefined {
@@ -130,15 +174,23 @@ export class SqliteGlossaryStore implements GlossaryStore {
     for (const [place, { dictionary, written }] of rows.entries()) {
       const { dictionaryId, sourceLang, targetLang } = dictionary;
       if (written === undefined) this.#move.run(place, dictionaryId, no);
-      else this.#insertDictionary.run(dictionaryId, no, place, sourceLang, targetLang, written.entryCount, written.json);
+      else {
+        const { pieces, entryCount, bytes } = written;
+        this.#insertDictionary.run(dictionaryId, no, place, sourceLang, targetLang, entryCount, pieces.length, bytes);
+        this.#parts.pieces.hold(dictionaryId, pieces);
+      }
     }
   }
 }
 
-/** Made outside of the transaction, which others wait for. */
+/** Written outside of the transaction, which others wait for. */
 function rowOf(dictionary: DictionaryRecord | NewDictionary): DictionaryRow {
   if (!('entries' in dictionary)) return { dictionary, written: undefined };
-  return { dictionary, written: { entryCount: Object.keys(dictionary.entries).length, json: JSON.stringify(dictionary.entries) } };
+  return { dictionary, written: dictionary.written ?? writtenEntries(dictionary.entries) };
+}
+
+function sumOf(rows: readonly DictionaryRow[]): number {
+  return rows.reduce((sum, { written }) => sum + (written?.bytes ?? 0), 0);
 }
 
 /** Rows of one glossary follow each other. */

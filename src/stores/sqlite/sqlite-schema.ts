@@ -6,6 +6,7 @@ import { DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 import { PERIODS } from './schema-periods.ts';
+import { cutDictionaries } from './schema-pieces.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
 export const APPLICATION_ID = 0x4c474154;
@@ -149,6 +150,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   DICTIONARIES,
   OPERATIONS,
   PERIODS,
+  cutDictionaries,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

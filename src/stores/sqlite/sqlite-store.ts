@@ -14,6 +14,7 @@ import { databaseFaultOf } from './database-fault.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
 import { KeyRows } from './key-rows.ts';
+import { DictionaryPieces } from './dictionary-pieces.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
 import { RequestIds } from './request-ids.ts';
@@ -59,7 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       resolutions: new Resolutions(database, books, expiry, ids),
     }),
     teams: new SqliteTeamRegistry({ database, clock, group, books, expiry, keys }),
-    glossaries: new SqliteGlossaryStore({ database, clock, group }),
+    glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces: new DictionaryPieces({ database, path, clock, group }) }),
     ping: () => ping({ database, file, group, path }),
     close() {
       janitor.close();

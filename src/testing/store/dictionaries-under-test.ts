@@ -1,7 +1,7 @@
 // Dictionaries for the store under test, and short words for what is made of them.
 import type { GlossaryReference } from '../../domain/charge.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { GlossaryChange, GlossaryEntries, GlossaryRecord, NewDictionary } from '../../ports/glossary-store.ts';
+import type { GlossaryChange, GlossaryEntries, GlossaryRecord, GlossaryStore, NewDictionary } from '../../ports/glossary-store.ts';
 import type { Store } from '../../ports/store.ts';
 import { newId } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
@@ -16,6 +16,17 @@ export async function created({ glossaries }: Store, teamId: string, ...dictiona
   const creation = answered(await glossaries.create({ glossaryId: newId(), teamId, name: 'Terms', dictionaries }));
   if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
   return creation.glossary;
+}
+
+/** Held to be the same as an object and, where the store has them, as pieces of JSON. */
+export async function entriesIn(glossaries: GlossaryStore, teamId: string, dictionaryId: string): Promise<GlossaryEntries | undefined> {
+  const found = answered(await glossaries.entries(teamId, dictionaryId));
+  if (found?.pieces === undefined) return found?.entries;
+  const whole = found.pieces.map((piece) => Buffer.from(piece).toString()).join(',');
+  if (`{${whole}}` !== JSON.stringify(found.entries))
+    throw new Error(`the pieces of a dictionary are not its entries: ${whole.slice(0, 200)}`);
+  for (const piece of found.pieces) JSON.parse(`{${Buffer.from(piece).toString()}}`);
+  return found.entries;
 }
 
 export function changeOf(

@@ -2,7 +2,7 @@
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import { changeOf, created, DE, dictionary, FR, IT, recordOf, served } from './dictionaries-under-test.ts';
+import { changeOf, created, DE, dictionary, entriesIn, FR, IT, recordOf, served } from './dictionaries-under-test.ts';
 import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 
@@ -17,7 +17,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     for (const { glossaries } of [store, again]) {
       expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
       expect(answered(await glossaries.list(teamId))[0]).toEqual(record);
-      for (const { dictionaryId, entries } of several) expect(await glossaries.entries(teamId, dictionaryId)).toEqual({ entries });
+      for (const { dictionaryId, entries } of several) expect(await entriesIn(glossaries, teamId, dictionaryId)).toEqual(entries);
     }
     const third = { glossaryId: newId(), teamId, name: 'Terms', dictionaries: [] };
     expect(await store.glossaries.create(third)).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
@@ -35,7 +35,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     for (const { glossaries } of [store, again]) {
       expect(await glossaries.find(teamId, glossaryId)).toEqual(record);
       expect(await glossaries.entries(teamId, fr.dictionaryId)).toBeUndefined();
-      for (const { dictionaryId, entries } of [de, it2, newFr]) expect(await glossaries.entries(teamId, dictionaryId)).toEqual({ entries });
+      for (const { dictionaryId, entries } of [de, it2, newFr]) expect(await entriesIn(glossaries, teamId, dictionaryId)).toEqual(entries);
     }
   });
 

@@ -5,8 +5,8 @@ const CHANGE: TestRun = { file: 'test/unit/plugins/deepl-v2/glossary-change.test
 const ENTRIES: TestRun = { file: 'test/unit/plugins/deepl-v2/glossary-entries.test.ts' };
 const CACHE: TestRun = { file: 'test/unit/runtime/glossary-cache.test.ts' };
 
-function contract(store: 'Redis' | 'SQLite'): TestRun {
-  return { file: 'test/unit/stores/contract.test.ts', names: `the ${store} store.*dictionaries of glossaries` };
+function contract(store: 'Redis' | 'SQLite', title = 'dictionaries of glossaries'): TestRun {
+  return { file: 'test/unit/stores/contract.test.ts', names: `the ${store} store.*${title}` };
 }
 
 function bug(name: string, file: string, find: string, replace: string, caughtBy: TestRun): Mutation {
@@ -31,8 +31,8 @@ export const GLOSSARY_MUTATIONS: readonly Mutation[] = [
   bug(
     'what a glossary does not hold any more can still be read (Redis)',
     'stores/redis/lua/glossaries.lua',
-    "drop_entries(x, id, before or '', held)",
-    '',
+    "call('HSET', x.glossaries, id, record)\n  drop_entries(x, ids)",
+    "call('HSET', x.glossaries, id, record)",
     contract('Redis'),
   ),
   bug(
@@ -57,6 +57,38 @@ export const GLOSSARY_MUTATIONS: readonly Mutation[] = [
     contract('SQLite'),
   ),
   bug(
+    'a team may have any number of bytes (Redis)',
+    'stores/redis/lua/glossaries.lua',
+    'elseif is_over(most_bytes, bytes, bytes + new.sum) then',
+    'elseif false then',
+    contract('Redis', 'bytes of glossaries'),
+  ),
+  bug(
+    'a team may have any number of bytes (SQLite)',
+    'stores/sqlite/sqlite-glossary-store.ts',
+    'if (this.#bytesOf(no) + sumOf(rows) > teamBytesMax)',
+    'if (teamBytesMax < 0)',
+    contract('SQLite', 'bytes of glossaries'),
+  ),
+  bug(
+    'what a change drops is counted for ever (Redis)',
+    'stores/redis/lua/glossaries.lua',
+    'local after = bytes - gone + new.sum',
+    'local after = bytes + new.sum',
+    contract('Redis', 'bytes of glossaries'),
+  ),
+  bug('every request reads the dictionary for itself', 'runtime/glossary-cache.ts', 'this.#running.set(key, making);', '', CACHE),
+  bug(
+    'all pieces of long work are done in one turn',
+    'core/turns.ts',
+    'if (waiting.length > 0) setImmediate(run);\n  piece();',
+    'piece();\n  while (waiting.length > 0) waiting.shift()!();',
+    { file: 'test/unit/core/turns.test.ts' },
+  ),
+  bug('a quote in a term ends it, where a piece is cut', 'domain/entries-text.ts', '(quote - first) % 2 === 1', 'quote < 0', {
+    file: 'test/unit/domain/entries-text.test.ts',
+  }),
+  bug(
     'a dictionary that was replaced is none',
     'runtime/glossary-cache.ts',
     'for (let look = 0; look < LOOKS_MAX; look++) {',
@@ -73,8 +105,8 @@ export const GLOSSARY_MUTATIONS: readonly Mutation[] = [
   bug(
     'what is added takes the place of all that was there',
     'plugins/deepl-v2/glossary-change.ts',
-    '{ ...before.entries, ...draft.entries }',
-    '{ ...draft.entries }',
+    '{ ...before.entries, ...added }',
+    '{ ...added }',
     CHANGE,
   ),
   bug('a doubled quote stays doubled', 'plugins/deepl-v2/csv.ts', "inside.replaceAll('\"\"', '\"')", 'inside', ENTRIES),

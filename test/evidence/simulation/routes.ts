@@ -48,7 +48,7 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
   });
   const translate = translateStep({
     engine,
-    glossaries: { dictionary: () => undefined },
+    glossaries: { dictionary: () => undefined, merged: async () => undefined },
     languages: () => LANGUAGES,
     now,
     onEngineResult: () => undefined,

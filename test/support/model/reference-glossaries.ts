@@ -13,11 +13,12 @@ export function referenceGlossaries(account: (teamId: string) => ReferenceAccoun
   const one = (teamId: string, glossaryId: string) => all(teamId).find((glossary) => glossary.glossaryId === glossaryId);
   const dictionaries = (teamId: string): readonly NewDictionary[] => all(teamId).flatMap((glossary) => glossary.dictionaries);
   return {
-    async create(glossary) {
+    async create(glossary, teamBytesMax = Infinity) {
       const owner = account(glossary.teamId);
       if (owner === undefined) return { kind: 'team_unknown' };
       const { maxGlossaries } = owner.team.limits;
       if (owner.glossaries.length >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
+      if (bytesOf(all(glossary.teamId)) + bytesOf([glossary]) > teamBytesMax) return { kind: 'bytes_reached', maxGlossaries };
       const created = { ...glossary, revision: 1, createdAtMs: clock.nowMs() };
       owner.glossaries = [...owner.glossaries, created];
       return { kind: 'created', glossary: recordOf(created) };
@@ -31,12 +32,14 @@ export function referenceGlossaries(account: (teamId: string) => ReferenceAccoun
       const found = dictionaries(teamId).find((known) => known.dictionaryId === dictionaryId);
       return found === undefined ? undefined : { entries: found.entries };
     },
-    async change(change) {
+    async change(change, teamBytesMax = Infinity) {
       const [owner, found] = [account(change.teamId), one(change.teamId, change.glossaryId)];
       if (owner === undefined || found === undefined) return { kind: 'missing' };
       if (found.revision !== change.revision) return { kind: 'outdated' };
       const held = change.dictionaries.map((next) => ('entries' in next ? next : kept(found, next)));
       const changed = { ...found, name: change.name, revision: found.revision + 1, dictionaries: held };
+      const [before, after] = [bytesOf(owner.glossaries), bytesOf(owner.glossaries) - bytesOf([found]) + bytesOf([changed])];
+      if (after > teamBytesMax && after > before) return { kind: 'bytes_reached', maxGlossaries: owner.team.limits.maxGlossaries };
       owner.glossaries = owner.glossaries.map((glossary) => (glossary === found ? changed : glossary));
       return { kind: 'changed', glossary: recordOf(changed) };
     },
@@ -47,6 +50,11 @@ export function referenceGlossaries(account: (teamId: string) => ReferenceAccoun
       return true;
     },
   };
+}
+
+function bytesOf(glossaries: readonly Pick<ReferenceGlossary, 'dictionaries'>[]): number {
+  const entries = glossaries.flatMap(({ dictionaries }) => dictionaries.flatMap((one) => Object.entries(one.entries)));
+  return entries.reduce((sum, [term, translation]) => sum + Buffer.byteLength(term + translation), 0);
 }
 
 function kept(glossary: ReferenceGlossary, { dictionaryId }: DictionaryRecord): NewDictionary {

@@ -1,10 +1,20 @@
 // The cache in front of the store: what it remembers is answered at once, and it never grows beyond its bound.
 import { describe, expect, test } from 'vitest';
 import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import type { GlossaryEntries, GlossaryRecord } from '../../../src/ports/glossary-store.ts';
-import { LruGlossaryCache } from '../../../src/runtime/glossary-cache.ts';
+import { writtenEntries } from '../../../src/domain/entries-text.ts';
+import type { EngineGlossary } from '../../../src/domain/translation-options.ts';
+import type {
+  FoundEntries,
+  GlossaryChange,
+  GlossaryChanged,
+  GlossaryCreation,
+  GlossaryEntries,
+  GlossaryRecord,
+  NewGlossary,
+} from '../../../src/ports/glossary-store.ts';
+import { boundedGlossaries, LruGlossaryCache } from '../../../src/runtime/glossary-cache.ts';
 
-type Found = { readonly entries: GlossaryEntries } | undefined | StoreUnavailable;
+type Found = FoundEntries | undefined | StoreUnavailable;
 
 /** A store whose entries wait until they are given, and whose glossaries are the `records`. */
 function store(...records: GlossaryRecord[]) {
@@ -159,5 +169,76 @@ describe('a dictionary whose place another took behind the admission', () => {
     await expect.poll(() => source.open).toHaveLength(1);
     source.open[0]!.resolve({ entries: ENTRIES });
     expect(await answer).toEqual({ id: 'D2', entries: ENTRIES });
+  });
+});
+
+describe('several dictionaries as one', () => {
+  function entriesOf(dictionaries: Readonly<Record<string, GlossaryEntries>>) {
+    const asked: string[] = [];
+    return {
+      asked,
+      async entries(_teamId: string, id: string): Promise<Found> {
+        asked.push(id);
+        const entries = dictionaries[id];
+        return entries && { entries, pieces: writtenEntries(entries).pieces };
+      },
+      find: async () => undefined,
+    };
+  }
+
+  test('the first that has a term decides; they are read and put together once, however many ask', async () => {
+    const source = entriesOf({ A: { x: '1', y: '1' }, B: { y: '2', z: '2' } });
+    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 100_000 });
+    const all = await Promise.all(Array.from({ length: 20 }, () => glossaries.merged('T', ['A', 'B'])));
+    expect(new Set(all).size).toBe(1);
+    expect(await glossaries.merged('T', ['A', 'B'])).toBe(all[0]);
+    expect(source.asked).toEqual(['A', 'B']);
+    const merged = all[0] as EngineGlossary;
+    expect([merged.id, merged.entries]).toEqual(['A+B', { x: '1', y: '1', z: '2' }]);
+    expect(((await glossaries.merged('T', ['B', 'A'])) as EngineGlossary).entries).toEqual({ y: '2', z: '2', x: '1' });
+  });
+
+  test('there is none where one of them is gone', async () => {
+    const glossaries = new LruGlossaryCache({ store: entriesOf({ A: ENTRIES }), bytesMax: 100_000 });
+    expect(await glossaries.merged('T', ['A', 'B'])).toBeUndefined();
+  });
+});
+
+describe("a team's glossaries, as routes have them", () => {
+  test('are created and changed under the limit, with their entries written; and a dictionary is read once for all', async () => {
+    const source = store();
+    const given: unknown[] = [];
+    const backing = {
+      ...source,
+      list: async () => [],
+      remove: async () => true,
+      create: async (glossary: NewGlossary, bytesMax?: number): Promise<GlossaryCreation> => (
+        given.push(glossary, bytesMax),
+        { kind: 'team_unknown' }
+      ),
+      change: async (change: GlossaryChange, bytesMax?: number): Promise<GlossaryChanged> => (
+        given.push(change, bytesMax),
+        { kind: 'missing' }
+      ),
+    };
+    const glossaries = boundedGlossaries(backing, new LruGlossaryCache({ store: source, bytesMax: 10_000 }), 77);
+    const dictionary = { dictionaryId: 'D', sourceLang: 'EN', targetLang: 'DE', entries: ENTRIES };
+    await glossaries.create({ glossaryId: 'G', teamId: 'T', name: 'n', dictionaries: [dictionary] });
+    await glossaries.change({
+      glossaryId: 'G',
+      teamId: 'T',
+      name: 'n',
+      revision: 1,
+      dictionaries: [dictionary, ...holding('E').dictionaries],
+    });
+    const written = { ...dictionary, written: writtenEntries(ENTRIES) };
+    expect(given).toMatchObject([{ dictionaries: [written] }, 77, { dictionaries: [written, ...holding('E').dictionaries] }, 77]);
+    const reads = [glossaries.entries('T', 'D'), glossaries.entries('T', 'D')];
+    source.open.at(-1)!.resolve({ entries: ENTRIES });
+    expect(await Promise.all(reads)).toEqual([
+      { id: 'D', entries: ENTRIES },
+      { id: 'D', entries: ENTRIES },
+    ]);
+    expect(source.asked).toEqual(['T D']);
   });
 });

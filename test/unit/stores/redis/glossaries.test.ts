@@ -1,10 +1,12 @@
 // What Redis makes of glossaries: one call each to create and remove, entries read only when asked for, nothing half written.
 import type { Redis } from 'ioredis';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { scriptText } from '../../../../src/stores/redis/scripts.ts';
+import { entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
@@ -45,7 +47,8 @@ test('neither a list nor an admission reads entries', async () => {
   expect(await store.glossaries.list(TEAM)).toHaveLength(1);
   const reference = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
   expect(await store.ledger.admit(asking('r1', { glossary: reference }))).toMatchObject({ kind: 'admitted' });
-  await expect(store.glossaries.entries(TEAM, 'G1')).rejects.toThrow('JSON');
+  const found = answered(await store.glossaries.entries(TEAM, 'G1'));
+  expect(() => found?.entries).toThrow('JSON');
 });
 
 test('a full server creates and changes none, and still removes', async () => {
@@ -71,7 +74,7 @@ test('a cluster keeps them beside their team', async () => {
     kind: 'created',
     glossary: { dictionaries: [{ entryCount: 1 }] },
   });
-  expect(await cluster.glossaries.entries(TEAM, 'G1')).toEqual({ entries: { term: 'Begriff' } });
+  expect(await entriesIn(cluster.glossaries, TEAM, 'G1')).toEqual({ term: 'Begriff' });
   expect(await cluster.glossaries.list(TEAM)).toHaveLength(1);
   expect(await cluster.glossaries.remove(TEAM, 'G1')).toBe(true);
 });
@@ -92,7 +95,7 @@ test('one that was written before glossaries could hold several dictionaries is 
   const change = { glossaryId: 'G1', teamId: TEAM, name: 'New', revision: 1, dictionaries: [dictionary, added] };
   expect(await store.glossaries.change(change)).toMatchObject({ kind: 'changed', glossary: { revision: 2, name: 'New' } });
   expect(await client.hget(pairs, 'G1')).toBe('EN|DE EN|FR:D2');
-  expect(await store.glossaries.entries(TEAM, 'G1')).toEqual({ entries: { term: 'Begriff' } });
+  expect(await entriesIn(store.glossaries, TEAM, 'G1')).toEqual({ term: 'Begriff' });
   expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
   expect(await client.keys('*:entries:*')).toEqual([]);
 });
@@ -102,4 +105,81 @@ test('what POST /v1/glossaries makes lies as it always has', async () => {
   const { glossaries, pairs } = teamKeys(TEAM);
   expect(await client.hget(pairs, 'G1')).toBe('EN|DE');
   expect(await client.hget(glossaries, 'G1')).toMatch(/^1 \d+ \{"name":"Terms","sourceLang":"EN","targetLang":"DE","entryCount":1\}$/);
+});
+
+describe('a large dictionary', () => {
+  const entries = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`term ${i}`, 'x'.repeat(1000)]));
+  const bytes = Object.entries(entries).reduce((sum, [term, translation]) => sum + term.length + translation.length, 0);
+  const large = (glossaryId: string): NewGlossary =>
+    singleGlossary({ glossaryId, teamId: TEAM, name: 'L', sourceLang: 'EN', targetLang: 'DE', entries });
+
+  test('goes and comes in pieces, on a connection that the ledger does not use; then it stays for good', async () => {
+    await client.config('RESETSTAT');
+    answered(await store.glossaries.create(large('G1')));
+    expect(await client.pttl(entriesKey(TEAM, 'G1'))).toBe(-1);
+    expect(await client.strlen(entriesKey(TEAM, 'G1'))).toBe(JSON.stringify(entries).length);
+    await entriesIn(store.glossaries, TEAM, 'G1');
+    const stats = await client.info('commandstats');
+    for (const command of ['append', 'getrange']) {
+      const calls = Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1]);
+      expect(calls).toBeGreaterThanOrEqual(4);
+    }
+    expect(stats).not.toMatch(/cmdstat_get:/);
+    const connections = String(await client.client('LIST'))
+      .split('\n')
+      .filter((line) => line.includes('name=lingate '));
+    const by = (command: string) => connections.filter((line) => line.includes(`cmd=${command}`)).length;
+    expect([connections.length, by('getrange')]).toEqual([2, 1]);
+  });
+
+  test('that is refused, or whose maker died, is gone a minute later', async () => {
+    expect(await store.glossaries.create(large('G1'), bytes - 1)).toMatchObject({ kind: 'bytes_reached' });
+    const left = await client.pttl(entriesKey(TEAM, 'G1'));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(60_000);
+    expect(await store.glossaries.list(TEAM)).toEqual([]);
+  });
+
+  test('whose pieces are not all there any more makes no glossary', async () => {
+    const { team, glossaries, pairs } = teamKeys(TEAM);
+    await client.set(entriesKey(TEAM, 'G1'), '{"a":"b"');
+    const words = ['G1', 'EN|DE', '{}', '', '1', 'G1', '2', '', '9'];
+    const reply = await client.call(
+      'EVAL',
+      scriptText('create_glossary'),
+      3,
+      team,
+      glossaries,
+      pairs,
+      '',
+      String(Date.now() + 60_000),
+      '',
+      '',
+      '',
+      '',
+      ...words,
+    );
+    expect(reply).toEqual([expect.any(Number), 'incomplete']);
+    expect(await store.glossaries.list(TEAM)).toEqual([]);
+  });
+});
+
+test('what was written before bytes were counted is counted when it is first needed, by whoever comes first', async () => {
+  for (const id of ['G1', 'G2']) answered(await store.glossaries.create(glossary(id)));
+  const { team } = teamKeys(TEAM);
+  const forget = async () => {
+    await client.hdel(team, 'glossary_bytes');
+    await client.del(teamKeys(TEAM).team.replace(/:team$/, ':bytes'));
+  };
+  await forget();
+  const each = 'term'.length + 'Begriff'.length;
+  const made = await Promise.all(['G3', 'G4', 'G5'].map((id) => store.glossaries.create(glossary(id), 4 * each)));
+  expect(made.map(({ kind }) => kind).toSorted()).toEqual(['bytes_reached', 'created', 'created']);
+  expect(await client.hget(team, 'glossary_bytes')).toBe(String(4 * each));
+  await forget();
+  expect(await store.glossaries.remove(TEAM, 'G1')).toBe(true);
+  const [record] = answered(await store.glossaries.list(TEAM));
+  const change = { teamId: TEAM, ...record!, dictionaries: [] };
+  expect(await store.glossaries.change(change, 1)).toMatchObject({ kind: 'changed' });
+  expect(await client.hget(team, 'glossary_bytes')).toBe(String(2 * each));
 });

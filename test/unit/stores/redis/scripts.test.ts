@@ -54,9 +54,14 @@ const CALLS: readonly Call[] = [
   single('update_team', [team], ['5', '2', 'name', 'other']),
   single('create_key', [team, keys], ['other', '{}']),
   single('revoke_key', [team, keys], [KEY]),
-  single('create_glossary', [team, glossaries, pairs], ['G2', 'EN|DE', '{}', '1', 'G2', '{}']),
-  single('change_glossary', [team, glossaries, pairs], ['G1', '1', 'EN|DE:D1 EN|FR:D2', '{}', '2', 'D1', '{}', 'D2', '{}']),
+  single('create_glossary', [team, glossaries, pairs], ['G2', 'EN|DE', '{}', '', '1', 'G2', '0', '{}', '']),
+  single(
+    'change_glossary',
+    [team, glossaries, pairs],
+    ['G1', '1', 'EN|DE:D1 EN|FR:D2', '{}', '', '2', 'D1', '0', '{}', '', 'D2', '0', '{}', ''],
+  ),
   single('remove_glossary', [team, glossaries, pairs], ['G1']),
+  single('count_glossaries', [team, glossaries, pairs], ['1', 'G1', '7']),
 ];
 
 const redis = emptyRedis();

@@ -6,6 +6,8 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
+import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
@@ -70,7 +72,10 @@ test('books, counts, keys, glossaries, open reservations and remembered ids are 
   expect(await store.glossaries.list(TEAM)).toEqual([
     { glossaryId: 'g', name: 'n', revision: 1, dictionaries, createdAtMs: clock.nowMs() - 5000 },
   ]);
-  expect(await store.glossaries.entries(TEAM, 'g')).toEqual({ entries: { a: 'b' } });
+  expect(await entriesIn(store.glossaries, TEAM, 'g')).toEqual({ a: 'b' });
+  const next = singleGlossary({ glossaryId: 'h', teamId: TEAM, name: 'n', sourceLang: 'EN', targetLang: 'FR', entries: { c: 'd' } });
+  expect(await store.glossaries.create(next, 3)).toMatchObject({ kind: 'bytes_reached' });
+  expect(await store.glossaries.create(next, 4)).toMatchObject({ kind: 'created' });
   expect(await store.ledger.resolve(TEAM, DONE_ID, 'release')).toEqual({ kind: 'committed' });
   expect(await store.ledger.resolve(TEAM, OPEN_ID, 'commit')).toEqual({ kind: 'committed' });
   expect(await store.teams.standing(TEAM)).toEqual({

@@ -1,0 +1,188 @@
+// The entries of a dictionary as JSON in pieces, each of whole entries: a large one is never read, written or sent in one go.
+
+/** Of UTF-8: entries with commas between them, without the braces around all. */
+export type EntryPieces = readonly Uint8Array[];
+
+type Entries = Readonly<Record<string, string>>;
+
+/** About a fifth of a millisecond to read or to write. */
+const PIECE_BYTES = 65_536;
+const [BRACE, SEPARATOR] = [Buffer.from('{'), Buffer.from(',')];
+const [QUOTE, COMMA, BACKSLASH, OPEN, CLOSE] = [...Buffer.from('",\\{}')] as [number, number, number, number, number];
+
+/** A dictionary's entries as they are written. */
+export interface WrittenEntries {
+  readonly pieces: EntryPieces;
+  readonly entryCount: number;
+  /** Of UTF-8, all terms and translations: what counts against a team's limit. */
+  readonly bytes: number;
+}
+
+/** Makes pieces of entries that come one by one; a term may come once. */
+export class EntriesWriter {
+  readonly #pieces: Uint8Array[] = [];
+  #text = '';
+  #entryCount = 0;
+  #bytes = 0;
+
+  /** Whether a piece is full now: a good moment to let others have their turn. */
+  add(term: string, translation: string): boolean {
+    this.#text += `${this.#text === '' ? '' : ','}${JSON.stringify(term)}:${JSON.stringify(translation)}`;
+    this.#entryCount++;
+    this.#bytes += bytesOfEntry(term, translation);
+    if (this.#text.length < PIECE_BYTES) return false;
+    this.#cut();
+    return true;
+  }
+
+  end(): WrittenEntries {
+    if (this.#text !== '') this.#cut();
+    return { pieces: this.#pieces, entryCount: this.#entryCount, bytes: this.#bytes };
+  }
+
+  #cut(): void {
+    this.#pieces.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
+}
+
+/** Of UTF-8, without quotes and escapes. */
+export function bytesOfEntry(term: string, translation: string): number {
+  return Buffer.byteLength(term) + Buffer.byteLength(translation);
+}
+
+/** `turn` is awaited between pieces. */
+export async function writeEntries(entries: Entries | ReadonlyMap<string, string>, turn: () => Promise<void>): Promise<WrittenEntries> {
+  const writer = new EntriesWriter();
+  const pairs = entries instanceof Map ? (entries as ReadonlyMap<string, string>) : Object.entries(entries as Entries);
+  for (const [term, translation] of pairs) if (writer.add(term, translation)) await turn();
+  return writer.end();
+}
+
+/** All at once: for what is small, or where nobody waits. */
+export function writtenEntries(entries: Entries): WrittenEntries {
+  const writer = new EntriesWriter();
+  for (const [term, translation] of Object.entries(entries)) writer.add(term, translation);
+  return writer.end();
+}
+
+/** The entries of one piece. */
+export function readPiece(piece: Uint8Array): Entries {
+  return JSON.parse(`{${textOf(piece)}}`) as Entries;
+}
+
+/** The bytes of one JSON object with all of them. */
+export function* wholeObject(pieces: EntryPieces): Generator<Uint8Array, void> {
+  for (const [i, piece] of pieces.entries()) {
+    yield i === 0 ? BRACE : SEPARATOR;
+    yield piece;
+  }
+  yield pieces.length === 0 ? Buffer.from('{}') : Buffer.from('}');
+}
+
+/** Of `wholeObject`. */
+export function wholeObjectBytes(pieces: EntryPieces): number {
+  return pieces.reduce((sum, { length }) => sum + length, 2 + Math.max(0, pieces.length - 1));
+}
+
+/** Calls `take` with each entry; `turn` is awaited before each piece of a large dictionary. */
+export async function eachEntry(
+  found: { readonly entries: Entries; readonly pieces?: EntryPieces },
+  turn: () => Promise<void>,
+  take: (term: string, translation: string) => void,
+): Promise<void> {
+  const { pieces } = found;
+  for (const part of pieces === undefined ? [found.entries] : pieces) {
+    if (pieces !== undefined && isLarge(pieces)) await turn();
+    const entries = part instanceof Uint8Array ? readPiece(part) : part;
+    for (const [term, translation] of Object.entries(entries)) take(term, translation);
+  }
+}
+
+/** Whether it is more than goes well in one go. */
+export function isLarge(pieces: EntryPieces): boolean {
+  return pieces.length > 1;
+}
+
+/** Entries that were read: as pieces, and as an object for whoever needs one, which is made when it is first asked for. */
+export class ReadEntries {
+  readonly pieces: EntryPieces;
+  #entries: Entries | undefined = undefined;
+
+  constructor(pieces: EntryPieces) {
+    this.pieces = pieces;
+  }
+
+  get entries(): Entries {
+    return (this.#entries ??= readAll(this.pieces));
+  }
+
+  toJSON(): { readonly entries: Entries } {
+    return { entries: this.entries };
+  }
+}
+
+function readAll(pieces: EntryPieces): Entries {
+  return JSON.parse(`{${pieces.map(textOf).join(',')}}`) as Entries;
+}
+
+function textOf(piece: Uint8Array): string {
+  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString();
+}
+
+/** Cuts the JSON of a whole object, which comes in chunks of any length, into pieces of whole entries. */
+export class EntriesSplitter {
+  readonly #pieces: Uint8Array[] = [];
+  /** What is not in a piece yet, and how far it was looked at. */
+  #rest: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #inString = false;
+  /** Where the last entry of the rest ends that is followed by another; -1 while none is. */
+  #border = -1;
+
+  push(chunk: Uint8Array): void {
+    this.#rest = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk]);
+    while (this.#at < this.#rest.length) {
+      if (this.#inString) this.#skipString();
+      else this.#step(this.#rest[this.#at]!);
+      if (this.#border >= PIECE_BYTES) this.#cut(this.#border, this.#border + 1);
+    }
+  }
+
+  end(): EntryPieces {
+    this.#cut(this.#rest.length, this.#rest.length);
+    return this.#pieces;
+  }
+
+  #step(byte: number): void {
+    if (byte === OPEN || byte === CLOSE) {
+      // Around all entries: there are no others outside of strings.
+      this.#rest = byte === OPEN ? this.#rest.subarray(1) : this.#rest.subarray(0, this.#at);
+      return;
+    }
+    if (byte === QUOTE) this.#inString = true;
+    else if (byte === COMMA) this.#border = this.#at;
+    this.#at++;
+  }
+
+  /** A quote behind an odd number of backslashes does not end a string. */
+  #skipString(): void {
+    const quote = this.#rest.indexOf(QUOTE, this.#at);
+    if (quote === -1) {
+      this.#at = this.#rest.length;
+      return;
+    }
+    let first = quote;
+    while (first > 0 && this.#rest[first - 1] === BACKSLASH) first--;
+    this.#inString = (quote - first) % 2 === 1;
+    this.#at = quote + 1;
+  }
+
+  #cut(end: number, next: number): void {
+    // A copy: a part of the chunk would keep all of it.
+    if (end > 0) this.#pieces.push(Buffer.from(this.#rest.subarray(0, end)));
+    this.#rest = this.#rest.subarray(next);
+    this.#at -= next;
+    this.#border = -1;
+  }
+}

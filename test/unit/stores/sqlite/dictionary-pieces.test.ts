@@ -1,0 +1,58 @@
+// Dictionaries in the file: pieces in several transactions, nothing half held, and what no glossary holds is deleted.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { changeOf, created, DE, dictionary, entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
+import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { commitsInWal, sqliteFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+const LARGE = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`term ${i}`, 'x'.repeat(1000)]));
+const clock = new MovableClock();
+let file: SqliteFile;
+let store: Store;
+
+beforeEach(async () => {
+  file = sqliteFile();
+  store = await file.open({ clock });
+});
+
+afterEach(() => file.remove());
+
+function rows(): unknown {
+  return file.query('SELECT (SELECT count(*) FROM pieces) AS pieces, (SELECT count(*) FROM unheld) AS unheld')[0];
+}
+
+test('a large one is written in several transactions and read as it was; changed and removed, nothing of it is left', async () => {
+  const { teamId } = await teamUnderTest(store);
+  const before = commitsInWal(file.path);
+  const record = await created(store, teamId, dictionary(DE, LARGE));
+  expect(commitsInWal(file.path) - before).toBeGreaterThan(3);
+  expect(rows()).toEqual({ pieces: 7, unheld: 0 });
+  expect(await entriesIn(store.glossaries, teamId, record.dictionaries[0]!.dictionaryId)).toEqual(LARGE);
+  answered(await store.glossaries.change(changeOf(teamId, record, [dictionary(DE, { a: 'b' })])));
+  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":1,"unheld":0}', { timeout: 10_000 });
+  answered(await store.glossaries.remove(teamId, record.glossaryId));
+  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":0,"unheld":0}', { timeout: 10_000 });
+});
+
+test('one that is refused, or whose maker died, is deleted by the next change a minute later', async () => {
+  const { teamId } = await teamUnderTest(store, { maxGlossaries: 5 });
+  const large = { glossaryId: 'G', teamId, name: 'n', dictionaries: [dictionary(DE, LARGE)] };
+  expect(await store.glossaries.create(large, 1000)).toMatchObject({ kind: 'bytes_reached' });
+  expect(rows()).toEqual({ pieces: 7, unheld: 1 });
+  clock.step(60_001);
+  const { glossaryId } = await created(store, teamId, dictionary(DE));
+  answered(await store.glossaries.remove(teamId, glossaryId));
+  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":0,"unheld":0}', { timeout: 10_000 });
+});
+
+test('a store that is closed while one is read says so', async () => {
+  const { teamId } = await teamUnderTest(store);
+  const record = await created(store, teamId, dictionary(DE, LARGE));
+  const reading = store.glossaries.entries(teamId, record.dictionaries[0]!.dictionaryId);
+  await store.close();
+  const found = await reading;
+  expect(found === undefined ? 'none' : 'kind' in found ? found.kind : 'found').toBe('unavailable');
+});
