@@ -65,8 +65,14 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   down.add('engine', () => engine.close());
   const upstream = await openUpstream(config);
   down.add('upstream', () => upstream?.close());
-  const onCreated = newStoreLine(log, onNewStore);
-  const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores, onCreated });
+  const store = await openStore(config.store, {
+    log,
+    clock,
+    ...config.storeOptions,
+    others: plugins.stores,
+    onCreated: newStoreLine(log, onNewStore),
+    onRevocationsRestored: (count) => metrics.revocationsRestored(count),
+  });
   down.add('store', () => store.close());
   const probe = new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log });
   down.add('store probe', () => probe.close());

@@ -121,6 +121,11 @@ export interface TeamRegistry {
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable>;
   /** Once this answers with the key's record, no later request with the key is admitted anywhere. */
   revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable>;
+  /**
+   * Whether another server has what was written to these teams, so that a failover cannot undo it: waits for it for about a
+   * second. `undefined` where there is none to wait for. Left out by stores that are never copied.
+   */
+  replicated?(teamIds: readonly string[]): Promise<boolean | undefined>;
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable>;
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable>;
 }

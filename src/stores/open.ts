@@ -13,6 +13,8 @@ export interface StoreContext extends StoreCreation {
   readonly sqliteDurability?: 'full' | 'normal';
   /** How long an operation may take or wait; the store's own default without it. */
   readonly commandTimeoutMs?: number;
+  /** Told how many lost revocations a store's new master was told again. */
+  readonly onRevocationsRestored?: (count: number) => void;
   /** Stores of plugins, by the scheme of their URLs. */
   readonly others?: ReadonlyMap<string, OpenPluginStore>;
 }
@@ -30,7 +32,9 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/redis-store.ts');
-      return openRedisStore({ url, log, creation, ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }) });
+      const { onRevocationsRestored: onRestored } = context;
+      const restored = onRestored === undefined ? {} : { onRestored };
+      return openRedisStore({ url, log, creation, ...restored, ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }) });
     }
     case undefined:
     default: {

@@ -62,6 +62,11 @@ export function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, Cou
   return counter.seriesBy<KeyLookup>('result', { hit: true, unknown_hit: true, miss: true, refused: true });
 }
 
+export function restoredSeries(registry: Registry): CounterSeries {
+  const help = "Revocations that the store's new master had lost and was told again: keys that would have worked.";
+  return new FastCounter({ name: 'lingate_revocations_restored_total', help, labels: [], registry }).series({});
+}
+
 export function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeries>> {
   const counter = new FastCounter({
     name: 'lingate_requests_shed_total',

@@ -7,7 +7,16 @@ import type { Admission, Verdict } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
 import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
-import { unaskedSeries, tokenSeries, batchSeries, admissionSeries, lookupSeries, shedSeries, settlementSeries } from './counters.ts';
+import {
+  unaskedSeries,
+  tokenSeries,
+  batchSeries,
+  admissionSeries,
+  lookupSeries,
+  shedSeries,
+  settlementSeries,
+  restoredSeries,
+} from './counters.ts';
 import { AttemptCounter, registerReplicaGauge } from './engine-metrics.ts';
 import type { ReplicaState } from './engine-metrics.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
@@ -42,6 +51,8 @@ export interface Metrics {
   gauge(which: keyof typeof GAUGES, read: () => number): void;
   /** Registers what a watch over all teams finds; to be called once. */
   teams(options: TeamGaugesOptions): void;
+  /** Revocations that a new master of the store had lost, and was told again. */
+  revocationsRestored(count: number): void;
   engineTokens(tokens: EngineTokens): void;
   /** An engine, or the upstream of a forward route, has sent bytes that nobody had asked for. */
   engineUnasked(): void;
@@ -66,6 +77,7 @@ export function openMetrics(): Metrics {
   const lookups = lookupSeries(registry);
   const sheds = shedSeries(registry);
   const settlements = settlementSeries(registry);
+  const restored = restoredSeries(registry);
   let openReservations = 0;
   registerGauge(registry, OPEN_RESERVATIONS, () => openReservations);
   return {
@@ -89,6 +101,9 @@ export function openMetrics(): Metrics {
     },
     engineReplica: (engine, replica) => attempts.of(engine, replica),
     engineReplicas: (read) => registerReplicaGauge(registry, read),
+    revocationsRestored(count) {
+      restored.pending += count;
+    },
     engineTokens({ prompt, completion }) {
       tokens.prompt.pending += prompt;
       tokens.completion.pending += completion;

@@ -3,6 +3,7 @@ import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AskedAdmission, AskedResolution, Resolution } from '../../ports/ledger.ts';
 import { encodeCall } from './ledger-codec.ts';
+import type { Masters } from './masters.ts';
 import { ReplyReader } from './ledger-reply.ts';
 import type { Undone } from './ledger-reply.ts';
 import { boundsFor } from './period-offer.ts';
@@ -11,10 +12,13 @@ import { teamKey } from './redis-keys.ts';
 import { Rounds } from './rounds.ts';
 import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
+import { within } from './within.ts';
 
 export interface LedgerTurnsOptions extends StoreRoundOptions {
   /** Whether teams lie in different cluster slots, so that a call may have one team only. */
   readonly clustered: boolean;
+  /** Says which masters admissions may be sent to; without it, to any. */
+  readonly masters?: Masters | undefined;
   /** Called with every call: the connection must not be closed before it has ended. */
   readonly track: (running: Promise<unknown>) => void;
 }
@@ -39,6 +43,7 @@ type Group = readonly [LedgerOperation, ...LedgerOperation[]];
 
 /** Bounds how long one call keeps the server from others: about a millisecond. */
 const OPERATIONS_MAX = 128;
+const TOO_SLOW: StoreUnavailable = { kind: 'unavailable', cause: 'timeout' };
 
 /**
  * Operations of a team keep their order. One that did nothing is sent again in a call of its own, as often as `Rounds` allows.
@@ -85,7 +90,24 @@ export class LedgerTurns {
   }
 
   #send(groups: readonly Group[], offer: Offer | undefined): void {
-    const [{ asked, first, untilMs }] = groups[0]!;
+    const { masters, nodeOf } = this.#options;
+    const [{ asked, first }] = groups[0]!;
+    const node = nodeOf(asked.teamId);
+    if (masters === undefined || masters.isSettled(node)) this.#run(groups, offer, first);
+    else this.#options.track(this.#sendSettled(masters, node, groups, offer));
+  }
+
+  /** To a master that has to be looked at first: it may have forgotten revocations. */
+  async #sendSettled(masters: Masters, node: string, groups: readonly Group[], offer: Offer | undefined): Promise<void> {
+    const leftMs = groups[0]![0].untilMs - performance.now();
+    const fault = await within(masters.settle(node), leftMs).catch(() => TOO_SLOW);
+    if (fault === undefined) this.#run(groups, offer, false);
+    else for (const group of groups) for (const operation of group) operation.answer(fault);
+  }
+
+  /** `first`: nothing of its time is used up. */
+  #run(groups: readonly Group[], offer: Offer | undefined, first: boolean): void {
+    const [{ asked, untilMs }] = groups[0]!;
     const round = runRound(this.#options, {
       script: 'ledger',
       teamId: asked.teamId,
@@ -129,7 +151,10 @@ export class LedgerTurns {
       for (const operation of group) {
         const answer = answers[next++]!;
         if (answer.kind === 'late' || answer.kind === 'period' || answer.kind === 'failed') this.#undone(operation, answer, reply.nowMs);
-        else operation.answer(answer);
+        else {
+          if (answer.kind === 'key_revoked') this.#options.masters?.revocations.note(operation.asked as AskedAdmission);
+          operation.answer(answer);
+        }
       }
     }
   }

@@ -23,23 +23,7 @@ export function redisConnection(target: RedisTarget, commandTimeoutMs: number): 
  * an operation is repeated by its id or not at all. Nothing waits for a server that is away.
  */
 function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
-  const common = {
-    ...(target.username === undefined ? {} : { username: target.username }),
-    ...(target.password === undefined ? {} : { password: target.password }),
-    ...(target.tls ? { tls: {} } : {}),
-    protocol: 2,
-    connectionName: 'lingate',
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    autoResubscribe: false,
-    enableAutoPipelining: false,
-    commandTimeout: commandTimeoutMs,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    // Otherwise a server that was loading its data is tried again only after a second or more.
-    maxLoadingRetryTime: LOADING_RETRY_MS,
-    // 1 reconnects, 2 would also send the command again. READONLY means a demoted master: a new connection finds the new one.
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 1 : false),
-  } satisfies RedisOptions;
+  const common = commonOptions(target, commandTimeoutMs);
   if (target.kind === 'cluster') {
     return new Cluster([...target.nodes], {
       redisOptions: common,
@@ -56,14 +40,59 @@ function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
   }
   const single = { ...common, enableOfflineQueue: false, lazyConnect: true, retryStrategy: reconnectDelay, db: target.database };
   if (target.kind === 'server') return new Redis({ ...single, ...target.server });
-  const sentinels = target.sentinels.map(({ host, port }) => ({ host, port }));
-  return new Redis({
-    ...single,
-    sentinels,
+  return new Redis({ ...single, ...sentinelOptions(target, commandTimeoutMs) });
+}
+
+/** A connection to one server beside the store's own, not connected yet, for a single question; `node` names it in a cluster. */
+export function ownConnection(target: RedisTarget, node: string, commandTimeoutMs: number): Redis {
+  const options = { ...commonOptions(target, commandTimeoutMs), enableOfflineQueue: false, lazyConnect: true, retryStrategy: () => null };
+  const connection = new Redis({ ...options, ...placeOf(target, node, commandTimeoutMs) });
+  connection.on('error', () => undefined);
+  return connection;
+}
+
+function placeOf(target: RedisTarget, node: string, commandTimeoutMs: number) {
+  switch (target.kind) {
+    case 'server':
+      return { ...target.server, db: target.database };
+    case 'sentinel':
+      return { ...sentinelOptions(target, commandTimeoutMs), failoverDetector: false, db: target.database };
+    case 'cluster': {
+      const colon = node.lastIndexOf(':');
+      return { host: node.slice(0, colon), port: Number(node.slice(colon + 1)) };
+    }
+  }
+}
+
+function sentinelOptions(target: Extract<RedisTarget, { kind: 'sentinel' }>, commandTimeoutMs: number) {
+  return {
+    sentinels: target.sentinels.map(({ host, port }) => ({ host, port })),
     name: target.name,
     sentinelRetryStrategy: reconnectDelay,
     sentinelCommandTimeout: commandTimeoutMs,
-  });
+    // A master that hangs keeps its connections open: the sentinels say when another one has taken over.
+    failoverDetector: true,
+  } satisfies RedisOptions;
+}
+
+function commonOptions(target: RedisTarget, commandTimeoutMs: number) {
+  return {
+    ...(target.username === undefined ? {} : { username: target.username }),
+    ...(target.password === undefined ? {} : { password: target.password }),
+    ...(target.tls ? { tls: {} } : {}),
+    protocol: 2,
+    connectionName: 'lingate',
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    enableAutoPipelining: false,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // Otherwise a server that was loading its data is tried again only after a second or more.
+    maxLoadingRetryTime: LOADING_RETRY_MS,
+    // 1 reconnects, 2 would also send the command again. READONLY means a demoted master: a new connection finds the new one.
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 1 : false),
+  } satisfies RedisOptions;
 }
 
 function reconnectDelay(times: number): number {

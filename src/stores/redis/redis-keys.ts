@@ -71,6 +71,11 @@ export function probeKey(tag: string, gateway: string): string {
   return `lingate:{${tag}}:probe:${gateway}`;
 }
 
+/** Written behind a change that a replica is to have (replication.ts). */
+export function markKey(teamId: string): string {
+  return `lingate:{${teamId}}:mark`;
+}
+
 const SLOTS = 16_384;
 
 /** The cluster slot of a team's keys: CRC-16 (XMODEM) of the hash tag. */

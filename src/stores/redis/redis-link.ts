@@ -5,6 +5,7 @@ import type { AskedAdmission, AskedResolution, DirectLedger } from '../../ports/
 import type { Log } from '../../ports/log.ts';
 import { causeOf } from './failure-cause.ts';
 import { LedgerTurns } from './ledger-turns.ts';
+import { Masters } from './masters.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { teamSlot } from './redis-keys.ts';
 import { ScriptCaller } from './script-caller.ts';
@@ -23,6 +24,8 @@ export interface RedisLinkOptions {
   readonly log: Log;
   /** Which way the ledger's script goes: for tests. */
   readonly ledgerWay?: LedgerWay;
+  /** Set where masters may change: told how many lost revocations were applied again. */
+  readonly onRestored?: (count: number) => void;
 }
 
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
@@ -33,6 +36,9 @@ export class RedisLink implements DirectLedger {
   readonly redis: RedisConnection;
   readonly shown: string;
   readonly run: RunScript;
+  /** Names the master that holds a team: the empty text without a cluster. */
+  readonly nodeOf: (teamId: string) => string;
+  readonly masters: Masters | undefined;
   readonly #options: RedisLinkOptions;
   readonly #caller: ScriptCaller;
   readonly #turns: LedgerTurns;
@@ -52,18 +58,24 @@ export class RedisLink implements DirectLedger {
     options.redis.on('close', () => time.forget());
     options.redis.on('error', (error: unknown) => (this.#lastCause = causeOf(error)));
     options.redis.on('ready', () => (this.#lastCause = undefined));
+    const nodeOf = (this.nodeOf = nodesOf(options.redis));
+    const causeOfError = (error: unknown): string => this.#cause(error);
+    const { redis, shown, log, onRestored } = options;
+    this.masters =
+      onRestored === undefined ? undefined : new Masters({ redis, run: this.run, nodeOf, causeOf: causeOfError, shown, log, onRestored });
     const shared = {
       run: this.run,
       time,
-      nodeOf: nodesOf(options.redis),
+      nodeOf,
       timeoutMs: options.commandTimeoutMs,
       clock: options.clock,
-      causeOf: (error: unknown) => this.#cause(error),
+      causeOf: causeOfError,
     };
     this.#caller = new ScriptCaller(shared);
     this.#turns = new LedgerTurns({
       ...shared,
       clustered: 'slots' in options.redis,
+      masters: this.masters,
       track: (running) => void this.#track(running),
     });
   }
@@ -71,6 +83,13 @@ export class RedisLink implements DirectLedger {
   /** Why the connection that is not there at the moment could not be made, where that is known. */
   get lastCause(): string | undefined {
     return this.#lastCause;
+  }
+
+  /** Looks at every master, so that the first admissions need not. */
+  async settleMasters(): Promise<void> {
+    const { redis, masters } = this;
+    const names = new Set('slots' in redis ? redis.slots.map((nodes) => nodes?.[0] ?? '') : ['']);
+    await Promise.all([...names].map((name) => masters?.settle(name)));
   }
 
   async call(call: ScriptCall): Promise<ScriptReply> {

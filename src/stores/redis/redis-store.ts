@@ -15,6 +15,7 @@ import { RedisKeyDirectory } from './redis-key-directory.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { RedisLink } from './redis-link.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
+import { Replication } from './replication.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
 import type { LedgerWay } from './scripts.ts';
@@ -29,6 +30,8 @@ export interface RedisStoreOptions {
   readonly commandTimeoutMs?: number;
   /** Replaces the servers' own clocks; for tests that move time. */
   readonly clock?: Clock;
+  /** Told how many revocations a new master had lost and was told again. */
+  readonly onRestored?: (count: number) => void;
   /** Which way the ledger's script goes; for tests that compare them. */
   readonly ledgerWay?: LedgerWay;
   readonly creation?: StoreCreation;
@@ -49,13 +52,23 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
   }
   const way = options.ledgerWay === undefined ? {} : { ledgerWay: options.ledgerWay };
-  const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clock: options.clock, log: options.log, ...way });
+  const link = new RedisLink({
+    redis,
+    shown: target.shown,
+    commandTimeoutMs,
+    clock: options.clock,
+    log: options.log,
+    onRestored: options.onRestored ?? (() => undefined),
+    ...way,
+  });
+  // A replica or a full server is opened all the same: what it has can be read.
+  await link.settleMasters();
   const probe = new WriteProbe(link);
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
-    teams: new RedisTeamRegistry(link, options.clock),
+    teams: new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.clock),
     glossaries: new RedisGlossaryStore(link, new DictionaryText(link, bulk)),
     ping: () => probe.ask(),
     close: async () => {

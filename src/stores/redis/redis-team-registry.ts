@@ -17,6 +17,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import type { Replication } from './replication.ts';
 import type { ScriptCall, ScriptReply } from './script-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
@@ -28,12 +29,14 @@ const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
 
 export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
+  readonly #replication: Replication;
   readonly #clock: Clock | undefined;
   readonly #index: TeamIndex;
 
   /** `clock` replaces the servers' own: for tests that move time. */
-  constructor(link: RedisLink, clock?: Clock) {
+  constructor(link: RedisLink, replication: Replication, clock?: Clock) {
     this.#link = link;
+    this.#replication = replication;
     this.#clock = clock;
     this.#index = new TeamIndex(link, (ids) => this.#findTeams(ids));
   }
@@ -110,7 +113,13 @@ export class RedisTeamRegistry implements TeamRegistry {
     if (teamId === null) return undefined;
     const reply = await this.#script('revoke_key', teamId, [keyId]);
     if (reply.kind === 'unavailable') return reply;
-    return reply.word === 'none' ? undefined : readKeyReply({ keyId, teamId }, reply);
+    if (reply.word === 'none') return undefined;
+    this.#link.masters?.revocations.note({ teamId, keyId });
+    return readKeyReply({ keyId, teamId }, reply);
+  }
+
+  replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
+    return this.#replication.confirm(teamIds);
   }
 
   async usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {

@@ -44,5 +44,8 @@ local function revoke_key()
     call('HDEL', x.team, x.field)
     call('HSET', x.team, x.field, pack(KEY, 0, last_use, number, characters, requests))
   end
-  return describe_key(x, now)
+  local answer = describe_key(x, now)
+  -- Whether it was this call that revoked it.
+  insert(answer, active)
+  return answer
 end

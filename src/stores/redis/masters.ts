@@ -1,0 +1,135 @@
+// Looks at a master before admissions are sent to it, and again whenever its connection was lost: one that may lack writes is told the revocations of the last hour first.
+import { Cluster } from 'ioredis';
+import type { Redis } from 'ioredis';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Log } from '../../ports/log.ts';
+import { nameOf, readMasterInfo, serverOf } from './master-info.ts';
+import { RecentRevocations } from './recent-revocations.ts';
+import type { Revocation } from './recent-revocations.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { teamKeys } from './redis-keys.ts';
+import type { RunScript } from './scripts.ts';
+
+export interface MastersOptions {
+  readonly redis: RedisConnection;
+  readonly run: RunScript;
+  /** Names the master that holds a team. */
+  readonly nodeOf: (teamId: string) => string;
+  readonly causeOf: (error: unknown) => string;
+  readonly shown: string;
+  readonly log: Log;
+  /** Told how many keys would have worked again. */
+  readonly onRestored: (count: number) => void;
+}
+
+/** Told at a time; the server is kept for a millisecond or two. */
+const PIECE = 100;
+/** Revoking is for ever: it may come as late as it likes. */
+const NO_DEADLINE = String(Number.MAX_SAFE_INTEGER);
+const REPLICA: StoreUnavailable = { kind: 'unavailable', cause: 'readonly' };
+const UNKNOWN: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
+
+export class Masters {
+  readonly revocations = new RecentRevocations(() => performance.now());
+  readonly #options: MastersOptions;
+  /** Those that admissions may be sent to. */
+  readonly #settled = new Set<string>();
+  /** Who each was when it was last looked at. */
+  readonly #identities = new Map<string, string | undefined>();
+  readonly #looks = new Map<string, Promise<StoreUnavailable | undefined>>();
+  /** Counts lost connections: a look that saw one end says nothing of the next. */
+  #losses = 0;
+
+  constructor(options: MastersOptions) {
+    this.#options = options;
+    const { redis } = options;
+    if (!(redis instanceof Cluster)) {
+      redis.on('close', () => this.#lose(''));
+      redis.on('ready', () => void this.settle(''));
+      return;
+    }
+    const watch = (node: Redis): void => void node.on('close', () => this.#lose(nameOf(node)));
+    for (const node of redis.nodes('all')) watch(node);
+    redis.on('+node', watch);
+    // A master that has become a replica keeps its connection, and is another one when it comes back.
+    redis.on('refresh', () => this.#keepOnly(new Set(redis.slots.map((nodes) => nodes?.[0]))));
+  }
+
+  isSettled(name: string): boolean {
+    return this.#settled.has(name);
+  }
+
+  /** Who it was when it was last looked at. */
+  identityOf(name: string): string | undefined {
+    return this.#identities.get(name);
+  }
+
+  /** Makes sure that admissions may be sent to a master; answers why they may not. */
+  settle(name: string): Promise<StoreUnavailable | undefined> {
+    const under = this.#looks.get(name);
+    if (under !== undefined) return under;
+    const look = this.#look(name).finally(() => this.#looks.delete(name));
+    this.#looks.set(name, look);
+    return look;
+  }
+
+  async #look(name: string): Promise<StoreUnavailable | undefined> {
+    const { redis, causeOf } = this.#options;
+    const losses = this.#losses;
+    try {
+      const server = serverOf(redis, name);
+      if (server === undefined) return UNKNOWN;
+      const { identity, isMaster } = await readMasterInfo(server);
+      if (!isMaster) return REPLICA;
+      if (identity === undefined || identity !== this.#identities.get(name)) await this.#tell(name);
+      if (losses !== this.#losses) return UNKNOWN;
+      this.#identities.set(name, identity);
+      this.#settled.add(name);
+      return undefined;
+    } catch (error) {
+      return { kind: 'unavailable', cause: causeOf(error) };
+    }
+  }
+
+  /** Applies the revocations again that belong to teams of this master. One that is in order is left as it is. */
+  async #tell(name: string): Promise<void> {
+    const { nodeOf, log, shown, onRestored } = this.#options;
+    const revocations = this.revocations.all().filter(({ teamId }) => nodeOf(teamId) === name);
+    let restored = 0;
+    for (let first = 0; first < revocations.length; first += PIECE) {
+      const told = await Promise.all(revocations.slice(first, first + PIECE).map((revocation) => this.#revoke(revocation)));
+      restored += told.filter(Boolean).length;
+    }
+    // Nothing is known of a master that is met for the first time, and nothing was lost where nothing was revoked.
+    if (revocations.length === 0) return;
+    onRestored(restored);
+    const server = name === '' ? {} : { server: name };
+    const members = { store: shown, ...server, applied: revocations.length, restored };
+    const words = 'the store has another master or was restarted: revocations of the last hour were applied again';
+    if (restored > 0) log.warn(words, members);
+    else log.info(words, members);
+  }
+
+  /** Whether the key would have worked again. */
+  async #revoke({ teamId, keyId }: Revocation): Promise<boolean> {
+    const { team, keys } = teamKeys(teamId);
+    try {
+      const reply = await this.#options.run('revoke_key', { keys: [team, keys], args: ['', NO_DEADLINE, '', '', '', '', keyId] });
+      const [, , , , wasActive] = reply as readonly unknown[];
+      return wasActive === 1;
+    } catch (error) {
+      // A broken record of one team must not keep all others from being served; the cause has been logged.
+      if (this.#options.causeOf(error) === 'refused') return false;
+      throw error;
+    }
+  }
+
+  #lose(name: string): void {
+    this.#losses++;
+    this.#settled.delete(name);
+  }
+
+  #keepOnly(masters: ReadonlySet<string | undefined>): void {
+    for (const name of this.#settled) if (!masters.has(name)) this.#lose(name);
+  }
+}

@@ -1,0 +1,61 @@
+// Waits until a replica has what was written to teams: on a connection of its own, because WAIT holds up everything behind it.
+import type { Redis } from 'ioredis';
+import { readMasterInfo, serverOf } from './master-info.ts';
+import { ownConnection } from './redis-connection.ts';
+import { markKey } from './redis-keys.ts';
+import type { RedisLink } from './redis-link.ts';
+import type { RedisTarget } from './redis-url.ts';
+import { within } from './within.ts';
+
+const REPLICAS = 1;
+const WAIT_MS = 1000;
+const MARK_KEPT_MS = 1000;
+
+export class Replication {
+  readonly #link: RedisLink;
+  readonly #target: RedisTarget;
+  readonly #commandTimeoutMs: number;
+
+  constructor(link: RedisLink, target: RedisTarget, commandTimeoutMs: number) {
+    this.#link = link;
+    this.#target = target;
+    this.#commandTimeoutMs = commandTimeoutMs;
+  }
+
+  /** As `TeamRegistry.replicated`: `false` also when it cannot be found out, `undefined` without replicas. */
+  async confirm(teamIds: readonly string[]): Promise<boolean | undefined> {
+    // One team of each master: a replica has all that its master wrote before.
+    const teams = new Map(teamIds.map((teamId) => [this.#link.nodeOf(teamId), teamId]));
+    const found = await Promise.all([...teams].map(([node, teamId]) => this.#confirm(node, teamId)));
+    if (found.includes(false)) return false;
+    return found.includes(true) ? true : undefined;
+  }
+
+  async #confirm(node: string, teamId: string): Promise<boolean | undefined> {
+    const { redis, masters } = this.#link;
+    try {
+      const server = serverOf(redis, node);
+      if (server === undefined || masters === undefined) return false;
+      const { identity, hasReplicas } = await readMasterInfo(server);
+      // Another server than the one that it was written to may not have it at all.
+      if (identity !== masters.identityOf(node)) return false;
+      if (!hasReplicas) return undefined;
+      const own = ownConnection(this.#target, node, this.#commandTimeoutMs + WAIT_MS);
+      try {
+        return await within(this.#wait(own, teamId, masters.identityOf(node)), 2 * this.#commandTimeoutMs + WAIT_MS);
+      } finally {
+        own.disconnect();
+      }
+    } catch {
+      return false;
+    }
+  }
+
+  async #wait(own: Redis, teamId: string, identity: string | undefined): Promise<boolean> {
+    await own.connect();
+    if ((await readMasterInfo(own)).identity !== identity) return false;
+    // WAIT is about what its own connection has written: a key that comes behind the write in question.
+    await own.set(markKey(teamId), '', 'PX', MARK_KEPT_MS);
+    return Number(await own.call('WAIT', REPLICAS, WAIT_MS)) >= REPLICAS;
+  }
+}
