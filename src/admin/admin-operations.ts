@@ -73,7 +73,8 @@ export class AdminOperations {
     const limits = judged.value;
     const teamId = id ?? this.#options.newId();
     const team = await this.#options.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) });
-    return isUnavailable(team) ? team : done(team);
+    if (isUnavailable(team)) return team;
+    return done(team, team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]));
   }
 
   async listTeams(page: TeamPage): Promise<AdminResult<TeamList<Team>>> {
@@ -97,7 +98,9 @@ export class AdminOperations {
     if ('kind' in change) return change;
     const after = await this.#options.teams.updateTeam(teamId, change);
     if (after !== undefined && 'kind' in after && after.kind === 'balance_out_of_bounds') return BALANCE_TOO_LARGE;
-    return ofTeam(teamId, after);
+    const result = ofTeam(teamId, after);
+    const weighty = change.plan !== undefined || change.addMicro !== undefined;
+    return result.kind === 'done' && weighty ? done(result.value, await this.#replicated([teamId])) : result;
   }
 
   async usage(teamId: string): Promise<AdminResult<{ readonly figures: Usage; readonly report: UsageReport }>> {
@@ -134,7 +137,7 @@ export class AdminOperations {
   async revokeKey(keyId: string): Promise<AdminResult<KeyRecord>> {
     const key = await this.#options.teams.revokeKey(keyId);
     if (key === undefined) return { kind: 'no_such_key', keyId };
-    return isUnavailable(key) ? key : done(key);
+    return isUnavailable(key) ? key : done(key, await this.#replicated([key.teamId]));
   }
 
   listPlans(): readonly PlanReport[] {
@@ -163,7 +166,12 @@ export class AdminOperations {
       if (team !== undefined) changed++;
       onProgress?.(changed, found.behind.length);
     }
-    return done({ plan: name, teams: found.members, changed });
+    return done({ plan: name, teams: found.members, changed }, changed === 0 ? undefined : await this.#replicated(found.behind));
+  }
+
+  /** Waits for a replica to have what was written to these teams, as the port has it. */
+  async #replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
+    return this.#options.teams.replicated?.(teamIds);
   }
 
   #changeOf(team: Team, { name, plan, addCreditMinor = 0 }: TeamEdit): TeamChange | AdminRefusal {

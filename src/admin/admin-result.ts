@@ -13,7 +13,30 @@ export type AdminRefusal =
   /** The balance would pass what a team can have. */
   | { readonly kind: 'balance_too_large'; readonly maxMinor: number };
 
-export type AdminResult<T> = { readonly kind: 'done'; readonly value: T } | AdminRefusal | StoreUnavailable;
+export interface Done<T> {
+  readonly kind: 'done';
+  readonly value: T;
+  /**
+   * Of what revokes a key or moves money: whether a replica of the store has it. `false`: it holds now, and a failover may
+   * undo it. `undefined` where the store has no replicas, and of all other operations.
+   */
+  readonly replicated?: boolean | undefined;
+}
+
+/** For `--json` and the admin API: the member that a result adds to what it tells. */
+export function replicatedMember(result: AdminResult<unknown>): { readonly replicated?: boolean } {
+  return result.kind !== 'done' || result.replicated === undefined ? {} : { replicated: result.replicated };
+}
+
+const NOT_REPLICATED =
+  'It holds now, but no replica of the store has confirmed it within a second: a failover may undo it. See to the replicas, and after a failover look whether it still holds.';
+
+/** For people: the warning where no replica has it. */
+export function replicatedWarning(result: AdminResult<unknown>): string | undefined {
+  return replicatedMember(result).replicated === false ? NOT_REPLICATED : undefined;
+}
+
+export type AdminResult<T> = Done<T> | AdminRefusal | StoreUnavailable;
 
 export interface TeamList<Listed> {
   readonly teams: readonly Listed[];
@@ -21,8 +44,8 @@ export interface TeamList<Listed> {
   readonly next: string | undefined;
 }
 
-export function done<T>(value: T): { readonly kind: 'done'; readonly value: T } {
-  return { kind: 'done', value };
+export function done<T>(value: T, replicated?: boolean): Done<T> {
+  return { kind: 'done', value, replicated };
 }
 
 /** Asks for one team more than is shown, which tells whether there is a next page. */

@@ -36,6 +36,12 @@ const NewKeyBody = Type.Object(
   closed,
 );
 
+const replicated = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether a replica of the store has it. `false`: it holds now, and a failover may undo it. Left out where the store has no replicas, and where nothing was revoked or paid.',
+  }),
+);
 const moment = Type.String({ format: 'date-time' });
 const whole = Type.Integer({ minimum: 0 });
 
@@ -56,6 +62,7 @@ const TeamAnswer = Type.Object({
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
 });
+const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated });
 const KeyAnswer = Type.Object({
   key_id: Type.String(),
   display: Type.String({ description: "The key's first twelve characters." }),
@@ -140,7 +147,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: 'Makes a team on a plan.',
     body: NewTeamBody,
     status: 201,
-    answer: TeamAnswer,
+    answer: ChangedTeamAnswer,
   },
   { id: 'showTeam', method: 'GET', path: '/teams/{id}', summary: 'A team and the numbers it is held to.', status: 200, answer: TeamAnswer },
   {
@@ -150,7 +157,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: "Changes a team's plan or name, or adds to its credit.",
     body: TeamPatchBody,
     status: 200,
-    answer: TeamAnswer,
+    answer: ChangedTeamAnswer,
   },
   {
     id: 'teamUsage',
@@ -183,7 +190,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/keys/{id}/revoke',
     summary: 'Revokes a key: no later request with it is let through.',
     status: 200,
-    answer: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }) }),
+    answer: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }), replicated }),
   },
   {
     id: 'listPlans',
@@ -199,7 +206,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/plans/{name}/apply',
     summary: "Copies a plan's numbers to all of its teams.",
     status: 200,
-    answer: Type.Object({ plan: Type.String(), teams: whole, changed: whole }),
+    answer: Type.Object({ plan: Type.String(), teams: whole, changed: whole, replicated }),
   },
   { id: 'live', method: 'GET', path: '/live', summary: 'The last 15 minutes in steps of 5 seconds.', status: 200, answer: LiveAnswer },
 ];

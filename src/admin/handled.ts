@@ -2,6 +2,7 @@
 import type { Refusal } from '../core/outcome.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { refusalOf } from './admin-refusals.ts';
+import { replicatedMember } from './admin-result.ts';
 import type { AdminResult } from './admin-result.ts';
 
 /** A value to answer, with the members that its audit line adds; or a refusal. */
@@ -15,5 +16,8 @@ export async function withId(segment: string, none: Refusal, use: (id: string) =
 
 /** `planIn` as in `refusalOf`. */
 export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled, planIn?: 'body' | 'path'): Handled {
-  return result.kind === 'done' ? handled(result.value) : refusalOf(result, planIn);
+  if (result.kind !== 'done') return refusalOf(result, planIn);
+  const made = handled(result.value);
+  // Answers are objects.
+  return 'value' in made ? { ...made, value: { ...(made.value as object), ...replicatedMember(result) } } : made;
 }

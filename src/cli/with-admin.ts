@@ -1,5 +1,6 @@
 // Gives a command the operations on teams, keys and plans over the configured store, and puts their refusals into words.
 import { AdminOperations } from '../admin/admin-operations.ts';
+import { replicatedWarning } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import { nearest } from '../config/nearest.ts';
 import { storeErrorOf } from '../domain/store-unavailable.ts';
@@ -20,6 +21,12 @@ export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'
   if (result.kind === 'done') return result.value;
   if (result.kind === 'unavailable') throw storeErrorOf(result);
   throw new CommandFailure(wordsOf(result, creditFlag));
+}
+
+/** What a command says to people, with a warning where a failover may undo what it did. */
+export function saying(text: string, result: AdminResult<unknown>): string {
+  const warning = replicatedWarning(result);
+  return warning === undefined ? text : `${text}\n\n${warning}`;
 }
 
 export const TEAMS_WHERE = '"lingate team list" shows the teams';

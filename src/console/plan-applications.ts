@@ -9,7 +9,7 @@ export type Application =
       readonly changed: number;
       /** Teams to change; 0 while they are being looked for. */ readonly behind: number;
     }
-  | { readonly kind: 'done'; readonly applied: PlanApplied; readonly atMs: number }
+  | { readonly kind: 'done'; readonly applied: PlanApplied; readonly replicated?: boolean | undefined; readonly atMs: number }
   /** The store did not answer; what was changed by then stays so. */
   | { readonly kind: 'stopped'; readonly changed: number; readonly atMs: number };
 
@@ -66,7 +66,7 @@ export class PlanApplications {
     switch (result.kind) {
       case 'done':
         onDone(result.value);
-        return stands({ kind: 'done', applied: result.value, atMs: nowMs() });
+        return stands({ kind: 'done', applied: result.value, replicated: result.replicated, atMs: nowMs() });
       case 'unavailable':
         return stands({ kind: 'stopped', changed, atMs: nowMs() });
       case 'no_such_plan':

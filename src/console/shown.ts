@@ -1,4 +1,6 @@
-// How figures are shown to people: counts, money, moments, and how much of a limit is used.
+// How figures are shown to people: counts, money, moments, how much of a limit is used, and what a failover may undo.
+import { replicatedWarning } from '../admin/admin-result.ts';
+import type { AdminResult } from '../admin/admin-result.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { rfc3339 } from '../domain/period.ts';
@@ -97,4 +99,10 @@ export function usageBar(what: string, used: number, limit: number): Html {
 
 function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
+}
+
+/** Behind a change that no replica of the store has confirmed; nothing where one has, or where there are none. */
+export function failoverWarning(result: AdminResult<unknown>): Html | undefined {
+  const warning = replicatedWarning(result);
+  return warning === undefined ? undefined : html`<p class="warning">${warning}</p>`;
 }

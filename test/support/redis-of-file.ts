@@ -34,6 +34,8 @@ export function redisOfFile(): RedisOfFile {
   };
   const plainClient = (port: number): Redis => {
     const client = new Redis(port, '127.0.0.1', { protocol: 2 });
+    // A server that is stopped before its client is no news.
+    client.on('error', () => undefined);
     clients.push(client);
     return client;
   };

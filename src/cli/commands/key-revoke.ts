@@ -1,7 +1,8 @@
 // lingate key revoke: takes a key out of use, at once and for good.
+import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command } from '../command.ts';
 import { readId } from '../operand.ts';
-import { KEYS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
+import { KEYS_WHERE, saying, valueOf, withAdmin } from '../with-admin.ts';
 
 export const keyRevoke: Command = {
   name: 'key revoke',
@@ -14,8 +15,11 @@ export const keyRevoke: Command = {
   async run(context) {
     const keyId = readId('key', context.operands[0]!, `give its KEY_ID, not the key; ${KEYS_WHERE}`);
     await withAdmin(context, async (admin) => {
-      const key = valueOf(await admin.revokeKey(keyId));
-      context.print({ key_id: key.keyId, status: key.status }, () => `Key ${key.keyId} (${key.display}…) is revoked.`);
+      const result = await admin.revokeKey(keyId);
+      const key = valueOf(result);
+      context.print({ key_id: key.keyId, status: key.status, ...replicatedMember(result) }, () =>
+        saying(`Key ${key.keyId} (${key.display}…) is revoked.`, result),
+      );
     });
   },
 };

@@ -1,6 +1,7 @@
 // lingate plan apply: brings a plan's changed numbers to its teams.
+import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command } from '../command.ts';
-import { valueOf, withAdmin } from '../with-admin.ts';
+import { saying, valueOf, withAdmin } from '../with-admin.ts';
 
 export const planApply: Command = {
   name: 'plan apply',
@@ -17,8 +18,11 @@ export const planApply: Command = {
       if (io.watched) io.err(`\r${changed} of ${behind} teams${changed === behind ? '\n' : ''}`);
     };
     await withAdmin(context, async (admin) => {
-      const applied = valueOf(await admin.applyPlan(name, onProgress));
-      context.print(applied, () => `${applied.changed} of the ${applied.teams} teams on plan ${name} changed.`);
+      const result = await admin.applyPlan(name, onProgress);
+      const applied = valueOf(result);
+      context.print({ ...applied, ...replicatedMember(result) }, () =>
+        saying(`${applied.changed} of the ${applied.teams} teams on plan ${name} changed.`, result),
+      );
     });
   },
 };

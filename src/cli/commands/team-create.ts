@@ -1,10 +1,11 @@
 // lingate team create: makes a team on a plan.
 import { judgeNewTeam } from '../../admin/admin-operations.ts';
+import { replicatedMember } from '../../admin/admin-result.ts';
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { readMinor, readName } from '../operand.ts';
 import { teamText } from '../team-text.ts';
-import { valueOf, withAdmin } from '../with-admin.ts';
+import { saying, valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamCreate: Command = {
   name: 'team create',
@@ -26,9 +27,10 @@ export const teamCreate: Command = {
     // Judged before the store is opened: a refused command leaves no new database behind.
     valueOf(judgeNewTeam((await context.config()).plans, { plan, creditMinor }));
     await withAdmin(context, async (admin) => {
-      const team = valueOf(await admin.createTeam({ name, plan, creditMinor }));
+      const result = await admin.createTeam({ name, plan, creditMinor });
+      const team = valueOf(result);
       const next = `Next, a key for it: lingate key create --team ${team.teamId} --mode live`;
-      context.print(teamReport(team), () => `${teamText(team)}\n\n${next}`);
+      context.print({ ...teamReport(team), ...replicatedMember(result) }, () => saying(`${teamText(team)}\n\n${next}`, result));
     });
   },
 };

@@ -1,10 +1,11 @@
 // lingate team update: gives a team another name or plan, adds credit, or all of it at once.
+import { replicatedMember } from '../../admin/admin-result.ts';
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { readId, readMinor, readName } from '../operand.ts';
 import { teamText } from '../team-text.ts';
-import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
+import { TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamUpdate: Command = {
   name: 'team update',
@@ -33,8 +34,9 @@ export const teamUpdate: Command = {
     const addCreditMinor = credit === undefined ? undefined : readMinor('add-credit-minor', credit, 1);
     const teamId = readId('team', context.operands[0]!, TEAMS_WHERE);
     await withAdmin(context, async (admin) => {
-      const team = valueOf(await admin.updateTeam(teamId, { name, plan, addCreditMinor }), '--add-credit-minor');
-      context.print(teamReport(team), () => teamText(team));
+      const result = await admin.updateTeam(teamId, { name, plan, addCreditMinor });
+      const team = valueOf(result, '--add-credit-minor');
+      context.print({ ...teamReport(team), ...replicatedMember(result) }, () => saying(teamText(team), result));
     });
   },
 };

@@ -9,7 +9,7 @@ import { numberText, NUMBER_LABELS } from '../plan-words.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
 import { get, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { count } from '../shown.ts';
+import { count, failoverWarning } from '../shown.ts';
 import { htmlTable } from '../html-table.ts';
 
 const PATH = '/plans/{name}/apply';
@@ -46,7 +46,12 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
   const notice = (text: string): ConsoleAnswer => ({ kind: 'see', to: '/plans', notice: html`<p>${text}</p>` });
   switch (stands.kind) {
     case 'done':
-      return notice(`Plan ${plan}: ${teams(stands.applied.changed)} changed, of ${count(stands.applied.teams)} on it.`);
+      return {
+        kind: 'see',
+        to: '/plans',
+        notice: html`<p>Plan ${plan}: ${teams(stands.applied.changed)} changed, of ${count(stands.applied.teams)} on it.</p>
+          ${failoverWarning({ kind: 'done', value: stands.applied, replicated: stands.replicated })}`,
+      };
     case 'running':
       return notice(`Plan ${plan} is being applied; below stands how far it is.`);
     case 'stopped':

@@ -8,6 +8,7 @@ import { amountField, faultOf, NAME_UNITS_MAX, nameField } from '../form-fields.
 import type { FieldFaults, JudgedField } from '../form-fields.ts';
 import { get, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { failoverWarning } from '../shown.ts';
 
 export const NEW_TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/new', newTeamPage), post('/teams', createTeam)];
 
@@ -32,7 +33,9 @@ async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   if (made.kind !== 'done') return formPage(visit, parts, { plan: 'Choose one of these plans.' });
   const { teamId } = made.value;
   audit(parts, visit, 'createTeam', { team_id: teamId });
-  return { kind: 'see', to: `/teams/${teamId}`, notice: html`<p>Team ${name.value} was made. Its first key is made below.</p>` };
+  const notice = html`<p>Team ${name.value} was made. Its first key is made below.</p>
+    ${failoverWarning(made)}`;
+  return { kind: 'see', to: `/teams/${teamId}`, notice };
 }
 
 function formPage({ form, formToken }: SignedInVisit, { operations }: ConsoleParts, faults: FieldFaults): ConsoleAnswer {

@@ -8,6 +8,7 @@ import { CONSOLE_PREFIX } from '../prefix.ts';
 import { get, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { findTeamKey, isQuiet } from '../team-key.ts';
+import { failoverWarning } from '../shown.ts';
 
 const PATH = '/teams/{id}/keys/{key}/revoke';
 export const REVOKE_KEY_ROUTES: readonly ConsoleRoute[] = [get(PATH, question), post(PATH, revoke)];
@@ -41,5 +42,7 @@ async function revoke(visit: SignedInVisit, parts: ConsoleParts): Promise<Consol
   const revoked = await parts.operations.revokeKey(key.keyId);
   if (revoked.kind !== 'done') return refusalOf(revoked);
   audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });
-  return { kind: 'see', to: `/teams/${team.teamId}`, notice: html`<p>Key ${key.display} is revoked: its next request is refused.</p>` };
+  const notice = html`<p>Key ${key.display} is revoked: its next request is refused.</p>
+    ${failoverWarning(revoked)}`;
+  return { kind: 'see', to: `/teams/${team.teamId}`, notice };
 }

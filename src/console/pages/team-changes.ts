@@ -12,7 +12,7 @@ import { amountField, labelField, modeField, nameField } from '../form-fields.ts
 import { newKeyNotice } from '../new-key-notice.ts';
 import { post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { money } from '../shown.ts';
+import { failoverWarning, money } from '../shown.ts';
 import { teamPage } from './team.ts';
 
 export const TEAM_CHANGE_ROUTES: readonly ConsoleRoute[] = [
@@ -80,7 +80,12 @@ async function change(
     return fault === undefined ? refusalOf(result) : teamPage(visit, parts, { [field]: fault });
   }
   audit(parts, visit, 'updateTeam', { team_id: teamId });
-  return { kind: 'see', to: `/teams/${teamId}`, notice: html`<p>${done(result.value)}</p>` };
+  return {
+    kind: 'see',
+    to: `/teams/${teamId}`,
+    notice: html`<p>${done(result.value)}</p>
+      ${failoverWarning(result)}`,
+  };
 }
 
 function faultOf(result: Exclude<AdminResult<Team>, { kind: 'done' }>): string | undefined {

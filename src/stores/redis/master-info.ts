@@ -5,21 +5,25 @@ import { causeOf } from './failure-cause.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 export interface MasterInfo {
-  /** Differs when the process is another or has become master anew, and so may lack writes; `undefined` where INFO is forbidden. */
+  /** Of the process; `undefined` where INFO is forbidden. */
+  readonly runId: string | undefined;
+  /** Differs when it has become master anew, too, and so may lack writes; also when it gets its first replica. */
   readonly identity: string | undefined;
   readonly isMaster: boolean;
   /** Has replicas, or has had one within `repl-backlog-ttl` (an hour). */
   readonly hasReplicas: boolean;
 }
 
-const UNTOLD: MasterInfo = { identity: undefined, isMaster: true, hasReplicas: false };
+const UNTOLD: MasterInfo = { runId: undefined, identity: undefined, isMaster: true, hasReplicas: false };
 
 export async function readMasterInfo(server: Redis): Promise<MasterInfo> {
   try {
     const [process, replication] = await Promise.all([server.info('server'), server.info('replication')]);
     const member = (text: string, name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(text)?.[1] ?? '';
+    const runId = member(process, 'run_id');
     return {
-      identity: `${member(process, 'run_id')} ${member(replication, 'master_replid')}`,
+      runId,
+      identity: `${runId} ${member(replication, 'master_replid')}`,
       isMaster: member(replication, 'role') !== 'slave',
       hasReplicas: Number(member(replication, 'connected_slaves')) > 0 || member(replication, 'repl_backlog_active') === '1',
     };

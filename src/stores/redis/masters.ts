@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import { nameOf, readMasterInfo, serverOf } from './master-info.ts';
+import type { MasterInfo } from './master-info.ts';
 import { RecentRevocations } from './recent-revocations.ts';
 import type { Revocation } from './recent-revocations.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -35,7 +36,7 @@ export class Masters {
   /** Those that admissions may be sent to. */
   readonly #settled = new Set<string>();
   /** Who each was when it was last looked at. */
-  readonly #identities = new Map<string, string | undefined>();
+  readonly #known = new Map<string, MasterInfo>();
   readonly #looks = new Map<string, Promise<StoreUnavailable | undefined>>();
   /** Counts lost connections: a look that saw one end says nothing of the next. */
   #losses = 0;
@@ -59,9 +60,9 @@ export class Masters {
     return this.#settled.has(name);
   }
 
-  /** Who it was when it was last looked at. */
-  identityOf(name: string): string | undefined {
-    return this.#identities.get(name);
+  /** The process that it was when it was last looked at. */
+  runIdOf(name: string): string | undefined {
+    return this.#known.get(name)?.runId;
   }
 
   /** Makes sure that admissions may be sent to a master; answers why they may not. */
@@ -79,11 +80,11 @@ export class Masters {
     try {
       const server = serverOf(redis, name);
       if (server === undefined) return UNKNOWN;
-      const { identity, isMaster } = await readMasterInfo(server);
-      if (!isMaster) return REPLICA;
-      if (identity === undefined || identity !== this.#identities.get(name)) await this.#tell(name);
+      const info = await readMasterInfo(server);
+      if (!info.isMaster) return REPLICA;
+      if (info.identity === undefined || info.identity !== this.#known.get(name)?.identity) await this.#tell(name);
       if (losses !== this.#losses) return UNKNOWN;
-      this.#identities.set(name, identity);
+      this.#known.set(name, info);
       this.#settled.add(name);
       return undefined;
     } catch (error) {

@@ -89,7 +89,7 @@ export class RedisLink implements DirectLedger {
   async settleMasters(): Promise<void> {
     const { redis, masters } = this;
     const names = new Set('slots' in redis ? redis.slots.map((nodes) => nodes?.[0] ?? '') : ['']);
-    await Promise.all([...names].map((name) => masters?.settle(name)));
+    if (masters !== undefined) await Promise.all([...names].map((name) => masters.settle(name)));
   }
 
   async call(call: ScriptCall): Promise<ScriptReply> {

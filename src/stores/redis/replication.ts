@@ -36,13 +36,13 @@ export class Replication {
     try {
       const server = serverOf(redis, node);
       if (server === undefined || masters === undefined) return false;
-      const { identity, hasReplicas } = await readMasterInfo(server);
+      const { runId, hasReplicas } = await readMasterInfo(server);
       // Another server than the one that it was written to may not have it at all.
-      if (identity !== masters.identityOf(node)) return false;
+      if (runId !== masters.runIdOf(node)) return false;
       if (!hasReplicas) return undefined;
       const own = ownConnection(this.#target, node, this.#commandTimeoutMs + WAIT_MS);
       try {
-        return await within(this.#wait(own, teamId, masters.identityOf(node)), 2 * this.#commandTimeoutMs + WAIT_MS);
+        return await within(this.#wait(own, teamId, runId), 2 * this.#commandTimeoutMs + WAIT_MS);
       } finally {
         own.disconnect();
       }
@@ -51,9 +51,9 @@ export class Replication {
     }
   }
 
-  async #wait(own: Redis, teamId: string, identity: string | undefined): Promise<boolean> {
+  async #wait(own: Redis, teamId: string, runId: string | undefined): Promise<boolean> {
     await own.connect();
-    if ((await readMasterInfo(own)).identity !== identity) return false;
+    if ((await readMasterInfo(own)).runId !== runId) return false;
     // WAIT is about what its own connection has written: a key that comes behind the write in question.
     await own.set(markKey(teamId), '', 'PX', MARK_KEPT_MS);
     return Number(await own.call('WAIT', REPLICAS, WAIT_MS)) >= REPLICAS;

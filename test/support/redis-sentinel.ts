@@ -1,0 +1,87 @@
+// A real Redis with a replica and a sentinel that promotes it, for tests; and how to cut replication without anybody noticing.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { startRedis } from './redis.ts';
+import type { RedisServer } from './redis.ts';
+
+export interface SentinelSet {
+  /** As a gateway is told: `redis+sentinel://…/main`. */
+  readonly url: string;
+  readonly master: ReplicatedServer;
+  readonly replica: ReplicatedServer;
+  stop(): Promise<void>;
+}
+
+export interface ReplicatedServer {
+  readonly server: RedisServer;
+  /** A client of the test's own. */
+  readonly client: Redis;
+}
+
+const WAIT_MS_MAX = 30_000;
+/** Long enough for a busy machine: a replica that seems to be down is not promoted. */
+const DOWN_AFTER_MS = 1000;
+/** A failover that found no replica fit to be promoted is tried again after twice as long. */
+const FAILOVER_MS = 1000;
+
+/** Resolves when the sentinel knows the replica, and that has the master's data. */
+export async function startSentinelSet(): Promise<SentinelSet> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-sentinel-'));
+  const master = await startReplicated();
+  const replica = await startReplicated(['--replicaof', '127.0.0.1', String(master.server.port)]);
+  await until('the replica has its data', async () => (await replica.client.info('replication')).includes('master_link_status:up'));
+  const file = join(folder, 'sentinel.conf');
+  const monitor = `sentinel monitor main 127.0.0.1 ${master.server.port} 1`;
+  await writeFile(
+    file,
+    `${monitor}\nsentinel down-after-milliseconds main ${DOWN_AFTER_MS}\nsentinel failover-timeout main ${FAILOVER_MS}\n`,
+  );
+  const sentinel = await startRedis(['--sentinel'], file);
+  const client = clientOf(sentinel.port);
+  await until('the sentinel knows the replica', async () => {
+    const replicas = (await client.call('SENTINEL', 'replicas', 'main')) as string[][];
+    const told = replicas.length === 1 ? replicas[0]! : [];
+    return told[told.indexOf('flags') + 1] === 'slave' && told[told.indexOf('master-link-status') + 1] === 'ok';
+  });
+  return {
+    url: `redis+sentinel://127.0.0.1:${sentinel.port}/main`,
+    master,
+    replica,
+    async stop() {
+      for (const one of [client, master.client, replica.client]) one.disconnect();
+      await Promise.all([sentinel, master.server, replica.server].map((server) => server.stop()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function startReplicated(args: readonly string[] = []): Promise<ReplicatedServer> {
+  // By default a replica gets its data only seconds after it has joined.
+  const server = await startRedis(['--repl-diskless-sync-delay', '0', ...args]);
+  return { server, client: clientOf(server.port) };
+}
+
+function clientOf(port: number): Redis {
+  const client = new Redis(port, '127.0.0.1', { protocol: 2 });
+  client.on('error', () => undefined);
+  return client;
+}
+
+/** From when this resolves on, the replica gets nothing more, and believes that its master is about to come back. */
+export async function cutReplication(master: Redis, replica: Redis): Promise<void> {
+  // With a password where none is asked for it cannot log in any more.
+  await replica.config('SET', 'masterauth', 'wrong');
+  await master.call('CLIENT', 'KILL', 'TYPE', 'replica');
+  await until('the replica is cut off', async () => (await replica.info('replication')).includes('master_link_status:down'));
+}
+
+export async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + WAIT_MS_MAX;
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() > endMs) throw new Error(`waited in vain for this: ${what}`);
+    await delay(20);
+  }
+}

@@ -1,0 +1,52 @@
+// Whether a replica has what was written: yes, no after a second, or nothing to say where there is none; and nobody else waits for it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../../src/ports/store.ts';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { startReplicated, until } from '../../../support/redis-sentinel.ts';
+import type { ReplicatedServer } from '../../../support/redis-sentinel.ts';
+import { SILENT } from '../../../support/silent-log.ts';
+import { KEY, TEAM, asking, furnish } from './fixture.ts';
+
+const WAIT_MS = 1000;
+
+let master: ReplicatedServer;
+let replica: ReplicatedServer;
+let store: Store;
+
+beforeAll(async () => {
+  master = await startReplicated();
+  store = await openRedisStore({ url: master.server.url, log: SILENT });
+  await furnish(store);
+});
+
+afterAll(async () => {
+  replica.server.process.kill('SIGCONT');
+  await store.close();
+  for (const { client, server } of [master, replica]) {
+    client.disconnect();
+    await server.stop();
+  }
+});
+
+test('without a replica there is nothing to wait for; with one it is confirmed; with one that hangs, or has gone, it is not', async () => {
+  expect(await store.teams.replicated?.([TEAM])).toBeUndefined();
+
+  replica = await startReplicated(['--replicaof', '127.0.0.1', String(master.server.port)]);
+  await until('the replica has its data', async () => (await replica.client.info('replication')).includes('master_link_status:up'));
+  await store.teams.updateTeam(TEAM, { name: 'Renamed' });
+  expect(await store.teams.replicated?.([TEAM])).toBe(true);
+
+  replica.server.process.kill('SIGSTOP');
+  await store.teams.revokeKey(KEY);
+  const startedAtMs = performance.now();
+  const confirmed = store.teams.replicated?.([TEAM]).then((answer) => ({ answer, tookMs: performance.now() - startedAtMs }));
+  // WAIT is on a connection of its own: admissions have half a second, and it has a whole one.
+  for (let i = 0; i < 20; i++) expect(await store.ledger.admit(asking(`r${i}`))).toEqual({ kind: 'key_revoked' });
+  const { answer, tookMs } = (await confirmed)!;
+  expect(answer).toBe(false);
+  expect(tookMs).toBeGreaterThan(WAIT_MS * 0.9);
+
+  replica.server.process.kill('SIGKILL');
+  await until('the master has noticed', async () => (await master.client.info('replication')).includes('connected_slaves:0'));
+  expect(await store.teams.replicated?.([TEAM])).toBe(false);
+}, 30_000);
