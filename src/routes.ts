@@ -26,6 +26,9 @@ export function forwardRow(method: string, path: string): RouteRow {
 /** The names of the gateway's steps: what a plugin may name in `after`. */
 export type StepName = (typeof ROUTES)[number]['steps'][number];
 
+/** What only routes of plugins name: whose key it is that the body says. */
+export type PluginStepName = 'authenticate-body-key';
+
 function get<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {
   return { method: 'GET', path, takesBody: false, steps };
 }

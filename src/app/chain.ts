@@ -35,11 +35,11 @@ import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import { ROUTES } from '../routes.ts';
-import type { StepName } from '../routes.ts';
+import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
-import { authenticateStep } from '../steps/authenticate.ts';
-import type { AddressBound } from '../steps/authenticate.ts';
+import { authenticateBodyKeyStep, authenticateStep } from '../steps/authenticate.ts';
+import type { AddressBound, AuthenticateOptions } from '../steps/authenticate.ts';
 import { identifyBy, identifyStep } from '../steps/identify.ts';
 import { AddressLimit } from '../runtime/unknown-key-limit.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
@@ -147,14 +147,23 @@ function translateOptions({ engine, glossaries, languages, live, now, log }: Cha
   };
 }
 
-function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName, Step>> {
+function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
   const { store, keys, metrics, languages, now } = parts;
   const onShed: OnShed = (reason) => metrics.shed(reason);
+  const authentication: AuthenticateOptions = {
+    cache: keys,
+    ledger: store.ledger,
+    rateLimitHeaders: config.limits.rateLimitHeaders,
+    now,
+    bound: addressBoundOf(config, now),
+    onRefused: (checked) => metrics.admission(checked),
+  };
   return {
     'access-log': accessLogStep({ log: observed(parts), now, client: clientReaderOf(config) }),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
-    authenticate: authenticateStep({ directory: keys, now, bound: addressBoundOf(config, now) }),
+    authenticate: authenticateStep(authentication),
+    'authenticate-body-key': authenticateBodyKeyStep(authentication),
     'team-shed': teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
     read: readStep(languages, config.limits.bodyBytes, parts.can.glossaries),
     admit: admitStep({

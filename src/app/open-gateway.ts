@@ -2,6 +2,8 @@
 import type { Config } from '../config/config.ts';
 import { Gateway } from '../core/gateway.ts';
 import { Router } from '../core/router.ts';
+import { OVERLOADED } from '../domain/refusals.ts';
+import { keyOwnerSlot } from '../domain/slots.ts';
 import type { Log } from '../ports/log.ts';
 import type { Chains } from './chain.ts';
 
@@ -19,6 +21,8 @@ export function openGateway(config: Config, { routes, around }: Chains, log: Log
     newId,
     now,
     requestMs: config.limits.requestMs,
+    // By key and not by team: with a revoked one nobody takes from the others of its team.
+    unfinished: { max: config.limits.concurrency, callerOf: (x) => x.get(keyOwnerSlot)?.keyId ?? '', refusal: OVERLOADED },
     reportBug: (x, where, error) => log.error('a bug', { request_id: x.id, where, reason: nameOf(error) }),
   });
 }

@@ -31,6 +31,9 @@ export type Body = Uint8Array | 'none' | 'too_large';
  */
 export type Handed = 'written' | 'held' | 'gone';
 
+/** A longer body is read, and looked at, only when the caller is known to be one who may send it. */
+export const LONG_BODY_BYTES = 32_768;
+
 /** The caller's end: where answers go, and where a body comes from that is read as it comes. */
 export interface Sink {
   /** This or `stream` is called at most once per exchange, never after the caller has gone. Only a reply is ever held. */
@@ -86,6 +89,12 @@ export class Exchange implements Cancellation {
   /** The one variable path segment of the route, if it has one. */
   pathParameter = '';
   body: Body = 'none';
+  /** The route takes a body, and not all of it has come. */
+  bodyDue: boolean;
+  /** More than `LONG_BODY_BYTES` of it are announced or have come. */
+  longBody = false;
+  /** All caller steps have run, and the body has come: what `Step.enter` acquires is held. */
+  entered = false;
   /** Steps `0 .. reached-1` have been started; their `settle` has to be called. */
   reached = 0;
   /** A step has answered with a promise or `LATER` and is being waited for. */
@@ -113,6 +122,7 @@ export class Exchange implements Cancellation {
     this.head = head;
     this.sink = sink;
     this.route = route;
+    this.bodyDue = route.takesBody;
     this.startedAtMs = startedAtMs;
     this.#slots = emptySlots.slice();
   }

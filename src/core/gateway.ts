@@ -1,5 +1,5 @@
 // The core's interface for listeners: opens an exchange per request, keeps the deadline, and knows what is in flight.
-import { Exchange } from './exchange.ts';
+import { Exchange, LONG_BODY_BYTES } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
@@ -11,6 +11,8 @@ import { compileRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { Router } from './router.ts';
 import type { Step } from './step.ts';
+import { surplus, UNFINISHED_MS } from './unfinished-bodies.ts';
+import type { UnfinishedBodies } from './unfinished-bodies.ts';
 
 export interface GatewayOptions {
   readonly router: Router;
@@ -23,6 +25,8 @@ export interface GatewayOptions {
   /** From the request's first byte to its answer; after that the request is answered with a failure and cancelled. */
   readonly requestMs: number;
   readonly reportBug: BugReport;
+  /** `undefined`: as many bodies may arrive slowly as there are connections. */
+  readonly unfinished?: UnfinishedBodies;
 }
 
 const DEADLINE_TICK_MS = 250;
@@ -36,6 +40,7 @@ export class Gateway {
   readonly #now: () => number;
   /** As in the options; of a body that is streamed it is the part of its deadline that does not depend on its length. */
   readonly requestMs: number;
+  readonly #unfinished: UnfinishedBodies | undefined;
   readonly #refused: Route;
   readonly #open = new InFlight();
   readonly #ticker: NodeJS.Timeout;
@@ -47,6 +52,7 @@ export class Gateway {
     this.#newId = options.newId;
     this.#now = options.now;
     this.requestMs = options.requestMs;
+    this.#unfinished = options.unfinished;
     this.#refused = compileRoute({ method: '*', path: '*', takesBody: false, steps: options.around }, 'refused');
     this.#pipeline = new Pipeline(options.reportBug, (x) => this.#done(x));
     this.#ticker = setInterval(() => this.#expire(), DEADLINE_TICK_MS);
@@ -59,23 +65,32 @@ export class Gateway {
 
   /**
    * Starts a request. If `outcome` is still open afterwards and the route takes a body, the listener collects it and
-   * calls `body`; until the answer it reports a caller who leaves with `abort`.
+   * calls `body`, or `longBody` before that; until the answer it reports a caller who leaves with `abort`. The chain may be
+   * waiting, to learn who calls, while the body comes. `announcedBytes` is 0 when the body's length is not known.
    */
-  begin(head: RequestHead, sink: Sink): Exchange {
+  begin(head: RequestHead, sink: Sink, announcedBytes = 0): Exchange {
     const { route, parameter } = this.router.match(head.method, head.path);
     const x = new Exchange(this.#newId(), head, sink, route, this.#now());
     x.pathParameter = parameter;
     this.#open.add(x);
-    this.#pipeline.runHead(x);
-    if (x.outcome === undefined && !route.takesBody) this.#pipeline.runBody(x);
+    x.longBody = route.takesBody && announcedBytes > LONG_BODY_BYTES;
+    this.#pipeline.start(x);
     return x;
   }
 
   /** Hands over the complete body, or says why there is none. */
   body(x: Exchange, body: Body): void {
-    if (x.outcome !== undefined) return;
+    if (x.outcome !== undefined || !x.bodyDue) return;
     x.body = body;
-    this.#pipeline.runBody(x);
+    x.bodyDue = false;
+    this.#pipeline.bodyComplete(x);
+  }
+
+  /** More than `LONG_BODY_BYTES` have come of a body whose length was not known. Called before `body`. */
+  longBody(x: Exchange): void {
+    if (x.outcome !== undefined || x.longBody || !x.bodyDue) return;
+    x.longBody = true;
+    this.#pipeline.longBody(x);
   }
 
   /** The caller has gone. What is under way is cancelled; the chain is settled when the waiting step returns. */
@@ -151,6 +166,11 @@ export class Gateway {
     for (const x of this.#open.startedBy(oldest)) {
       if (!x.answered && !x.ownDeadline) this.#giveUp(x);
     }
+    if (this.#unfinished !== undefined && this.#open.size > this.#unfinished.max) this.#boundBodies(this.#unfinished);
+  }
+
+  #boundBodies(unfinished: UnfinishedBodies): void {
+    for (const x of surplus(this.#open.startedBy(this.#now() - UNFINISHED_MS), unfinished)) this.callOff(x, unfinished.refusal);
   }
 
   #giveUp(x: Exchange): void {

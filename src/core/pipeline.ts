@@ -4,6 +4,7 @@ import { CLIENT_CLOSED, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
 import { LATER } from './step.ts';
+import type { Step } from './step.ts';
 
 /** Told of every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
 export type BugReport = (x: Exchange, where: string, error: unknown) => void;
@@ -17,19 +18,56 @@ export class Pipeline implements Driver {
     this.#onDone = onDone;
   }
 
-  /** Runs the head steps; afterwards `x.outcome` tells whether the chain has ended. */
-  runHead(x: Exchange): void {
+  /** Begins a chain; afterwards `x.outcome` tells whether it has ended. */
+  start(x: Exchange): void {
     x.driver = this;
-    this.#drive(x, x.route.headCount);
+    this.#advance(x);
   }
 
-  /** Runs what is left. Called once the body is complete, or at once when the route takes none. */
-  runBody(x: Exchange): void {
-    const steps = x.route.steps;
-    this.#drive(x, steps.length);
-    if (x.outcome === undefined && !x.waiting) {
+  /** The body is complete: runs what has waited for it, unless a step is still being waited for. */
+  bodyComplete(x: Exchange): void {
+    if (!x.waiting) this.#advance(x);
+  }
+
+  /** The body that the chain waits for is a long one. A step that is being waited for, or is still to come, sees that by itself. */
+  longBody(x: Exchange): void {
+    const step = x.route.forLongBody;
+    if (step === undefined || x.waiting || !x.bodyDue) return;
+    let result;
+    try {
+      result = step.longBody!(x);
+    } catch (error) {
+      result = this.bug(x, step.name, error);
+    }
+    if (result !== undefined) this.#stop(x, step, result);
+  }
+
+  /** Goes on: to the first step that needs the body, if that has not come, or to the end. */
+  #advance(x: Exchange): void {
+    const { steps, headCount, entryAt } = x.route;
+    if (!x.entered) {
+      if (!this.#drive(x, headCount) || x.bodyDue || !this.#drive(x, entryAt)) return;
+      x.entered = true;
+      if (!this.#enter(x)) return;
+    }
+    if (this.#drive(x, steps.length)) {
       this.#finish(x, this.bug(x, x.route.name, new Error('the chain ended without an answer')));
     }
+  }
+
+  #enter(x: Exchange): boolean {
+    for (const step of x.route.entering) {
+      let outcome;
+      try {
+        outcome = step.enter!(x);
+      } catch (error) {
+        outcome = this.bug(x, step.name, error);
+      }
+      if (outcome === undefined) continue;
+      this.#finish(x, outcome);
+      return false;
+    }
+    return true;
   }
 
   /** Ends a chain that is not running a step: waiting for its body, or refused before its first step. */
@@ -37,7 +75,8 @@ export class Pipeline implements Driver {
     if (x.outcome === undefined) this.#finish(x, outcome);
   }
 
-  #drive(x: Exchange, until: number): void {
+  /** Whether all steps before `until` have run and the chain goes on; otherwise it has ended or waits. */
+  #drive(x: Exchange, until: number): boolean {
     const steps = x.route.steps;
     while (x.reached < until) {
       const step = steps[x.reached]!;
@@ -49,17 +88,16 @@ export class Pipeline implements Driver {
         result = this.bug(x, step.name, error);
       }
       if (result === undefined) continue;
-      if (result === LATER) {
-        x.waiting = true;
-        return;
-      }
-      if (result instanceof Promise) {
-        this.#wait(x, step.name, result);
-        return;
-      }
-      this.#finish(x, result);
-      return;
+      this.#stop(x, step, result);
+      return false;
     }
+    return true;
+  }
+
+  #stop(x: Exchange, step: Step, result: Outcome | Promise<Outcome | undefined> | typeof LATER): void {
+    if (result === LATER) x.waiting = true;
+    else if (result instanceof Promise) this.#wait(x, step.name, result);
+    else this.#finish(x, result);
   }
 
   #wait(x: Exchange, stepName: string, pending: Promise<Outcome | undefined>): void {
@@ -87,7 +125,7 @@ export class Pipeline implements Driver {
       if (outcome?.kind === 'stream') outcome.body.cancel();
       this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
     } else if (outcome !== undefined) this.#finish(x, outcome);
-    else this.runBody(x);
+    else this.#advance(x);
   }
 
   #finish(x: Exchange, outcome: Outcome): void {

@@ -1,6 +1,6 @@
 // A route: a method, a path and the fixed array of steps that answers it.
 import type { ProblemForm } from './problem.ts';
-import type { Step } from './step.ts';
+import type { CallerStep, Step } from './step.ts';
 
 interface RouteBase {
   readonly method: string;
@@ -26,8 +26,13 @@ export interface RouteSpec extends RouteBase {
 export interface Route extends RouteSpec {
   /** `METHOD path`, for logs and metrics: a fixed set, whatever callers send. */
   readonly name: string;
-  /** Steps before this index are head steps. */
+  /** Steps before this index run without the body. */
   readonly headCount: number;
+  /** Steps before this index find out who calls; then `enter` of those that have it is called. */
+  readonly entryAt: number;
+  readonly entering: readonly Step[];
+  /** What has to know that a body is long. */
+  readonly forLongBody: CallerStep | undefined;
 }
 
 /** `METHOD path`: what logs, metrics and plugins call a route. */
@@ -56,15 +61,26 @@ export function specOf(row: RouteRow, steps: ReadonlyMap<string, Step>): RouteSp
 
 /** Checks the order of a chain once, at boot. Throws with the route's name when it is wrong. */
 export function compileRoute(spec: RouteSpec, name = routeName(spec)): Route {
-  const firstBody = spec.steps.findIndex((step) => step.kind === 'body');
-  const headCount = firstBody === -1 ? spec.steps.length : firstBody;
+  const { steps } = spec;
+  const firstOther = steps.findIndex((step) => step.kind !== 'head');
+  const firstBody = steps.findIndex((step) => step.kind === 'body');
+  const headCount = firstBody === -1 ? steps.length : firstBody;
+  const entryAt = Math.max(headCount, steps.findLastIndex((step) => step.kind === 'caller') + 1);
+  const early = steps.slice(0, headCount);
   const seen = new Set<string>();
-  for (const [index, step] of spec.steps.entries()) {
+  for (const [index, step] of steps.entries()) {
     if (seen.has(step.name)) throw new Error(`route ${name}: two steps are called "${step.name}"`);
     seen.add(step.name);
-    if (step.kind === 'head' && index >= headCount) {
-      throw new Error(`route ${name}: head step "${step.name}" stands behind a body step; head steps come first`);
+    if (step.kind === 'head' && firstOther !== -1 && index > firstOther) {
+      throw new Error(`route ${name}: head step "${step.name}" stands behind a ${steps[firstOther]!.kind} step; head steps come first`);
     }
   }
-  return { ...spec, name, headCount };
+  return {
+    ...spec,
+    name,
+    headCount,
+    entryAt,
+    entering: steps.slice(0, entryAt).filter(({ enter }) => enter !== undefined),
+    forLongBody: early.find((step) => step.kind === 'caller' && step.longBody !== undefined) as CallerStep | undefined,
+  };
 }

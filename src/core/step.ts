@@ -12,13 +12,29 @@ interface StepBase {
    * longer is handed to something that outlives the request. A throw is logged and does not stop the others.
    */
   settle?(x: Exchange, outcome: Outcome): void;
+  /**
+   * Runs once, if the step was started: when all caller steps have run and the body, where the route takes one, has come. What
+   * is acquired here is held by nobody who is unknown or has not sent all. An outcome ends the chain.
+   */
+  enter?(x: Exchange): Outcome | undefined;
 }
 
-/** Decides on the request head alone and cannot wait. */
+/** Decides on the request head alone and cannot wait; stands before all others. */
 export interface HeadStep extends StepBase {
   readonly kind: 'head';
   /** `undefined` goes on; an outcome ends the chain; a throw is a bug and becomes `internal_error`. */
   run(x: Exchange): Outcome | undefined;
+}
+
+/**
+ * Finds out who calls, and whether they may. Where it stands before all body steps it runs before the body is read, which
+ * arrives while it waits; what is refused is refused at the head, and the rest of the body is dropped.
+ */
+export interface CallerStep extends StepBase {
+  readonly kind: 'caller';
+  run(x: Exchange): Outcome | undefined | Promise<Outcome | undefined> | typeof LATER;
+  /** Called behind `run` and before the body is complete, when that turns out to be long (`Exchange.longBody`). Answers as `run` does. */
+  longBody?(x: Exchange): Outcome | undefined | Promise<Outcome | undefined> | typeof LATER;
 }
 
 /**
@@ -32,4 +48,4 @@ export interface BodyStep extends StepBase {
   run(x: Exchange): Outcome | undefined | Promise<Outcome | undefined> | typeof LATER;
 }
 
-export type Step = HeadStep | BodyStep;
+export type Step = HeadStep | CallerStep | BodyStep;

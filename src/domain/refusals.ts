@@ -4,6 +4,7 @@ import { refuse } from '../core/problem.ts';
 import type { Languages } from './languages.ts';
 
 export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
+export const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Create a new one in the dashboard.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
@@ -24,4 +25,20 @@ export function pairNotOffered(sourceLang: string | undefined, targetLang: strin
 export function targetsOffered(sourceLang: string | undefined, languages: Languages, shown = (code: string): string => code): string {
   const targets = languages.targetsFrom(sourceLang).map(({ code }) => shown(code));
   return targets.length === 0 ? 'no target is' : `offered are ${targets.join(', ')}`;
+}
+
+/** What was told last: whoever floods is told the same over and over. */
+let latest: { readonly limit: number; readonly seconds: number; readonly refusal: Refusal } | undefined = undefined;
+
+export function rateLimited(limit: number, retryAfterMs: number): Refusal {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  if (latest?.limit !== limit || latest.seconds !== seconds) latest = { limit, seconds, refusal: tooFast(limit, seconds) };
+  return latest.refusal;
+}
+
+function tooFast(limit: number, seconds: number): Refusal {
+  return refuse('rate_limited', `At most ${limit} requests per second are allowed for this team.`, { limit }, [
+    ['Retry-After', String(seconds)],
+    ['X-RateLimit-Limit', String(limit)],
+  ]);
 }

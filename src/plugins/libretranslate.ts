@@ -6,17 +6,25 @@ import { DOCUMENT } from './libretranslate/libretranslate-document.ts';
 import { languageList } from './libretranslate/language-list.ts';
 import { LibreTranslateOptions } from './libretranslate/libretranslate-options.ts';
 import type { ApiPart, PartSetup } from './facades/api-part.ts';
+import { reserveReadSlot } from './libretranslate/key-and-members.ts';
+import type { ReadSlot } from './libretranslate/key-and-members.ts';
 import { settings } from './libretranslate/settings.ts';
 import { translation } from './libretranslate/translation.ts';
 
 /** What the API is made of: each has its routes and the steps that they name. */
-const PARTS: readonly ((setup: PartSetup<LibreTranslateOptions>) => ApiPart)[] = [translation, detection, languageList, settings];
+const PARTS: readonly ((setup: PartSetup<LibreTranslateOptions>, read: ReadSlot) => ApiPart)[] = [
+  translation,
+  detection,
+  languageList,
+  settings,
+];
 
 export default definePlugin({
   name: 'libretranslate',
   options: LibreTranslateOptions,
   setup(options, host) {
-    const parts = PARTS.map((part) => part({ options, host }));
+    const read = reserveReadSlot(host);
+    const parts = PARTS.map((part) => part({ options, host }, read));
     const routes = parts.flatMap((part) => part.routes);
     const browsers = options.cors ? new BrowserAccess() : undefined;
     return {

@@ -161,11 +161,30 @@ export interface DirectLedger {
   resolve(asked: AskedResolution): void;
 }
 
+/** What is asked before a long body is read. The id is not remembered, and plays no part if it is known. */
+export interface CallerCheck {
+  readonly requestId: string;
+  readonly teamId: string;
+  readonly keyId: string;
+}
+
+/**
+ * Whether an admission at this moment would get as far as the request itself: rules 2 and 3 of `Admission`, in this order.
+ * `admitted` has no reservation: no place is taken, nothing is promised. The last use of a key that is neither unknown nor
+ * revoked is stamped.
+ */
+export type CheckedCaller =
+  | Extract<Admission, { readonly kind: 'key_unknown' | 'key_revoked' | 'rate_limited' }>
+  | { readonly kind: 'admitted'; readonly reservation: undefined }
+  | StoreUnavailable;
+
 export interface Ledger {
   admit(request: AdmissionRequest): Admission | Promise<Admission>;
   /** Tries once. `unavailable` leaves it unknown whether it was run; repeat it by id. */
   resolve(teamId: string, requestId: string, verdict: Verdict): Resolution | Promise<Resolution>;
-  /** The same with callbacks in place of promises, which costs the hot path less. Optional: for stores that answer later. */
+  /** Optional: without it long bodies are read and parsed before the admission judges key and rate. */
+  check?(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
+  /** The two above with callbacks in place of promises, which costs the hot path less. Optional: for stores that answer later. */
   readonly direct?: DirectLedger;
 }
 

@@ -1,5 +1,6 @@
 // The body of one request on a connection: collected for the chain, streamed to a step, or dropped.
 import type { ByteSource } from '../core/byte-stream.ts';
+import { LONG_BODY_BYTES } from '../core/exchange.ts';
 import type { Body } from '../core/exchange.ts';
 import { BodyCollector, DROP_FACTOR } from './body-collector.ts';
 import type { FramingGuard } from './framing.ts';
@@ -23,6 +24,7 @@ export class CallBody {
   #arriving: BodyCollector | undefined = undefined;
   /** `undefined` for one that is chunked. */
   #announcedBytes: number | undefined = undefined;
+  #receivedBytes = 0;
   /** The same body, if a step streams it. */
   #incoming: IncomingBody | undefined = undefined;
 
@@ -51,6 +53,11 @@ export class CallBody {
     if (!chunked && bodyBytes === 0) return;
     this.#arriving = new BodyCollector(this.#bytesMax, bodyBytes);
     if (!chunked) this.#announcedBytes = bodyBytes;
+  }
+
+  /** Whether so much has come that the chain has to be told. */
+  get isLong(): boolean {
+    return this.#receivedBytes > LONG_BODY_BYTES;
   }
 
   /** It is not needed: from now on only its length is counted and its end awaited. */
@@ -85,6 +92,7 @@ export class CallBody {
   add(chunk: Uint8Array, borrowed: boolean): boolean {
     const body = this.#arriving;
     if (body === undefined || this.#incoming?.add(chunk, borrowed) === true) return false;
+    this.#receivedBytes += chunk.byteLength;
     body.add(chunk, borrowed);
     if (!body.exhausted) return false;
     this.#arriving = undefined;

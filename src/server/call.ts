@@ -14,6 +14,8 @@ import type { ResponseMessage, StreamHead } from './response-message.ts';
 
 /** How long an answer that ends the connection waits for a body that is still arriving. */
 const LINGER_MS = 5_000;
+/** How long the rest of a body is read and dropped behind its answer; the library ends one that comes too slowly before that. */
+const DROP_MS = 30_000;
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
@@ -37,6 +39,8 @@ export abstract class Call implements Sink, BodyConnection {
   #streamed: StreamedAnswer | undefined = undefined;
   #held: HeldAnswer | undefined = undefined;
   #linger: NodeJS.Timeout | undefined = undefined;
+  /** The answer is written, and the connection ends when the rest of the body has come. */
+  #dropping = false;
 
   constructor(shared: ListenerState) {
     this.shared = shared;
@@ -45,6 +49,16 @@ export abstract class Call implements Sink, BodyConnection {
 
   /** Writes the answer, all at once; `false` when the connection takes nothing any more. Called at most once, never after `gone`. */
   protected abstract write(answer: ResponseMessage, closes: boolean): boolean;
+
+  /** Whether the library cannot keep the connection behind an answer that is written before the body's end. */
+  protected get bodyBindsConnection(): boolean {
+    return false;
+  }
+
+  /** Writes an answer behind which the body goes on: the connection ends by `cut`. Only where `bodyBindsConnection`. */
+  protected writeBeforeBody(_answer: ResponseMessage): void {
+    throw new Error('this library needs no such answers');
+  }
 
   /** Begins a streamed answer. */
   protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
@@ -93,7 +107,7 @@ export abstract class Call implements Sink, BodyConnection {
   protected begin(head: RequestHead, framing: FramingGuard): void {
     this.#expectBody(head, framing);
     const { gateway } = this.shared;
-    const x = this.#remember(gateway.begin(head, this));
+    const x = this.#remember(gateway.begin(head, this, framing.bodyBytes));
     const wanted = x.outcome === undefined && x.route.takesBody;
     if (!wanted) this.#body.discard();
     else if (!this.#body.pending) gateway.body(x, 'none');
@@ -144,7 +158,9 @@ export abstract class Call implements Sink, BodyConnection {
 
   /** A piece of the body. `borrowed`: its memory is gone when this returns. */
   protected receive(chunk: Uint8Array, borrowed: boolean): void {
-    if (this.#state !== 'gone' && this.#body.add(chunk, borrowed)) this.#bodyOver('too_large');
+    if (this.#state === 'gone') return;
+    if (this.#body.add(chunk, borrowed)) this.#bodyOver('too_large');
+    else if (this.#body.isLong && this.#exchange?.longBody === false) this.shared.gateway.longBody(this.#exchange);
   }
 
   protected bodyComplete(): void {
@@ -154,6 +170,7 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   #bodyOver(body: Body): void {
+    if (this.#dropping) return this.#endDropping();
     const x = this.#exchange;
     if (body === 'too_large') this.#closes = true;
     if (this.#held !== undefined) this.#releaseSoon();
@@ -178,9 +195,32 @@ export abstract class Call implements Sink, BodyConnection {
     const answer = compose(outcome, x, this.shared.problems);
     const { draining } = this.shared;
     if (this.#body.cancelRest()) this.#closes = true;
+    // What has come is not looked at any more, and what comes is dropped.
+    this.#body.discard();
     if (x.closeAfter && !this.#refusing) return this.#finish(answer, true);
+    if (this.#body.pending && this.bodyBindsConnection && !this.#refusing) return this.#answerAndDrop(answer);
     if (this.#closes || (draining && this.#body.pending)) return this.#hold(answer, x, outcome);
     return this.#finish(answer, false);
+  }
+
+  /** A caller may read the answer at once, or when all is sent. */
+  #answerAndDrop(answer: ResponseMessage): Handed {
+    this.#closes = this.#dropping = true;
+    this.#state = 'ended';
+    if (this.shared.draining) this.shared.lastAnswers++;
+    this.writeBeforeBody(answer);
+    this.#exchange = undefined;
+    this.#linger = setTimeout(() => this.#endDropping(), DROP_MS);
+    return 'written';
+  }
+
+  /** Not while the library is handing over a piece. */
+  #endDropping(): void {
+    clearTimeout(this.#linger);
+    setImmediate(() => {
+      if (this.#dropping) this.cut();
+      this.#dropping = false;
+    });
   }
 
   /** Only after the whole request: callers read when they have written, and uWS keeps either a body or an answer going, not both. */
@@ -253,6 +293,8 @@ export abstract class Call implements Sink, BodyConnection {
   /** The caller has gone, or the connection was cut. */
   gone(): void {
     if (this.#state === 'streaming') return this.#streamed?.gone();
+    if (this.#dropping) clearTimeout(this.#linger);
+    this.#dropping = false;
     if (this.#state !== 'open') return;
     this.#state = 'gone';
     this.#body.drop();

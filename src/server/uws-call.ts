@@ -33,6 +33,8 @@ export class UwsCall extends Call {
   #corked = true;
   /** We have to write `Connection: close`: to an answer that closes the library adds it, except where the request has said it. */
   #closeUnsaid = false;
+  /** The library hands the body over. */
+  #readsBody = false;
   /** When the library's timer for a body was last begun. */
   #armedAtMs = 0;
 
@@ -71,7 +73,10 @@ export class UwsCall extends Call {
     this.begin(head, framing);
     // `onData` only if the body's end is awaited: with it the library stops the connection's timer there, also after an answer.
     if (!this.awaitsBody) this.passOverBody();
-    else if (framing.chunked || framing.bodyBytes > 0) this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
+    else if (framing.chunked || framing.bodyBytes > 0) {
+      this.#readsBody = true;
+      this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
+    }
   }
 
   #data(chunk: ArrayBuffer, isLast: boolean): void {
@@ -109,6 +114,27 @@ export class UwsCall extends Call {
     if (closes && this.#closeUnsaid) res.writeHeader('Connection', 'close');
     if (this.head.method === 'HEAD' || answer.contentType === undefined) this.#endEmpty(answer, closes);
     else res.end(answer.body, closes);
+  }
+
+  /** After the last piece of a body that it hands over the library has no timer running: the connection would be kept for ever. */
+  protected override get bodyBindsConnection(): boolean {
+    return this.#readsBody;
+  }
+
+  /**
+   * As one field that goes on into the body: to the library the answer is not complete, so that the connection stays ours to
+   * close, and is closed by it if anything but the body comes. The line break that it adds is counted as the body's last bytes.
+   */
+  protected override writeBeforeBody(answer: ResponseMessage): void {
+    const write = (): void => {
+      const { body, contentType, ...head } = answer;
+      const text = contentType === undefined ? '' : body;
+      const type = contentType === undefined ? '' : `Content-Type: ${contentType}\r\n`;
+      this.#putHead({ ...head, contentType: undefined }, true);
+      this.#res.writeHeader('Connection', `close\r\n${type}Content-Length: ${Buffer.byteLength(text) + 2}\r\n\r\n${text}`);
+    };
+    if (this.#corked) write();
+    else this.#res.cork(write);
   }
 
   #putHead(answer: Omit<ResponseMessage, 'body'>, closes: boolean): void {

@@ -2,7 +2,7 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { NO_HEADERS } from '../core/outcome.ts';
-import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
+import type { HeaderList, Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { LATER } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
@@ -11,7 +11,7 @@ import type { Charge } from '../domain/charge.ts';
 import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
-import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { GLOSSARY_MISMATCH, KEY_REVOKED, NO_SUCH_GLOSSARY, rateLimited, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, AskedAdmission, GlossaryReference, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
@@ -30,7 +30,6 @@ export interface AdmitOptions {
 }
 
 const reservationSlot = reserveSlot<Reservation>('reservation');
-const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Create a new one in the dashboard.');
 
 export function admitStep(options: AdmitOptions): BodyStep {
   const { ledger, settlements, now } = options;
@@ -169,22 +168,6 @@ function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
         currency: admission.currency,
       });
   }
-}
-
-/** What was told last: whoever floods is told the same over and over. */
-let latest: { readonly limit: number; readonly seconds: number; readonly refusal: Refusal } | undefined = undefined;
-
-function rateLimited(limit: number, retryAfterMs: number): Refusal {
-  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  if (latest?.limit !== limit || latest.seconds !== seconds) latest = { limit, seconds, refusal: tooFast(limit, seconds) };
-  return latest.refusal;
-}
-
-function tooFast(limit: number, seconds: number): Refusal {
-  return refuse('rate_limited', `At most ${limit} requests per second are allowed for this team.`, { limit }, [
-    ['Retry-After', String(seconds)],
-    ['X-RateLimit-Limit', String(limit)],
-  ]);
 }
 
 function textTooLong(maxCharacters: number, characters: number): Outcome {

@@ -1,13 +1,16 @@
-// Looks up whose key it is, when it was not seen before.
+// Finds out whose key it is, and before a long body is read, whether key and rate are good.
+import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import type { BodyStep } from '../core/step.ts';
+import type { CallerStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
+import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
+import { KEY_REVOKED, rateLimited, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
-import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { KeyDirectory, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
+import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
+import type { CheckedCaller, Ledger } from '../ports/ledger.ts';
 
 /** A bound on the unknown keys of one address, and how a request's address is read. */
 export interface AddressBound {
@@ -16,41 +19,101 @@ export interface AddressBound {
 }
 
 export interface AuthenticateOptions {
-  readonly directory: KeyDirectory;
+  readonly cache: KeyCache;
+  readonly ledger: Pick<Ledger, 'check'>;
+  /** Whether answers say how the team's request rate stands. */
+  readonly rateLimitHeaders: boolean;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** `undefined`: addresses may send as many unknown keys as they like. */
   readonly bound?: AddressBound | undefined;
+  /** Told of every check that ends a request. */
+  readonly onRefused: (checked: CheckedCaller) => void;
 }
 
 /** 503, not 401: among the keys of such an address there may be a good one that this process has not seen yet. */
 const TOO_MANY_UNKNOWN = refuse('service_unavailable', 'Too many unknown keys came from this address within a minute; try again later.');
 
-export function authenticateStep({ directory, now, bound }: AuthenticateOptions): BodyStep {
+/** The store has been asked, or cannot be. */
+const checkedSlot = reserveSlot<true>('key and rate checked');
+
+type Ended = Outcome | undefined;
+
+export function authenticateStep(options: AuthenticateOptions): CallerStep {
   return {
-    kind: 'body',
-    name: 'authenticate',
+    ...authentication('authenticate', options),
+    longBody: (x) => (x.get(keyOwnerSlot) === undefined ? undefined : check(x, options)),
+  };
+}
+
+/** For a key that only the body says: stands behind the step that has found it. `authenticate` stands before the body as ever. */
+export function authenticateBodyKeyStep(options: AuthenticateOptions): CallerStep {
+  return authentication('authenticate-body-key', options);
+}
+
+function authentication(name: string, options: AuthenticateOptions): CallerStep {
+  const { cache, now, bound } = options;
+  return {
+    kind: 'caller',
+    name,
     ...(bound === undefined ? {} : { headers: bound.client.headers }),
     run(x) {
-      if (x.get(keyOwnerSlot) !== undefined) return undefined;
+      if (x.get(keyOwnerSlot) !== undefined) return x.longBody ? check(x, options) : undefined;
+      // A later step takes the key from the body, or there is none and every step that needs an owner says so.
+      if (x.bodyDue && x.get(keyDigestSlot) === undefined) return undefined;
       if (bound?.limit.reached(bound.client.read(x.head.headers)) === true) return TOO_MANY_UNKNOWN;
       const startedAtMs = now();
-      const found = directory.find(x.need(keyDigestSlot));
-      if (!(found instanceof Promise)) return recognise(x, found, bound);
+      const found = cache.find(x.need(keyDigestSlot));
+      if (!(found instanceof Promise)) return recognise(x, found, options);
       return found.then((answer) => {
         x.need(requestStatsSlot).storeMs += now() - startedAtMs;
-        return recognise(x, answer, bound);
+        return recognise(x, answer, options);
       });
     },
   };
 }
 
-function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, bound: AddressBound | undefined): Outcome | undefined {
+function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, options: AuthenticateOptions): Ended | Promise<Ended> {
   if (found === undefined) {
+    const { bound } = options;
     bound?.limit.add(bound.client.read(x.head.headers));
     return UNKNOWN_KEY;
   }
   if ('kind' in found) return STORE_UNAVAILABLE;
   x.set(keyOwnerSlot, found);
-  return undefined;
+  return x.longBody ? check(x, options) : undefined;
+}
+
+/** Has the store judge key and rate, so that a long body of a revoked key, or of a team that is too fast, is neither kept nor parsed. */
+function check(x: Exchange, options: AuthenticateOptions): Ended | Promise<Ended> {
+  const { ledger, now } = options;
+  if (ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
+  x.set(checkedSlot, true);
+  const { teamId, keyId } = x.need(keyOwnerSlot);
+  const startedAtMs = now();
+  const checked = ledger.check({ requestId: x.id, teamId, keyId });
+  if (!(checked instanceof Promise)) return refusalOf(x, checked, options);
+  return checked.then((answer) => {
+    x.need(requestStatsSlot).storeMs += now() - startedAtMs;
+    return refusalOf(x, answer, options);
+  });
+}
+
+function refusalOf(x: Exchange, checked: CheckedCaller, options: AuthenticateOptions): Ended {
+  if (checked.kind === 'admitted') return undefined;
+  options.onRefused(checked);
+  switch (checked.kind) {
+    case 'unavailable':
+      return STORE_UNAVAILABLE;
+    case 'key_unknown':
+      options.cache.forget(x.need(keyDigestSlot));
+      return UNKNOWN_KEY;
+    case 'key_revoked':
+      return KEY_REVOKED;
+    case 'rate_limited': {
+      const { limit, retryAfterMs } = checked;
+      if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(limit, 0)];
+      return rateLimited(limit, retryAfterMs);
+    }
+  }
 }

@@ -5,6 +5,7 @@ import { collector } from './cases.ts';
 import type { AddCase, ContractCase } from './cases.ts';
 import { MovableClock, START_MS } from './movable-clock.ts';
 import { admissionContract } from './store/admission-contract.ts';
+import { checkContract } from './store/check-contract.ts';
 import { clockContract } from './store/clock-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
@@ -35,6 +36,7 @@ export interface StoreContract {
 
 const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, subject: Subject) => void }[] = [
   { title: 'admission: order of checks', part: admissionContract },
+  { title: 'key and rate before a long body', part: checkContract },
   { title: 'request rate', part: rateContract },
   { title: 'the request rate as it is reported', part: rateReportContract },
   { title: 'a clock that steps back', part: clockContract },

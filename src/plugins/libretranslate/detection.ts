@@ -5,7 +5,8 @@ import type { BodyStep, Detected, Exchange, GatewayServices, Outcome, Refusal, R
 import type { Members } from '../facades/members.ts';
 import { theirCode } from './codes.ts';
 import { ApiKey, BODY_TYPES } from './libretranslate-document.ts';
-import { readKeyAndMembers } from './key-and-members.ts';
+import { AUTHENTICATED, readParameters } from './key-and-members.ts';
+import type { ReadSlot } from './key-and-members.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { LibreTranslateOptions } from './libretranslate-options.ts';
@@ -39,7 +40,7 @@ const DOC: RouteDoc = {
   problems: ['text_too_long', 'engine_unavailable'],
 };
 
-export function detection({ options, host }: PartSetup<LibreTranslateOptions>): ApiPart {
+export function detection({ host }: PartSetup<LibreTranslateOptions>, read: ReadSlot): ApiPart {
   const slot = host.reserveSlot<string>('text to detect');
   return {
     routes: [
@@ -47,18 +48,13 @@ export function detection({ options, host }: PartSetup<LibreTranslateOptions>): 
         method: 'POST',
         path: '/detect',
         takesBody: true,
-        steps: ['access-log', 'shed', 'libretranslate-read-text', 'authenticate', 'team-shed', 'admit', 'libretranslate-detect'],
+        steps: [...AUTHENTICATED, 'libretranslate-read-text', 'admit', 'libretranslate-detect'],
         problemForm: PROBLEM_FORM,
         doc: DOC,
       },
     ],
     steps: (services) => [
-      readKeyAndMembers({
-        name: 'libretranslate-read-text',
-        services,
-        keyInBody: options.api_key_in_body,
-        take: (x, members) => take(x, members, services, slot),
-      }),
+      readParameters('libretranslate-read-text', services, read, (x, members) => take(x, members, services, slot)),
       detectStep(services, slot),
     ],
   };

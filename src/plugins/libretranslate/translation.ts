@@ -4,7 +4,8 @@ import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, Slot, Trans
 import type { Members } from '../facades/members.ts';
 import { theirCode } from './codes.ts';
 import { deepLXAnswer, isDeepLX, judgeDeepLX } from './deeplx.ts';
-import { readKeyAndMembers } from './key-and-members.ts';
+import { AUTHENTICATED, keySteps, readParameters } from './key-and-members.ts';
+import type { ReadSlot } from './key-and-members.ts';
 import { withLineFeeds } from './line-feeds.ts';
 import type { LibreTranslateOptions } from './libretranslate-options.ts';
 import type { Order } from './order.ts';
@@ -16,7 +17,7 @@ import { TRANSLATION_DOC } from './translation-doc.ts';
 /** Engines report a language without a confidence; it is the one that they translated from. */
 export const CONFIDENCE = 100;
 
-export function translation({ options, host }: PartSetup<LibreTranslateOptions>): ApiPart {
+export function translation({ options, host }: PartSetup<LibreTranslateOptions>, read: ReadSlot): ApiPart {
   const slot = host.reserveSlot<Order>('translation');
   return {
     routes: [
@@ -24,22 +25,23 @@ export function translation({ options, host }: PartSetup<LibreTranslateOptions>)
         method: 'POST',
         path: '/translate',
         takesBody: true,
-        steps: ['access-log', 'shed', 'libretranslate-read', 'authenticate', 'team-shed', 'admit', 'libretranslate-translate'],
+        steps: [...AUTHENTICATED, 'libretranslate-read', 'admit', 'libretranslate-translate'],
         problemForm: PROBLEM_FORM,
         doc: TRANSLATION_DOC,
       },
     ],
-    steps: (services) => [readStep(services, slot, options), translateStep(services, slot)],
+    steps: (services) => [
+      ...keySteps(services, options.api_key_in_body, read),
+      readStep(services, slot, options, read),
+      translateStep(services, slot),
+    ],
   };
 }
 
-function readStep(services: GatewayServices, slot: Slot<Order>, options: LibreTranslateOptions): BodyStep {
-  return readKeyAndMembers({
-    name: 'libretranslate-read',
-    services,
-    keyInBody: options.api_key_in_body,
-    take: (x, members) => take(x, withLineFeeds(x.head.headers, members), services, slot, options),
-  });
+function readStep(services: GatewayServices, slot: Slot<Order>, options: LibreTranslateOptions, read: ReadSlot): BodyStep {
+  return readParameters('libretranslate-read', services, read, (x, members) =>
+    take(x, withLineFeeds(x.head.headers, members), services, slot, options),
+  );
 }
 
 function take(

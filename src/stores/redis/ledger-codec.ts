@@ -1,5 +1,5 @@
 // The ledger's operations on their way to Redis, as bytes. Besides lua/call.lua, only here is their form known.
-import type { AdmissionRequest, Verdict } from '../../ports/ledger.ts';
+import type { AdmissionRequest, CallerCheck, Verdict } from '../../ports/ledger.ts';
 import type { Offer } from './period-offer.ts';
 import { languagePair } from './glossary-record.ts';
 import { ID_BYTES_MAX, writeRequestId } from './request-id-bytes.ts';
@@ -9,11 +9,21 @@ export interface Settlement {
   readonly verdict: Verdict;
 }
 
+/** An admission, or one that stops behind key and rate and changes nothing but the key's last use. */
+export interface CodedAdmission extends AdmissionRequest {
+  readonly isCheck?: true;
+}
+
+/** A check on its way: it shares an admission's form, its call and its repetitions. */
+export function asAdmission(check: CallerCheck): CodedAdmission {
+  return { ...check, characters: undefined, reserve: false, leaseMs: 0, glossary: undefined, isCheck: true };
+}
+
 /** What one team is asked. */
 export interface TeamOperations {
   /** Bounds of its next period, when it has asked for them. */
   readonly offer: Offer | undefined;
-  readonly operations: readonly (AdmissionRequest | Settlement)[];
+  readonly operations: readonly (CodedAdmission | Settlement)[];
 }
 
 const COMMIT = 1;
@@ -24,6 +34,7 @@ const TELLS_RATE = 8;
 const HAS_GLOSSARY = 16;
 const HAS_CHARACTERS = 32;
 const BY_BASE = 64;
+const IS_CHECK = 128;
 
 const HEAD_BYTES = 16;
 const TEAM_BYTES = 27;
@@ -79,19 +90,20 @@ function writeOffer(call: Buffer, numbers: DataView, at: number, offer: Offer | 
   return writeText(call, at + 25, offer.length);
 }
 
-function writeOperation(call: Buffer, numbers: DataView, at: number, operation: AdmissionRequest | Settlement): number {
+function writeOperation(call: Buffer, numbers: DataView, at: number, operation: CodedAdmission | Settlement): number {
   let next = writeRequestId(call, at, operation.requestId);
   if ('verdict' in operation) {
     call[next] = operation.verdict === 'commit' ? COMMIT : RELEASE;
     return next + 1;
   }
-  const { keyId, characters, reserve, reportRate, glossary, leaseMs } = operation;
+  const { keyId, characters, reserve, reportRate, glossary, leaseMs, isCheck } = operation;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
   if (reportRate === true) what += TELLS_RATE;
   if (glossary !== undefined) what += HAS_GLOSSARY;
   if (glossary?.byBase === true) what += BY_BASE;
   if (characters !== undefined) what += HAS_CHARACTERS;
+  if (isCheck === true) what += IS_CHECK;
   call[next] = what;
   next = writeText(call, next + 1, keyId);
   numbers.setFloat64(next, characters ?? 0);

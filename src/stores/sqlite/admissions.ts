@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import type { DictionaryRecord } from '../../ports/glossary-store.ts';
-import type { Admission, AdmissionRequest, GlossaryReference, Placed } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, GlossaryReference, Placed } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
@@ -47,16 +47,34 @@ export class Admissions {
       return { kind: 'admitted', reservation: { requestId, teamId, characters: known.characters, leaseUntilMs: known.untilMs } };
     }
     if (key === undefined) return { kind: 'key_unknown' };
+    const refusal = this.#callerRefusal(team, key, nowMs);
+    if (refusal !== undefined) return refusal;
+    const answer = this.#judge(request, team, nowMs);
+    this.#note(request, team, key, answer, nowMs, true);
+    return this.#place(request, team, key, answer, nowMs);
+  }
+
+  /** To be run inside a transaction. */
+  check({ teamId, keyId }: CallerCheck, nowMs: number): CheckedCaller {
+    const team = this.#books.team(teamId, keyId);
+    const key = team && this.#books.key(team, keyId);
+    if (team === undefined || key === undefined) return { kind: 'key_unknown' };
+    return this.#callerRefusal(team, key, nowMs) ?? { kind: 'admitted', reservation: undefined };
+  }
+
+  /** What stands against the key or the team's rate. */
+  #callerRefusal(
+    team: TeamBooks,
+    key: KeyBooks,
+    nowMs: number,
+  ): Extract<CheckedCaller, { kind: 'key_revoked' | 'rate_limited' }> | undefined {
     if (key.isRevoked) return { kind: 'key_revoked' };
     this.#stamp(key, nowMs);
     // Written also on a refusal: places that have ended, or were moved, must stay so whatever the clock does next.
     this.#books.touch(team);
     const limit = team.limits.requestsPerSecond;
     const retryAfterMs = team.window.waitMs(limit, nowMs);
-    if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs };
-    const answer = this.#judge(request, team, nowMs);
-    this.#note(request, team, key, answer, nowMs, true);
-    return this.#place(request, team, key, answer, nowMs);
+    return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs } : undefined;
   }
 
   /** The answer to a request that has a place. Changes nothing. */

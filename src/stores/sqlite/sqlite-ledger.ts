@@ -6,6 +6,8 @@ import type {
   AdmissionRequest,
   AskedAdmission,
   AskedResolution,
+  CallerCheck,
+  CheckedCaller,
   DirectLedger,
   Ledger,
   Resolution,
@@ -25,8 +27,10 @@ export interface SqliteLedgerParts {
 
 export class SqliteLedger implements Ledger {
   readonly direct: DirectLedger;
+  readonly #parts: SqliteLedgerParts;
 
   constructor(parts: SqliteLedgerParts) {
+    this.#parts = parts;
     const { group } = parts;
     this.direct = {
       admit: (asked) => group.add(new QueuedAdmission(asked, parts), true),
@@ -37,6 +41,11 @@ export class SqliteLedger implements Ledger {
 
   admit(request: AdmissionRequest): Promise<Admission> {
     return new Promise((answered, failed) => this.direct.admit({ ...request, answered, failed }));
+  }
+
+  check(check: CallerCheck): Promise<CheckedCaller> {
+    const { group, clock, admissions } = this.#parts;
+    return group.run(() => admissions.check(check, clock.nowMs()));
   }
 
   resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {

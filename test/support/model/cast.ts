@@ -1,6 +1,6 @@
 // Who plays in a history: the ids behind the small numbers by which its steps name teams, keys, glossaries and requests.
 import { ulid } from 'ulid';
-import type { AdmissionRequest } from '../../../src/ports/ledger.ts';
+import type { AdmissionRequest, CallerCheck } from '../../../src/ports/ledger.ts';
 import { KEYS, PAIRS, TEAMS } from './history.ts';
 import type { GlossaryUse, Step } from './history.ts';
 
@@ -53,6 +53,11 @@ export class Cast {
       glossary: glossary === undefined ? undefined : this.#reference(team, glossary),
       reportRate,
     };
+  }
+
+  check({ id, key }: Extract<Step, { step: 'check' }>): CallerCheck {
+    const team = id % TEAMS;
+    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key) };
   }
 
   #reference(team: number, { foreign, nthLast, pair, byBase }: GlossaryUse): AdmissionRequest['glossary'] {

@@ -42,6 +42,8 @@ export type Operation =
       readonly glossary: GlossaryUse | undefined;
       readonly reportRate: boolean;
     }
+  /** Asks for key and rate alone, by an id that may be known. */
+  | { readonly step: 'check'; readonly id: number; readonly key: number }
   | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict }
   /** Resolves a reservation that was made, perhaps long ago. */
   | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict }
@@ -127,11 +129,13 @@ const pair = fc.integer({ min: 0, max: PAIRS.length - 1 });
 const nthLast = fc.constantFrom(0, 0, 0, 1, 2);
 const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair, byBase: fc.boolean() });
 
+/** The first key most of the time: revocation must not silence every history. */
+const admitKey = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: key });
+
 const admit = fc.record({
   step: fc.constant('admit' as const),
   id,
-  // The first key most of the time: revocation must not silence every history.
-  key: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: key }),
+  key: admitKey,
   characters: fc.oneof(
     { weight: 5, arbitrary: fc.integer({ min: 1, max: 40 }) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 160 }) },
@@ -145,6 +149,7 @@ const admit = fc.record({
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: admit },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict }) },
   { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
@@ -195,6 +200,10 @@ const busyAdmit = fc.record({
 });
 const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: busyAdmit },
+  {
+    weight: 1,
+    arbitrary: fc.record({ step: fc.constant('check' as const), id: fc.integer({ min: 0, max: IDS - 1 }), key: fc.constant(0) }),
+  },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast, verdict }) },
 );
 const busyStep: fc.Arbitrary<Step> = fc.oneof(

@@ -5,12 +5,15 @@ import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts'
 import type {
   Admission,
   AdmissionRequest,
+  CallerCheck,
+  CheckedCaller,
   GlossaryReference,
   Placed,
   Reservation,
   Resolution,
   Verdict,
 } from '../../../src/ports/ledger.ts';
+import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type {
   BalanceOutOfBounds,
   KeyRecord,
@@ -57,12 +60,8 @@ export class ReferenceAccount {
     const entry = this.#entry(request.requestId);
     if (entry?.kind === 'open') return { kind: 'admitted', reservation: entry.reservation };
     if (entry !== undefined) return { kind: 'repeated' };
-    const key = this.#keys.find((one) => one.keyId === request.keyId);
-    if (key === undefined) return { kind: 'key_unknown' };
-    if (key.status === 'revoked') return { kind: 'key_revoked' };
-    key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
-    const refusal = this.#rateRefusal(nowMs);
-    if (refusal !== undefined) return refusal;
+    const caller = this.#caller(request.keyId, nowMs);
+    if (caller.kind !== 'admitted') return caller;
     this.#places.push(nowMs);
     const answer = this.#judge(request, nowMs);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
@@ -75,6 +74,19 @@ export class ReferenceAccount {
     if (request.reportRate !== true) return answer;
     const limit = this.team.limits.requestsPerSecond;
     return { ...answer, rate: { limit, remaining: limit - this.#places.length } };
+  }
+
+  check({ keyId }: CallerCheck, nowMs: number): CheckedCaller {
+    this.#catchUp(nowMs);
+    return this.#caller(keyId, nowMs);
+  }
+
+  #caller(keyId: string, nowMs: number): Exclude<CheckedCaller, StoreUnavailable> {
+    const key = this.#keys.find((one) => one.keyId === keyId);
+    if (key === undefined) return { kind: 'key_unknown' };
+    if (key.status === 'revoked') return { kind: 'key_revoked' };
+    key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
+    return this.#rateRefusal(nowMs) ?? { kind: 'admitted', reservation: undefined };
   }
 
   resolve(requestId: string, verdict: Verdict, nowMs: number): Resolution {
@@ -159,7 +171,7 @@ export class ReferenceAccount {
     return periodAt(this.#anchorMs, duration, nowMs);
   }
 
-  #rateRefusal(nowMs: number): Admission | undefined {
+  #rateRefusal(nowMs: number): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
     const backMs = Math.max(0, ...this.#places.map((place) => place - nowMs));
     this.#places = this.#places.map((place) => place - backMs).filter((place) => nowMs - place < RATE_WINDOW_MS);
     const limit = this.team.limits.requestsPerSecond;

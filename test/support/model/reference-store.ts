@@ -34,6 +34,7 @@ type FindAccount = (teamId: string) => ReferenceAccount | undefined;
 function ledgerOf(account: FindAccount, clock: Clock): Ledger {
   return {
     admit: (request) => account(request.teamId)?.admit(request, clock.nowMs()) ?? { kind: 'key_unknown' },
+    check: (check) => account(check.teamId)?.check(check, clock.nowMs()) ?? { kind: 'key_unknown' },
     resolve: (teamId, requestId, verdict) => account(teamId)?.resolve(requestId, verdict, clock.nowMs()) ?? { kind: 'absent' },
   };
 }

@@ -2,7 +2,15 @@
 import { ulid } from 'ulid';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  CallerCheck,
+  CheckedCaller,
+  Reservation,
+  Resolution,
+  Verdict,
+} from '../../../src/ports/ledger.ts';
 import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -18,6 +26,7 @@ import { Moments } from './moments.ts';
 
 type Delivery =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest }
+  | { readonly kind: 'check'; readonly check: CallerCheck }
   | { readonly kind: 'resolve'; readonly teamId: string; readonly requestId: string; readonly verdict: Verdict };
 
 /** What a change starts from that finds no glossary. */
@@ -63,6 +72,7 @@ class Replay {
   async #take(step: Step): Promise<void> {
     switch (step.step) {
       case 'admit':
+      case 'check':
       case 'resolve':
       case 'settle':
       case 'redeliver':
@@ -117,7 +127,7 @@ class Replay {
     for (const [index, delivery] of deliveries.entries()) {
       const answer = answers[index];
       if (delivery.kind === 'resolve') this.#moments.resolved(delivery.requestId, this.#clock.nowMs());
-      else await this.#noteAdmission(delivery.request, answer as Admission);
+      else if (delivery.kind === 'admit') await this.#noteAdmission(delivery.request, answer as Admission);
     }
   }
 
@@ -125,6 +135,8 @@ class Replay {
     switch (operation.step) {
       case 'admit':
         return { kind: 'admit', request: this.#cast.request(operation) };
+      case 'check':
+        return { kind: 'check', check: this.#cast.check(operation) };
       case 'resolve':
         return { kind: 'resolve', ...this.#cast.named(operation.id), verdict: operation.verdict };
       case 'settle': {
@@ -231,10 +243,18 @@ class Replay {
 }
 
 function requestIdOf(delivery: Delivery): string {
-  return delivery.kind === 'admit' ? delivery.request.requestId : delivery.requestId;
+  switch (delivery.kind) {
+    case 'admit':
+      return delivery.request.requestId;
+    case 'check':
+      return delivery.check.requestId;
+    case 'resolve':
+      return delivery.requestId;
+  }
 }
 
-async function ask(store: Store, delivery: Delivery): Promise<Admission | Resolution> {
+async function ask(store: Store, delivery: Delivery): Promise<Admission | CheckedCaller | Resolution> {
   if (delivery.kind === 'admit') return store.ledger.admit(delivery.request);
+  if (delivery.kind === 'check') return store.ledger.check!(delivery.check);
   return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict);
 }

@@ -57,6 +57,154 @@ function go(h: Harness): Exchange {
 
 const OK = json('{}');
 
+/** Answers later, when told to. */
+function later(): { readonly run: BodyStep['run']; letGo(outcome?: Outcome): void } {
+  const waiting: Exchange[] = [];
+  return {
+    run: (x) => {
+      waiting.push(x);
+      return LATER;
+    },
+    letGo: (outcome) => waiting.shift()!.resume(() => outcome, undefined),
+  };
+}
+
+describe('steps that find out who calls', () => {
+  const LONG = 32_769;
+  const refusal = refuse('unauthorized', 'no');
+
+  test('run before the body has come, and what they refuse is refused then', () => {
+    const settled: string[] = [];
+    const h = harness([
+      { kind: 'caller', name: 'who', run: () => refusal, settle: () => void settled.push('who') },
+      body('read', () => OK),
+    ]);
+    const x = h.gateway.begin(HEAD, h.sink);
+    expect([h.sent, settled, h.gateway.inFlight]).toEqual([[refusal], ['who'], 0]);
+    h.gateway.body(x, new Uint8Array());
+    expect(h.sent).toEqual([refusal]);
+  });
+
+  test.each(['before', 'after'])('are waited for, and the body %s they have answered', (when) => {
+    const who = later();
+    const h = harness([{ kind: 'caller', name: 'who', run: who.run }, body('read', (x) => json(`"${(x.body as Uint8Array).length}"`))]);
+    const x = h.gateway.begin(HEAD, h.sink);
+    if (when === 'after') who.letGo();
+    expect(h.sent).toEqual([]);
+    h.gateway.body(x, new Uint8Array(3));
+    if (when === 'before') {
+      expect(h.sent).toEqual([]);
+      who.letGo();
+    }
+    expect(h.sent).toEqual([json('"3"')]);
+  });
+
+  test('are told once that a body is long: by its announcement, or while it comes', () => {
+    const seen: string[] = [];
+    const h = harness([
+      { kind: 'caller', name: 'who', run: ({ longBody }) => void seen.push(`run ${longBody}`), longBody: () => void seen.push('long') },
+      body('read', () => OK),
+    ]);
+    const announced = h.gateway.begin(HEAD, h.sink, LONG);
+    h.gateway.longBody(announced);
+    const short = h.gateway.begin(HEAD, h.sink, LONG - 1);
+    const unknown = h.gateway.begin(HEAD, h.sink);
+    h.gateway.longBody(unknown);
+    h.gateway.longBody(unknown);
+    for (const x of [announced, short, unknown]) h.gateway.body(x, new Uint8Array());
+    h.gateway.longBody(short);
+    expect(seen).toEqual(['run true', 'run false', 'run false', 'long']);
+    expect(h.sent).toEqual([OK, OK, OK]);
+  });
+
+  test('may refuse a body that turns out to be long, at once or later; until then what came is kept', () => {
+    const long = later();
+    const h = harness([{ kind: 'caller', name: 'who', run: () => undefined, longBody: long.run }, body('read', () => OK)]);
+    const refused = h.gateway.begin(HEAD, h.sink);
+    h.gateway.longBody(refused);
+    long.letGo(refusal);
+    const good = h.gateway.begin(HEAD, h.sink);
+    h.gateway.longBody(good);
+    h.gateway.body(good, new Uint8Array());
+    expect(h.sent).toEqual([refusal]);
+    long.letGo();
+    expect(h.sent).toEqual([refusal, OK]);
+    expect(h.gateway.inFlight).toBe(0);
+  });
+
+  test('one that throws over a long body is a bug, and an internal_error', () => {
+    const h = harness([
+      {
+        kind: 'caller',
+        name: 'who',
+        run: () => undefined,
+        longBody: () => {
+          throw new Error('secret');
+        },
+      },
+      body('read', () => OK),
+    ]);
+    h.gateway.longBody(h.gateway.begin(HEAD, h.sink));
+    expect(h.bugs).toEqual(['who']);
+    expect(h.sent).toMatchObject([{ problem: { code: 'internal_error' } }]);
+  });
+
+  test('behind them, and with the complete body, comes the entry: held by nobody who is unknown or has not sent all', () => {
+    const who = later();
+    let held = 0;
+    const taken = new Set<Exchange>();
+    const gate: HeadStep = {
+      kind: 'head',
+      name: 'gate',
+      run: () => undefined,
+      enter: (x) => {
+        if (held === 1) return refusal;
+        held++;
+        taken.add(x);
+        return undefined;
+      },
+      settle: (x) => {
+        if (taken.delete(x)) held--;
+      },
+    };
+    const work = later();
+    const h = harness([gate, { kind: 'caller', name: 'who', run: who.run }, body('work', work.run), body('answer', () => OK)]);
+    const [unknown, unfinished, first, second] = Array.from({ length: 4 }, () => h.gateway.begin(HEAD, h.sink)) as [
+      Exchange,
+      Exchange,
+      Exchange,
+      Exchange,
+    ];
+    h.gateway.body(unknown, new Uint8Array());
+    who.letGo(refusal);
+    who.letGo();
+    expect(held).toBe(0);
+    for (const x of [first, second]) {
+      h.gateway.body(x, new Uint8Array());
+      who.letGo();
+    }
+    expect([held, h.sent]).toEqual([1, [refusal, refusal]]);
+    h.gateway.abort(unfinished);
+    work.letGo();
+    expect([held, h.sent.length, h.gateway.inFlight]).toEqual([0, 3, 0]);
+  });
+
+  test('one behind a step that needs the body comes before the entry too', () => {
+    const order: string[] = [];
+    const note = (name: string) => (): undefined => void order.push(name);
+    const h = harness([
+      { kind: 'head', name: 'gate', run: note('gate'), enter: note('enter') },
+      body('key', note('key')),
+      { kind: 'caller', name: 'who', run: note('who') },
+      body('work', () => OK),
+    ]);
+    const x = h.gateway.begin(HEAD, h.sink);
+    expect(order).toEqual(['gate']);
+    h.gateway.body(x, new Uint8Array());
+    expect(order).toEqual(['gate', 'key', 'who', 'enter']);
+  });
+});
+
 describe('the pipeline', () => {
   test('a chain whose links answer at once creates no promise', () => {
     const h = harness([

@@ -85,7 +85,8 @@ end
 
 local function admit(account, i)
   local ids, places, id = account.ids, account.places, op_id[i]
-  local record = ids.records[id]
+  local is_check = has(op_what[i], IS_CHECK)
+  local record = not is_check and ids.records[id]
   if record and record.kind == IS_OPEN then
     return again(record)
   end
@@ -108,6 +109,9 @@ local function admit(account, i)
   use_key_now(account, op_key[i])
   if wait > 0 then
     return rate_limited(places.rate, wait)
+  end
+  if is_check then
+    return ADMITTED
   end
   take_place(places, ids.head, id)
   local told, reservation = judge(account, i)

@@ -3,10 +3,10 @@
 --   `>B` whether bounds of a period follow, `>dddBc0` their start and end, what they are counted from and the period's length;
 --   `>I2` how many operations, and of each:
 --     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of the numbers below;
---     of an admission `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair.
+--     of an admission, and of a check, which ends behind key and rate, `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair.
 -- Operations are kept in parallel arrays, team after team: a table for each would cost more than its work.
 
-local ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE = 2, 4, 8, 16, 32, 64
+local ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK = 2, 4, 8, 16, 32, 64, 128
 local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}

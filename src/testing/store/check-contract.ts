@@ -1,0 +1,87 @@
+// Part of the store contract: key and rate are judged before a long body is read, and nothing is taken by that.
+import { answered } from '../../domain/store-unavailable.ts';
+import type { CallerCheck, CheckedCaller } from '../../ports/ledger.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { newId, teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+const GOOD = { kind: 'admitted', reservation: undefined } as const;
+
+/** A store that has no `check` keeps all of this by having nothing to ask. */
+export function checkContract(it: AddCase, subject: Subject): void {
+  const checks = (name: string, run: () => Promise<void>): void =>
+    it(name, async () => {
+      if (subject.store.ledger.check !== undefined) await run();
+    });
+  const check = async ({ teamId, keyId }: TeamUnderTest, choices: Partial<CallerCheck> = {}): Promise<CheckedCaller> =>
+    subject.store.ledger.check!({ requestId: newId(), teamId, keyId, ...choices });
+
+  checks('it takes no place, however often it is asked', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);
+    await team.touch();
+    for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);
+    expect((await team.touch()).kind).toBe('admitted');
+    expect(await check(team)).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1000 });
+    subject.clock.step(999);
+    expect(await check(team)).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1 });
+    subject.clock.step(1);
+    expect(await check(team)).toEqual(GOOD);
+    expect((await team.touch()).kind).toBe('admitted');
+    expect((await team.touch()).kind).toBe('admitted');
+  });
+
+  checks('it reserves nothing, and its id may be admitted afterwards', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    const requestId = newId();
+    expect(await check(team, { requestId })).toEqual(GOOD);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
+    expect(await team.admit({ requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId, characters: 10 } });
+  });
+
+  checks('an id that is known plays no part', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    const { requestId } = await team.reserve(10);
+    expect(await check(team, { requestId })).toEqual(GOOD);
+    await team.commit(requestId);
+    expect(await check(team, { requestId })).toEqual(GOOD);
+    await team.touch();
+    expect(await check(team, { requestId })).toMatchObject({ kind: 'rate_limited', limit: 2 });
+  });
+
+  checks('an unknown team, an unknown key, the key of another team, and a revoked one are told before the rate', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+    const other = await teamUnderTest(subject.store);
+    await team.touch();
+    expect(await check(team, { teamId: newId() })).toEqual({ kind: 'key_unknown' });
+    expect(await check(team, { keyId: newId() })).toEqual({ kind: 'key_unknown' });
+    expect(await check(team, { keyId: other.keyId })).toEqual({ kind: 'key_unknown' });
+    answered(await subject.store.teams.revokeKey(team.keyId));
+    expect(await check(team)).toEqual({ kind: 'key_revoked' });
+  });
+
+  checks('the last use is stamped, also where the rate refuses, and never that of a revoked key', async () => {
+    const { store, clock } = subject;
+    const team = await teamUnderTest(store, { requestsPerSecond: 1 });
+    const lastUse = async () => answered(await store.teams.listKeys(team.teamId))?.[0]?.lastUsedAtMs;
+    await check(team);
+    expect(await lastUse()).toBe(clock.nowMs());
+    await team.touch();
+    clock.step(7);
+    expect((await check(team)).kind).toBe('rate_limited');
+    const usedAtMs = clock.nowMs();
+    expect(await lastUse()).toBe(usedAtMs);
+    answered(await store.teams.revokeKey(team.keyId));
+    clock.step(7);
+    await check(team);
+    expect(await lastUse()).toBe(usedAtMs);
+  });
+
+  checks('asked together with admissions, it is judged in its place among them', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    const answers = await Promise.all([check(team), team.touch(), check(team), team.touch(), check(team), team.touch()]);
+    expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'admitted', 'admitted', 'rate_limited', 'rate_limited']);
+  });
+}

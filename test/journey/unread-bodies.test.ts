@@ -1,0 +1,165 @@
+// Before a caller is known it costs next to nothing: keys are judged before bodies are read, and a long body only behind key and rate.
+import { expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { onEveryGateway } from '../support/every-gateway.ts';
+import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
+import type { Front } from '../support/fronts.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+
+const PLACES = 4;
+/** Much more than there are places. */
+const MANY = 40;
+const LONG_BYTES = 200_000;
+const ONE_A_SECOND = { ...QUOTA_PLAN, requests_per_second: 1 };
+/** Those whose key is in a field: it can be judged before anything of the body has come. */
+const BY_FIELD: readonly Front[] = FRONTS.map((front) => ({
+  ...front,
+  translation: (key, text) => {
+    const asked = front.translation('', text);
+    return { ...asked, headers: { ...asked.headers, authorization: `Bearer ${key}` } };
+  },
+}));
+
+let drawn = 0;
+/** A key that nobody has, another each time: the cache does not know it. */
+const randomKey = (): string => `la_live_${String(drawn++).padStart(40, 'x')}`;
+/** The head of a request with a body of so many bytes, which does not come. */
+const headOf = (front: Front, key: string, bytes: number): Buffer => {
+  const { body, ...asked } = front.translation(key, ['Hello']);
+  void body;
+  return requestBytes({ ...asked, headers: { ...asked.headers, 'content-length': String(bytes) } });
+};
+const chunkOf = (bytes: number): string => `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n`;
+const chunkedHead = (front: Front, key: string): Buffer => {
+  const { body, ...asked } = front.translation(key, ['Hello']);
+  void body;
+  return requestBytes({ ...asked, headers: { ...asked.headers, 'transfer-encoding': 'chunked' } });
+};
+
+onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }, (setting) => {
+  const open = async (bytes: Buffer): Promise<RawConnection> => {
+    const connection = await RawConnection.open({ port: setting.gateway.port });
+    connection.send(bytes);
+    return connection;
+  };
+  const told = async (bytes: Buffer): Promise<HttpResponse> => {
+    const connection = await open(bytes);
+    const response = await connection.response();
+    connection.destroy();
+    return response;
+  };
+  const translate = (key: string): Promise<HttpResponse> => request({ port: setting.gateway.port, ...V1.translation(key, ['Hello']) });
+
+  test.each(BY_FIELD)('a key that nobody has is refused before its body has come ($name)', async (front) => {
+    const key = randomKey();
+    // The second time the process remembers it.
+    for (let i = 0; i < 2; i++) expect((await told(headOf(front, key, 1000))).status).toBe(front.statuses.unauthorized);
+    expect((await told(headOf(front, randomKey(), LONG_BYTES))).status).toBe(front.statuses.unauthorized);
+  });
+
+  test.each(BY_FIELD)(
+    'the rest of a refused body is read and dropped, and then the connection can be told from one that hangs ($name)',
+    async (front) => {
+      const connection = await open(headOf(front, randomKey(), 100_000));
+      expect((await connection.response()).status).toBe(front.statuses.unauthorized);
+      connection.send(Buffer.alloc(100_000, 0x20));
+      // It either ends or goes on with the next request.
+      connection.send(requestBytes({ path: '/health' }));
+      const next = await connection.response().catch(() => undefined);
+      expect([undefined, 200]).toContain(next?.status);
+      connection.destroy();
+    },
+  );
+
+  test('bodies that never end take no places: of keys that nobody has, of a revoked key and of good ones', async () => {
+    const [good, revoked] = [await setting.gateway.team(), await setting.gateway.team()];
+    // Their owners are cached.
+    expect((await translate(good.key)).status).toBe(200);
+    expect((await translate(revoked.key)).status).toBe(200);
+    answered(await setting.gateway.store.teams.revokeKey(revoked.keyId));
+    const keys = [randomKey, () => revoked.key, () => good.key];
+    const open_ = await Promise.all(Array.from({ length: MANY }, (_none, index) => open(headOf(V1, keys[index % 3]!(), 1000))));
+    for (let i = 0; i < 3; i++) expect((await translate(good.key)).status).toBe(200);
+    for (const connection of open_) connection.destroy();
+  });
+
+  test.each(BY_FIELD)(
+    'a long body of a team that is too fast is refused before it has come, and takes no place of the rate ($name)',
+    async (front) => {
+      const team = await setting.gateway.team(ONE_A_SECOND);
+      let refused: HttpResponse | undefined;
+      // On a busy machine the second may be over.
+      for (let i = 0; i < 50 && refused === undefined; i++) {
+        await request({ port: setting.gateway.port, ...front.translation(team.key, ['Hello']) });
+        const connection = await open(headOf(front, team.key, LONG_BYTES));
+        refused = await Promise.race([
+          connection.response(),
+          request({ port: setting.gateway.port, path: '/health' }).then(() => undefined),
+        ]);
+        refused ??= await Promise.race([
+          connection.response(),
+          new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 300)),
+        ]);
+        connection.destroy();
+      }
+      expect(refused?.status).toBe(front.statuses.rate_limited);
+      expect(refused?.headers['retry-after']).toBe('1');
+      expect(refused?.headers['x-ratelimit-limit']).toBe('1');
+    },
+  );
+
+  test.each(BY_FIELD)('a long body of a revoked key is refused before it has come, announced or not ($name)', async (front) => {
+    const team = await setting.gateway.team();
+    expect((await request({ port: setting.gateway.port, ...front.translation(team.key, ['Hello']) })).status).toBe(200);
+    answered(await setting.gateway.store.teams.revokeKey(team.keyId));
+    expect((await told(headOf(front, team.key, LONG_BYTES))).status).toBe(front.statuses.key_revoked);
+    const connection = await open(Buffer.concat([chunkedHead(front, team.key), Buffer.from(chunkOf(40_000))]));
+    expect((await connection.response()).status).toBe(front.statuses.key_revoked);
+    connection.destroy();
+  });
+
+  test.each(BY_FIELD)('a good long body is translated, whole or in pieces, and counts once ($name)', async (front) => {
+    const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 3 });
+    const asked = front.translation(team.key, ['Hello']);
+    const form = asked.body.startsWith('{') ? asked.body.padEnd(LONG_BYTES, ' ') : asked.body + '&'.repeat(LONG_BYTES);
+    const whole = requestBytes({ ...asked, body: form });
+    expect((await told(whole)).status).toBe(200);
+    const pieces = await RawConnection.open({ port: setting.gateway.port });
+    await pieces.sendPieces([whole.subarray(0, 50_000), whole.subarray(50_000, 100_000), whole.subarray(100_000)], { gapMs: 5 });
+    expect((await pieces.response()).status).toBe(200);
+    pieces.destroy();
+    const length = Buffer.byteLength(form);
+    const chunks = Buffer.concat([chunkedHead(front, team.key), Buffer.from(`${length.toString(16)}\r\n${form}\r\n0\r\n\r\n`)]);
+    expect((await told(chunks)).status).toBe(200);
+    const usage = answered(await setting.gateway.store.teams.standing(team.teamId));
+    expect(usage!.usedCharacters + usage!.heldCharacters).toBe(15);
+  });
+
+  test('a key in a long body is found within its first 64 KiB, and not behind', async () => {
+    const { key } = await setting.gateway.team();
+    const post = async (contentType: string, body: string): Promise<number> =>
+      (await request({ port: setting.gateway.port, method: 'POST', path: '/translate', headers: { 'content-type': contentType }, body }))
+        .status;
+    const json = (filler: number): string => `{"x":"${'a'.repeat(filler)}","q":"Hello","source":"en","target":"de","api_key":"${key}"}`;
+    const form = (filler: number): string => `x=${'a'.repeat(filler)}&q=Hello&source=en&target=de&api_key=${key}&y=1`;
+    const part = (name: string, value: string): string => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+    const parts = (filler: number): string =>
+      `${part('x', 'a'.repeat(filler))}${part('q', 'Hello')}${part('source', 'en')}${part('target', 'de')}${part('api_key', key)}${part('y', '1')}--B--`;
+    for (const [type, body] of [
+      ['application/json', json],
+      ['application/x-www-form-urlencoded', form],
+      ['multipart/form-data; boundary=B', parts],
+    ] as const) {
+      expect([type, await post(type, body(10)), await post(type, body(40_000)), await post(type, body(64_000))]).toEqual([
+        type,
+        200,
+        200,
+        200,
+      ]);
+      expect([type, await post(type, body(66_000))]).toEqual([type, 403]);
+    }
+    expect(await post('application/json', json(40_000).replace(key, randomKey()))).toBe(403);
+  });
+});
