@@ -7,6 +7,7 @@ export function simulated(seeds: number, from = 1): TestRun {
 }
 
 const SIMULATED = simulated(250);
+const UNREAD: TestRun = { file: 'test/journey/unread-bodies.test.ts' };
 const MONEY: TestRun = { file: 'test/unit/domain/money.test.ts' };
 
 /** One edit, which is what most bugs are. */
@@ -41,6 +42,29 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'return characters * (minorPerMillion / 1_000_000) * 1_000_000;',
     MONEY,
   ),
+  bug(
+    'a place is taken before the body has come',
+    'core/pipeline.ts',
+    `x.bodyDue || !this.#drive(x, entryAt)) return;
+      x.entered = true;
+      if (!this.#enter(x)) return;`,
+    `(x.bodyDue && !this.#enter(x)) || x.bodyDue || !this.#drive(x, entryAt)) return;
+      x.entered = true;`,
+    UNREAD,
+    { file: 'test/unit/core/pipeline.test.ts', names: 'steps that find out who calls' },
+  ),
+  bug('a body that is not announced is never long', 'server/call.ts', 'this.#body.isLong && ', 'false && ', UNREAD),
+  bug('an announced body is never long', 'core/gateway.ts', 'announcedBytes > LONG_BODY_BYTES', 'announcedBytes > Infinity', UNREAD),
+  bug(
+    'whoever sends last loses a slow body, not who has most of them',
+    'core/unfinished-bodies.ts',
+    'return [...callers.values()].flatMap((of) => of.slice(share));',
+    'return unfinished.slice(max + share * 0);',
+    { file: 'test/unit/core/unfinished-bodies.test.ts' },
+  ),
+  bug('brackets in a text count as nesting', 'domain/json-cost.ts', 'at = endOfString(bytes, at + 1);', '', {
+    file: 'test/unit/domain/json-cost.test.ts',
+  }),
   bug('no deadline', 'core/gateway.ts', 'if (!x.answered && !x.ownDeadline) this.#giveUp(x);', '', SIMULATED),
   bug(
     'what was given up on is settled as if it had been delivered',

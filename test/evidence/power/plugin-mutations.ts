@@ -38,8 +38,8 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'a broken escape is repaired',
     'domain/form-body.ts',
-    "decodeURIComponent(text.replaceAll('+', ' '))",
-    "new URLSearchParams(`x=${text}`).get('x')!",
+    'decodeURIComponent(pair.slice(equals + 1))',
+    "new URLSearchParams(`x=${pair.slice(equals + 1)}`).get('x')!",
     { file: 'test/unit/domain/form-body.test.ts' },
   ),
 ];

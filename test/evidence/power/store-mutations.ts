@@ -23,7 +23,8 @@ function inSqlite(name: string, file: string, find: string, replace: string, ...
 
 const CONCLUDED = "if (reply.kind === 'reply') this.#conclude(";
 const RESENT = `if (reply.kind === 'unavailable' && reply.cause === 'timeout') this.#send(groups, offer);\n        else ${CONCLUDED}`;
-const WAITS = "if (retryAfterMs > 0) return { kind: 'rate_limited'";
+const CHECKS = 'key and rate before a long body';
+const WAITS = "return retryAfterMs > 0 ? { kind: 'rate_limited'";
 
 const DRIVER: readonly Mutation[] = [
   inRedis('sent again after a timeout', 'ledger-turns.ts', CONCLUDED, RESENT, SIMULATED),
@@ -99,6 +100,7 @@ const FAST: readonly Mutation[] = (
       'answers[i], taken, taken_places[taken + 1] = rate_limited(rate, wait), taken + 1, place_now .. id',
       contract('Redis', 'request rate'),
     ],
+    ['a check takes a place', 'elseif what >= IS_CHECK then', 'elseif what >= 2 * IS_CHECK then', contract('Redis', CHECKS)],
     ['revocation is ignored', 'if active ~= 1 then', 'if active == 2 then', { file: 'test/unit/stores/redis/admission.test.ts' }],
     ['the quota is off by one', 'EXCEEDS_QUOTA then', `used + held + characters > ${LIMIT} + 1 then`, contract('Redis', 'quota')],
     ['open reservations are not counted', 'EXCEEDS_QUOTA then', `used + characters > ${LIMIT} then`, contract('Redis', 'quota')],
@@ -266,6 +268,13 @@ const SQLITE: readonly Mutation[] = [
     WAITS,
     `if (retryAfterMs > 0) team.window.take(nowMs);\n    ${WAITS}`,
     contract('SQLite', 'request rate'),
+  ),
+  inSqlite(
+    'a check is not told of the rate',
+    'admissions.ts',
+    'return this.#callerRefusal(team, key, nowMs) ??',
+    "return (key.isRevoked ? { kind: 'key_revoked' } : undefined) ??",
+    contract('SQLite', CHECKS),
   ),
   inSqlite('revocation is ignored', 'admissions.ts', '!key.isRevoked &&', 'true &&', contract('SQLite', 'keys'), SIMULATED),
   inSqlite(
