@@ -16,6 +16,7 @@ export const EVIDENCE = [
   'http-table',
   'idle',
   'input',
+  'isolation',
   'load',
   'security',
   'simulation',

@@ -80,7 +80,7 @@ export function compileRoute(spec: RouteSpec, name = routeName(spec)): Route {
     name,
     headCount,
     entryAt,
-    entering: steps.slice(0, entryAt).filter(({ enter }) => enter !== undefined),
+    entering: steps.slice(0, entryAt).filter((step) => step.enter !== undefined),
     forLongBody: early.find((step) => step.kind === 'caller' && step.longBody !== undefined) as CallerStep | undefined,
   };
 }

@@ -80,9 +80,9 @@ onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }
     expect((await translate(revoked.key)).status).toBe(200);
     answered(await setting.gateway.store.teams.revokeKey(revoked.keyId));
     const keys = [randomKey, () => revoked.key, () => good.key];
-    const open_ = await Promise.all(Array.from({ length: MANY }, (_none, index) => open(headOf(V1, keys[index % 3]!(), 1000))));
+    const held = await Promise.all(Array.from({ length: MANY }, (_none, index) => open(headOf(V1, keys[index % 3]!(), 1000))));
     for (let i = 0; i < 3; i++) expect((await translate(good.key)).status).toBe(200);
-    for (const connection of open_) connection.destroy();
+    for (const connection of held) connection.destroy();
   });
 
   test.each(BY_FIELD)(

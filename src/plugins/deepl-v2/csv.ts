@@ -64,19 +64,26 @@ export function* csvRows(text: string): Generator<CsvRow | CsvFault, void> {
 export function* textLines(text: string): Generator<{ readonly line: number; readonly text: string }, void> {
   let line = 1;
   let at = 0;
+  // Searches are remembered: most texts have only one of the two.
+  let feed = next(text, '\n', 0);
+  let carriage = next(text, '\r', 0);
   while (at < text.length) {
-    const end = lineEnd(text, at);
-    if (end > at) yield { line, text: text.slice(at, end) };
-    at = end + breakAt(text, end);
+    if (breakAt(text, at) === 0) {
+      if (feed < at) feed = next(text, '\n', at);
+      if (carriage < at) carriage = next(text, '\r', at);
+      const end = Math.min(feed, carriage);
+      yield { line, text: text.slice(at, end) };
+      at = end;
+    }
+    at += breakAt(text, at);
     line++;
   }
 }
 
-/** Where the line ends that holds this place. */
-function lineEnd(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && breakAt(text, at) === 0) at++;
-  return at;
+/** Where the next one is; the end where there is none. */
+function next(text: string, mark: string, from: number): number {
+  const at = text.indexOf(mark, from);
+  return at === -1 ? text.length : at;
 }
 
 /** How long the line end is that begins there; 0 for none. */

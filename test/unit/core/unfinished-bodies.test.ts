@@ -17,9 +17,12 @@ interface Begun {
 
 /** One letter a request, oldest first: whose it is; a capital one has its body, or is being judged. */
 const lost = (letters: string, max: number): string => {
-  const begun = [...letters].map((who): Begun => ({ bodyDue: who >= 'a', waiting: false, answered: false, who }));
+  const begun = letters.split('').map((who): Begun => ({ bodyDue: who >= 'a', waiting: false, answered: false, who }));
   const gone = surplus(begun as unknown as readonly Exchange[], { max, callerOf: (x) => (x as unknown as Begun).who });
-  return [...letters].filter((_letter, index) => gone.includes(begun[index] as unknown as Exchange)).join('');
+  return letters
+    .split('')
+    .filter((_letter, index) => gone.includes(begun[index] as unknown as Exchange))
+    .join('');
 };
 
 describe('of the requests whose bodies arrive', () => {
