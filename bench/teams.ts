@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { digestOf, displayOf, newKey } from '../src/domain/api-key.ts';
 import { ulidSource } from '../src/domain/ulid.ts';
 import type { Store } from '../src/ports/store.ts';
 import { openStore } from '../src/stores/open.ts';
@@ -24,6 +25,8 @@ const { values: flags } = parseArgs({
 });
 const TEAMS = Number(flags.teams);
 const TIMES = Number(flags.times);
+/** A key of the last team. */
+const LEAKED = newKey('live');
 const TOKEN = randomBytes(24).toString('hex');
 const AT_ONCE = 256;
 /** Whoever waits longer for a page wonders whether it works. */
@@ -80,7 +83,13 @@ async function measure(name: string, url: string): Promise<void> {
     const command = ['team', 'list', '--json', '--config', config];
     const all = await timed('lingate team list --json, all of them', () => lingate(command), 3);
     const one = await timed('lingate team show --json, one', () => lingate(['team', 'show', ids[7]!, '--json', '--config', config]), 3);
-    console.log(`${table(name, [...figures, one, all])}\n${await memoryLine(pid, page)}`);
+    const key = await timed('a key by the whole of it', () => keysFound(gateway.opsUrl, { key: LEAKED }, 1), 3);
+    const beginning = await timed(
+      'a key by its first twelve characters',
+      () => keysFound(gateway.opsUrl, { display: displayOf(LEAKED) }),
+      3,
+    );
+    console.log(`${table(name, [...figures, one, all, key, beginning])}\n${await memoryLine(pid, page)}`);
   } finally {
     await gateway.end('SIGTERM');
   }
@@ -116,6 +125,7 @@ async function makeTeams(url: string): Promise<string[]> {
   for (let done = 0; done < TEAMS; done += AT_ONCE) {
     await Promise.all(ids.slice(done, done + AT_ONCE).map((teamId, index) => makeTeam(store, teamId, done + index)));
   }
+  await store.teams.createKey({ ...freshKey(ids.at(-1)!), digest: digestOf(LEAKED), display: displayOf(LEAKED) });
   await store.close();
   return ids;
 }
@@ -131,6 +141,14 @@ async function listed(opsUrl: string, query: string, found = 50): Promise<string
   const { teams, next } = (await response.json()) as { teams: unknown[]; next: string | null };
   if (teams.length !== found) throw new Error(`?${query}: ${teams.length} teams, and not ${found}`);
   return next;
+}
+
+/** Fails when another number of keys came; without one, when none came. */
+async function keysFound(opsUrl: string, search: object, found?: number): Promise<void> {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const response = await fetch(`${opsUrl}/admin/v1/keys/find`, { method: 'POST', headers, body: JSON.stringify(search) });
+  const { keys } = (await response.json()) as { keys: unknown[] };
+  if (found === undefined ? keys.length === 0 : keys.length !== found) throw new Error(`${keys.length} keys, and not ${found ?? 'some'}`);
 }
 
 /** A page of the console with a table of so many rows. */

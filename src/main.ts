@@ -10,6 +10,10 @@ const status = await run(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   env: process.env,
   watched: process.stderr.isTTY,
+  secret: async (prompt) => {
+    const { readSecret } = await import('./cli/secret-input.ts');
+    return readSecret(process.stdin, (text) => process.stderr.write(text), prompt);
+  },
   nowMs: () => Date.now(),
 });
 // A status that was set before, for a bug met on the way, is not overwritten by 0.

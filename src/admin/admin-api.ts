@@ -4,7 +4,7 @@ import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
 import type { Log } from '../ports/log.ts';
-import { headerOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
+import { headerOf, keySearchOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import type { AdminRequest } from './admin-input.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
@@ -16,7 +16,7 @@ import type { Fate } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
 import { NO_KEY, NO_TEAM, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import type { AdminOperations } from './admin-operations.ts';
-import { keyReport, teamReport } from './reports.ts';
+import { foundKeyReport, keyReport, teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
 
 export interface AdminAnswer {
@@ -66,7 +66,8 @@ export class AdminApi {
     if (!('route' in matched)) return this.#problem(matched, requestId);
     const { route, parameter } = matched;
     const key = headerOf(request, 'idempotency-key');
-    if (key === undefined || route.method === 'GET') return this.#run(route, parameter, request, requestId, undefined);
+    if (key === undefined || route.method === 'GET' || route.looksOnly === true)
+      return this.#run(route, parameter, request, requestId, undefined);
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
@@ -173,6 +174,11 @@ export class AdminApi {
           audit: { team_id: key.teamId, key_id: key.keyId },
         })),
       ),
+    findKeys: async ({ body }) => {
+      const search = keySearchOf(body);
+      if ('kind' in search) return search;
+      return done(await this.#options.operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
+    },
     listPlans: () => Promise.resolve({ value: { plans: this.#options.operations.listPlans() } }),
     applyPlan: async ({ parameter }) =>
       done(

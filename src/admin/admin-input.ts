@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import type { TObject } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { holdsKey, matchesDisplay, matchesKeyPattern } from '../domain/api-key.ts';
 import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { jsonFault } from '../domain/json-cost.ts';
@@ -25,6 +26,7 @@ const PAGE_DEFAULT = 50;
 const PAGE_MAX = 200;
 const CURSOR = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 const SEARCH_MAX = 100;
+const WHOLE_KEY = 'holds a key, and an address is no place for one: look for it by POST /admin/v1/keys/find.';
 const NO_PATH = refuse('not_found', 'The admin API has no such path.');
 const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(body)] as const])));
 
@@ -83,6 +85,20 @@ export function nameOf(body: JsonMembers, field: string): string | Refusal {
   return 'fault' in judged ? refuse('validation_error', `${field}: ${judged.fault}.`) : judged.name;
 }
 
+/** What a key is looked for by: never repeated in what is refused. */
+export function keySearchOf({ key, display }: JsonMembers): { readonly key: string } | { readonly display: string } | Refusal {
+  if ((key === undefined) === (display === undefined)) return refuse('validation_error', 'body: must have key or display, one of the two.');
+  if (typeof key === 'string') {
+    if (matchesKeyPattern(key)) return { key };
+    return refuse(
+      'validation_error',
+      'key: must be a whole key, la_live_ or la_test_ and 40 letters and digits; display takes its beginning.',
+    );
+  }
+  if (typeof display === 'string' && matchesDisplay(display)) return { display };
+  return refuse('validation_error', 'display: must be the first twelve characters of a key, for example la_live_Ab3d.');
+}
+
 export function pageOf(query: URLSearchParams): TeamPage | Refusal {
   const limit = query.get('limit') ?? String(PAGE_DEFAULT);
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > PAGE_MAX) {
@@ -93,6 +109,7 @@ export function pageOf(query: URLSearchParams): TeamPage | Refusal {
   const search = query.get('q')?.trim();
   if (search !== undefined && search.length > SEARCH_MAX)
     return refuse('validation_error', `q: may be at most ${SEARCH_MAX} characters long.`);
+  if (search !== undefined && holdsKey(search)) return refuse('validation_error', `q: ${WHOLE_KEY}`);
   return { after: cursor, limit: Number(limit), search: search === '' ? undefined : search };
 }
 

@@ -51,12 +51,12 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
   };
 }
 
-function operationOf({ id, method, summary, path, body, status, answer, query = {} }: AdminRoute): Record<string, unknown> {
+function operationOf({ id, method, summary, path, body, status, answer, looksOnly, query = {} }: AdminRoute): Record<string, unknown> {
   const segment = /\{(\w+)\}/.exec(path)?.[1];
   const parameters = [
     ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),
     ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
-    ...(method === 'GET' ? [] : [IDEMPOTENCY]),
+    ...(method === 'GET' || looksOnly === true ? [] : [IDEMPOTENCY]),
   ];
   return {
     operationId: id,

@@ -8,7 +8,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
-import type { KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
+import type { FoundKey, KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 import { cut, done, ofTeam, oneMore } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, TeamList } from './admin-result.ts';
 import { comparePlan, teamsBehind } from './plan-comparison.ts';
@@ -138,6 +138,12 @@ export class AdminOperations {
     const key = await this.#options.teams.revokeKey(keyId);
     if (key === undefined) return { kind: 'no_such_key', keyId };
     return isUnavailable(key) ? key : done(key, await this.#replicated([key.teamId]));
+  }
+
+  /** By a whole key, or by its first twelve characters. */
+  async findKeys(search: { readonly key: string } | { readonly display: string }): Promise<AdminResult<readonly FoundKey[]>> {
+    const found = await this.#options.teams.findKeys('key' in search ? { digest: digestOf(search.key) } : search);
+    return isUnavailable(found) ? found : done(found);
   }
 
   listPlans(): readonly PlanReport[] {

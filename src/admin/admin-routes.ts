@@ -42,6 +42,16 @@ const replicated = Type.Optional(
       'Whether a replica of the store has it. `false`: it holds now, and a failover may undo it. Left out where the store has no replicas, and where nothing was revoked or paid.',
   }),
 );
+const KeySearchBody = Type.Object(
+  {
+    key: Type.Optional(
+      Type.String({ description: 'A whole key: nothing of it is kept, logged or answered beyond its first twelve characters.' }),
+    ),
+    display: Type.Optional(Type.String({ description: 'The first twelve characters of a key; several keys may share them.' })),
+  },
+  { ...closed, description: 'One of the two.' },
+);
+
 const moment = Type.String({ format: 'date-time' });
 const whole = Type.Integer({ minimum: 0 });
 
@@ -70,6 +80,16 @@ const KeyAnswer = Type.Object({
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
   status: Type.Enum(['active', 'revoked'], { type: 'string' }),
   created_at: moment,
+  last_used_at: Type.Union([moment, Type.Null()]),
+});
+const FoundKeyAnswer = Type.Object({
+  key_id: Type.String(),
+  display: Type.String({ description: "The key's first twelve characters." }),
+  label: Type.String(),
+  mode: Type.Enum(['live', 'test'], { type: 'string' }),
+  status: Type.Enum(['active', 'revoked'], { type: 'string' }),
+  team_id: Type.String(),
+  team_name: Type.String(),
   last_used_at: Type.Union([moment, Type.Null()]),
 });
 const NewKeyAnswer = Type.Object({
@@ -106,6 +126,8 @@ export interface AdminRoute {
   readonly body?: TObject;
   readonly status: 200 | 201;
   readonly answer: TSchema;
+  /** Changes nothing although it is no GET: what it looks for must not stand in an address. */
+  readonly looksOnly?: true;
   /** Query parameters and what they are. */
   readonly query?: Readonly<Record<string, string>>;
 }
@@ -119,6 +141,7 @@ export type AdminRouteId =
   | 'listKeys'
   | 'createKey'
   | 'revokeKey'
+  | 'findKeys'
   | 'listPlans'
   | 'applyPlan'
   | 'live';
@@ -191,6 +214,16 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: 'Revokes a key: no later request with it is let through.',
     status: 200,
     answer: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }), replicated }),
+  },
+  {
+    id: 'findKeys',
+    method: 'POST',
+    path: '/keys/find',
+    summary: 'Whose key it is: by the whole key, or by its first twelve characters. An empty list where no team has such a key.',
+    body: KeySearchBody,
+    status: 200,
+    answer: Type.Object({ keys: Type.Array(FoundKeyAnswer) }),
+    looksOnly: true,
   },
   {
     id: 'listPlans',

@@ -2,7 +2,7 @@
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
-import type { KeyRecord, Team } from '../ports/team-registry.ts';
+import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
 
 export interface TeamReport {
   readonly team_id: string;
@@ -74,6 +74,23 @@ export function keyReport(key: KeyRecord): KeyReport {
     created_at: rfc3339(key.createdAtMs),
     last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
   };
+}
+
+/** A key with the team that it belongs to. */
+export interface FoundKeyReport {
+  readonly key_id: string;
+  readonly display: string;
+  readonly label: string;
+  readonly mode: 'live' | 'test';
+  readonly status: 'active' | 'revoked';
+  readonly team_id: string;
+  readonly team_name: string;
+  readonly last_used_at: string | null;
+}
+
+export function foundKeyReport(key: FoundKey): FoundKeyReport {
+  const { key_id, display, label, mode, status, last_used_at } = keyReport(key);
+  return { key_id, display, label, mode, status, team_id: key.teamId, team_name: key.teamName, last_used_at };
 }
 
 /** A key that was just made; the only time that it is shown whole. */

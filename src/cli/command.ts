@@ -25,6 +25,8 @@ export interface Command {
   readonly about?: string;
   /** Names of the arguments that are no flags; all are required. */
   readonly operands?: readonly string[];
+  /** The switch that takes the place of all operands. */
+  readonly insteadOfOperands?: string;
   /** Its own flags; those that every command takes are added. Names without dashes. */
   readonly flags: Flags;
   /** What the configuration warns of goes to its log instead of standard error. */
@@ -49,6 +51,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `err` is a terminal. */
   readonly watched: boolean;
+  /** What stands on standard input; at a terminal one line, asked for by `prompt` and not shown. */
+  secret(prompt: string): Promise<string>;
   /** Wall clock, for "3 minutes ago". */
   nowMs(): number;
 }

@@ -2,6 +2,7 @@
 import type { Command, LateCommand } from './command.ts';
 import { configCheck } from './commands/config-check.ts';
 import { keyCreate } from './commands/key-create.ts';
+import { keyFind } from './commands/key-find.ts';
 import { keyList } from './commands/key-list.ts';
 import { keyRevoke } from './commands/key-revoke.ts';
 import { openapi } from './commands/openapi.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly (Command | LateCommand)[] = [
   teamUpdate,
   keyCreate,
   keyList,
+  keyFind,
   keyRevoke,
   usage,
   planApply,

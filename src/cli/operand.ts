@@ -1,7 +1,9 @@
-// Checks what people type as ids, names, amounts and modes.
+// Checks what people give as ids, names, amounts and keys.
+import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { judgeRecordName } from '../domain/record-name.ts';
+import type { CommandContext } from './command.ts';
 import { CommandFailure, UsageError } from './failure.ts';
 
 /** A name or label: short and printable. */
@@ -24,4 +26,12 @@ export function readId(kind: 'team' | 'key', value: string, where: string): stri
   const id = canonicalUlid(value);
   if (id === undefined) throw new CommandFailure(`${JSON.stringify(value)} is not a ${kind}'s id; ${where}`);
   return id;
+}
+
+/** A whole key from standard input. What is wrong with it is told without repeating it. */
+export async function readKey({ io }: CommandContext): Promise<string> {
+  const key = await io.secret('Key (it is not shown): ');
+  if (matchesKeyPattern(key)) return key;
+  const wrong = key === '' ? 'there is nothing on standard input' : 'what stands on standard input is no key';
+  throw new CommandFailure(`${wrong}: give one whole key, la_live_ or la_test_ and 40 letters and digits`);
 }

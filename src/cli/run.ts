@@ -2,6 +2,7 @@
 import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import { nearest } from '../config/nearest.ts';
+import { holdsKey } from '../domain/api-key.ts';
 import { readArguments } from './arguments.ts';
 import type { Command, Io, LateCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
@@ -14,6 +15,10 @@ const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
+const KEY_IN_ARGUMENTS =
+  'a key stands on the command line, where the history of the shell and other users of this machine can read it; give it on ' +
+  'standard input: "lingate key find" tells whose it is, "lingate key revoke --stdin" revokes it.';
+
 const HELP = ['--help', '-h', 'help'];
 /** Errors whose message was written for an operator, wherever they come from. */
 const TOLD = ['CommandFailure', 'StoreError', 'ListenError'];
@@ -21,6 +26,11 @@ const TOLD = ['CommandFailure', 'StoreError', 'ListenError'];
 /** Runs one command line. Never rejects: what goes wrong is one line on standard error and a status. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', ...rest] = argv;
+  // Before anything else may repeat it.
+  if (argv.some(holdsKey)) {
+    io.err(`lingate: ${KEY_IN_ARGUMENTS}\n`);
+    return WRONG_USAGE;
+  }
   if (first === '') {
     io.err(helpOfAll(COMMANDS));
     return WRONG_USAGE;

@@ -14,6 +14,9 @@ export interface KeyOwner {
 }
 
 const PATTERN = /^la_(?:live|test)_[A-Za-z0-9]{40}$/;
+const DISPLAY = /^la_(?:live|test)_[A-Za-z0-9]{4}$/;
+/** More of a key than may be shown, in whatever stands around it; short enough that a part of a key, and a mistyped one, is found too. */
+const HELD = /la_(?:live|test)_[A-Za-z0-9]{16}/i;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const RANDOM_LENGTH = 40;
 const DISPLAY_LENGTH = 12;
@@ -21,6 +24,16 @@ const DISPLAY_LENGTH = 12;
 /** Interface, Authentication, rule 5. Says nothing about whether the key exists. */
 export function matchesKeyPattern(value: string): boolean {
   return PATTERN.test(value);
+}
+
+/** Whether it looks like the part of a key that may be shown. */
+export function matchesDisplay(value: string): boolean {
+  return DISPLAY.test(value);
+}
+
+/** Whether a key, or most of one, stands in a text: it must not be repeated to anyone. */
+export function holdsKey(text: string): boolean {
+  return HELD.test(text);
 }
 
 export function digestOf(key: string): KeyDigest {

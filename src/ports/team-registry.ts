@@ -59,6 +59,13 @@ export interface KeyRecord extends Omit<NewKey, 'digest'> {
   readonly lastUsedAtMs: number | undefined;
 }
 
+/** How a key is looked for: by the whole of it, or by its first twelve characters, which several may share. */
+export type KeySearch = { readonly digest: KeyDigest } | { readonly display: string };
+
+export interface FoundKey extends KeyRecord {
+  readonly teamName: string;
+}
+
 /** Settled counts of the current period; open reservations are not in them. */
 export interface Usage {
   readonly team: Team;
@@ -126,6 +133,8 @@ export interface TeamRegistry {
    * second. `undefined` where there is none to wait for. Left out by stores that are never copied.
    */
   replicated?(teamIds: readonly string[]): Promise<boolean | undefined>;
+  /** Revoked ones too; none is an empty list. By `display` all keys may be gone through, in pieces. */
+  findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable>;
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable>;
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable>;
 }

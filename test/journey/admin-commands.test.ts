@@ -20,7 +20,11 @@ interface Row {
   readonly what: string;
   readonly method: string;
   readonly path: (team: Made) => string;
-  readonly body?: unknown;
+  readonly body?: object | ((team: Made) => object);
+  /** Changes nothing although it is no GET. */
+  readonly looksOnly?: true;
+  /** What the command finds on standard input. */
+  readonly stdin?: (team: Made) => string;
   readonly command: (team: Made) => readonly string[];
   /** Members that are drawn anew each time. */
   readonly drawn?: readonly string[];
@@ -130,6 +134,38 @@ const ROWS: readonly Row[] = [
     drawn: ['key_id'],
   },
   {
+    id: 'findKeys',
+    what: 'by its beginning',
+    method: 'POST',
+    path: () => '/keys/find',
+    body: ({ key }) => ({ display: key.slice(0, 12) }),
+    looksOnly: true,
+    command: ({ key }) => ['key', 'find', '--display', key.slice(0, 12)],
+  },
+  {
+    id: 'findKeys',
+    what: 'by the whole of it, revoked and used',
+    method: 'POST',
+    path: () => '/keys/find',
+    body: ({ key }) => ({ key }),
+    looksOnly: true,
+    command: () => ['key', 'find'],
+    stdin: ({ key }) => `${key}\n`,
+    before: async ({ key, keyId }, { translate, revoke }) => {
+      await translate(key);
+      await revoke(keyId);
+    },
+  },
+  {
+    id: 'revokeKey',
+    what: 'by the whole of it',
+    method: 'POST',
+    path: ({ keyId }) => `/keys/${keyId}/revoke`,
+    command: () => ['key', 'revoke', '--stdin'],
+    stdin: ({ key }) => key,
+    drawn: ['key_id'],
+  },
+  {
     id: 'applyPlan',
     what: 'with a team behind it',
     method: 'POST',
@@ -156,8 +192,10 @@ test('every operation of the admin API is in the table', () => {
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
-  const cli = async (args: readonly string[]): Promise<Json> =>
-    parsed(await inProcess([...args, '--json', '--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url], {})) as Json;
+  const cli = async (args: readonly string[], stdin = ''): Promise<Json> => {
+    const where = ['--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url];
+    return parsed(await inProcess([...args, '--json', ...where], {}, stdin)) as Json;
+  };
 
   const make = async (): Promise<Made> => {
     const id = String((await answered('createTeam', call('POST', '/teams', { body: PREPAID })))['team_id']);
@@ -183,15 +221,19 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   const without = (value: Json, drawn: readonly string[] = []): Json =>
     Object.fromEntries(Object.entries(value).map(([name, member]) => [name, drawn.includes(name) ? typeof member : member]));
 
-  test.each(ROWS)('$id $what', async ({ id, method, path, body, command, drawn, before: prepare }) => {
+  test.each(ROWS)('$id $what', async ({ id, method, path, body, looksOnly, command, stdin, drawn, before: prepare }) => {
     const one = await make();
     // What only looks is asked of the same team.
-    const other = method === 'GET' ? one : await make();
+    const looks = method === 'GET' || looksOnly === true;
+    const other = looks ? one : await make();
     for (const made of new Set([one, other])) ownerOf.set(made.key, made.id);
     await prepare?.(one, before);
-    const answer = await answered(id, call(method, path(one), body === undefined ? {} : { body }));
-    if (method !== 'GET') await prepare?.(other, before);
-    const printed = await cli(command(other));
+    const answer = await answered(
+      id,
+      call(method, path(one), body === undefined ? {} : { body: typeof body === 'function' ? body(one) : body }),
+    );
+    if (!looks) await prepare?.(other, before);
+    const printed = await cli(command(other), stdin?.(other));
     // A list that is one page ends with it; the command prints all there is.
     const { next, ...rest } = answer;
     expect(next ?? null).toBeNull();

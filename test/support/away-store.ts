@@ -17,6 +17,7 @@ export const AWAY_TEAMS: TeamRegistry = {
   createKey: answerAway,
   listKeys: answerAway,
   revokeKey: answerAway,
+  findKeys: answerAway,
   usage: answerAway,
   standing: answerAway,
 };

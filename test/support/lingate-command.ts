@@ -17,6 +17,8 @@ export interface Ended {
 export interface Surroundings {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What is on standard input; without it there is none. */
+  readonly input?: string;
   /** Node's own flags. */
   readonly nodeArgs?: readonly string[];
 }
@@ -33,13 +35,13 @@ export async function lingate(args: readonly string[], surroundings: Surrounding
   return { status, stdout, stderr };
 }
 
-function processOf(args: readonly string[], { cwd, env = {}, nodeArgs = [] }: Surroundings) {
-  const where = cwd === undefined ? {} : { cwd };
+function processOf(args: readonly string[], { cwd, env = {}, input, nodeArgs = [] }: Surroundings) {
+  const where = { ...(cwd === undefined ? {} : { cwd }), ...(input === undefined ? {} : { input }) };
   return [OWN_NODE, [...nodeArgs, MAIN, ...args], { ...where, env: { ...bareEnvironment(), ...env } }] as const;
 }
 
 /** The same without a process: for tables of cases, and where only the effect on a store matters. */
-export async function inProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export async function inProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ''): Promise<Ended> {
   let stdout = '';
   let stderr = '';
   const status = await run(args, {
@@ -47,6 +49,7 @@ export async function inProcess(args: readonly string[], env: Readonly<Record<st
     err: (part) => void (stderr += part),
     env,
     watched: false,
+    secret: () => Promise.resolve(stdin.trim()),
     nowMs: () => Date.now(),
   });
   return { status, stdout, stderr };

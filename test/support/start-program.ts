@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** By default output and errors come through pipes, and there is no input. */
   readonly stdio?: StdioOptions;
+  /** What it finds on its standard input. */
+  readonly input?: string;
   /** What this program starts in its turn: a shell, taskset, strace. */
   readonly uses?: readonly Startable[];
 }
@@ -88,11 +90,16 @@ export async function outputOf(
 
 /** Starts it and waits for nothing. Throws, by name, when it is not there. */
 export function launch(name: Startable, args: readonly string[], options: StartOptions = {}): Program {
-  const { cwd, env = process.env, stdio = ['ignore', 'pipe', 'pipe'], uses = [] } = options;
+  const { cwd, env = process.env, input, stdio = [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'], uses = [] } = options;
   for (const each of [name, ...uses]) expectThere(each);
   if ([name, ...uses].includes('sh')) expectTold(args, uses);
   // A group of its own, which is ended as a whole.
-  return new Program(titleOf(name), spawn(fileOf(name), args, { ...(cwd === undefined ? {} : { cwd }), env, stdio, detached: true }));
+  const program = new Program(
+    titleOf(name),
+    spawn(fileOf(name), args, { ...(cwd === undefined ? {} : { cwd }), env, stdio, detached: true }),
+  );
+  if (input !== undefined) program.child.stdin?.end(input);
+  return program;
 }
 
 /** Where it is. */

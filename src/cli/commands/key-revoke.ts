@@ -1,20 +1,28 @@
 // lingate key revoke: takes a key out of use, at once and for good.
+import type { AdminOperations } from '../../admin/admin-operations.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command } from '../command.ts';
-import { readId } from '../operand.ts';
-import { KEYS_WHERE, saying, valueOf, withAdmin } from '../with-admin.ts';
+import { CommandFailure } from '../failure.ts';
+import { readId, readKey } from '../operand.ts';
+import { KEYS_WHERE, NOBODYS_KEY, saying, valueOf, withAdmin } from '../with-admin.ts';
 
 export const keyRevoke: Command = {
   name: 'key revoke',
   summary: 'Revokes a key: no later request with it is let through.',
-  usage: 'KEY_ID',
-  about: 'This cannot be undone. To change keys without a gap, create the new one first and watch the last use of the old one.',
+  usage: 'KEY_ID | --stdin',
+  about:
+    'This cannot be undone. To change keys without a gap, create the new one first and watch the last use of the old one. ' +
+    'For a key that has leaked, --stdin takes the whole key from standard input; at a terminal it is asked for and not shown.',
   operands: ['KEY_ID'],
-  flags: {},
-  examples: ['lingate key revoke 01JD3QB5W1T9C4E8S7X2G6V0PA'],
+  insteadOfOperands: 'stdin',
+  flags: { stdin: { kind: 'switch', summary: 'take the whole key from standard input, in place of KEY_ID' } },
+  examples: ['lingate key revoke 01JD3QB5W1T9C4E8S7X2G6V0PA', 'lingate key revoke --stdin < leaked.txt'],
   async run(context) {
-    const keyId = readId('key', context.operands[0]!, `give its KEY_ID, not the key; ${KEYS_WHERE}`);
+    const [operand] = context.operands;
+    const whole = operand === undefined ? await readKey(context) : undefined;
+    const given = operand === undefined ? '' : readId('key', operand, `give its KEY_ID, not the key; ${KEYS_WHERE}`);
     await withAdmin(context, async (admin) => {
+      const keyId = whole === undefined ? given : await idOf(admin, whole);
       const result = await admin.revokeKey(keyId);
       const key = valueOf(result);
       context.print({ key_id: key.keyId, status: key.status, ...replicatedMember(result) }, () =>
@@ -23,3 +31,9 @@ export const keyRevoke: Command = {
     });
   },
 };
+
+async function idOf(admin: AdminOperations, key: string): Promise<string> {
+  const [found] = valueOf(await admin.findKeys({ key }));
+  if (found === undefined) throw new CommandFailure(NOBODYS_KEY);
+  return found.keyId;
+}

@@ -1,10 +1,12 @@
 // The teams, a page at a time: search, order, what each has used of its limits.
 import { refusalOf } from '../../admin/admin-refusals.ts';
+import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
 import type { TeamSummary } from '../../ports/team-registry.ts';
+import { foundKeys } from '../found-keys.ts';
 import { lastUse } from '../keys-table.ts';
 import { CONSOLE_PREFIX } from '../prefix.ts';
 import { get, pageAnswer } from '../console-route.ts';
@@ -16,6 +18,8 @@ export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
 const PAGE_TEAMS = 50;
 const SEARCH_MAX = 100;
+/** A browser does not send what is longer than the part of a key that may be shown: an address is no place for a key. */
+const NO_WHOLE_KEY = '(?!.*la_(live|test)_[A-Za-z0-9]{5}).*';
 
 /** Sorts within one page; the pages themselves are in order of creation. */
 const SORTS = {
@@ -35,6 +39,9 @@ interface Asked {
 
 async function teamsPage({ request, nowMs }: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
   const asked = askedOf(request.query);
+  if (holdsKey(request.query.get('q') ?? '')) return withoutKey();
+  const keys = matchesDisplay(asked.search) ? await operations.findKeys({ display: asked.search }) : undefined;
+  if (keys !== undefined && keys.kind !== 'done') return refusalOf(keys);
   const found = await operations.listSummaries({
     after: asked.cursor,
     limit: PAGE_TEAMS,
@@ -47,8 +54,18 @@ async function teamsPage({ request, nowMs }: SignedInVisit, { operations }: Cons
       <h1>Teams</h1>
       <a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>
     </div>
-    ${searchForm(asked)} ${teams.length === 0 ? nobody(asked) : listed(teams, nowMs)} ${pager(asked, found.value.next)}`;
+    ${searchForm(asked)} ${keys === undefined ? undefined : foundKeys(asked.search, keys.value, nowMs)}
+    ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked) : undefined} ${pager(asked, found.value.next)}`;
   return pageAnswer({ title: 'Teams', section: 'teams', main });
+}
+
+/** The address is left at once, so that it does not stay in the browser's bar; nothing of the key is repeated. */
+function withoutKey(): ConsoleAnswer {
+  const notice = html`<p>
+    That was more of a key than may stand in an address; it was not searched for. Search for its first twelve characters, or give the whole
+    key to <code>lingate key find</code>.
+  </p>`;
+  return { kind: 'see', to: '/teams', notice };
 }
 
 /** Parameters that are wrong are ignored: a truncated link still leads to teams. */
@@ -66,8 +83,16 @@ function searchForm({ search, sort }: Asked): Html {
     ([name, { label }]) => html`<option value="${name}" ${name === sort ? html` selected` : undefined}>${label}</option>`,
   );
   return html`<form class="search" role="search" action="${CONSOLE_PREFIX}/teams">
-    <label for="search">Name or id</label>
-    <input id="search" type="search" name="q" value="${search}" maxlength="${SEARCH_MAX}" />
+    <label for="search">Name, id or beginning of a key</label>
+    <input
+      id="search"
+      type="search"
+      name="q"
+      value="${search}"
+      maxlength="${SEARCH_MAX}"
+      pattern="${NO_WHOLE_KEY}"
+      title="Of a key only the first twelve characters"
+    />
     <label for="sort">Order</label>
     <select id="sort" name="sort">
       ${options}

@@ -1,10 +1,13 @@
 // Teams and keys in Redis: first a script in the team's slot, then the indexes in other slots.
+import type { KeyOwner } from '../../domain/api-key.ts';
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   BalanceOutOfBounds,
+  FoundKey,
   KeyRecord,
+  KeySearch,
   NewKey,
   NewTeam,
   Standing,
@@ -24,6 +27,9 @@ import type { Report } from './team-codec.ts';
 import { LIST_PIECE, TeamIndex } from './team-index.ts';
 import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
 import type { TeamRecord } from './team-summary.ts';
+
+/** Teams whose keys are looked through at a time. */
+const KEYS_PIECE = 250;
 
 const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
 
@@ -120,6 +126,43 @@ export class RedisTeamRegistry implements TeamRegistry {
 
   replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
     return this.#replication.confirm(teamIds);
+  }
+
+  async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
+    if ('display' in search) return this.#shownKeys(search.display);
+    const json = await this.#link.ask(({ redis }) => redis.get(digestKey(search.digest)));
+    if (isUnavailable(json)) return json;
+    if (json === null) return [];
+    const { teamId, keyId } = JSON.parse(json) as KeyOwner;
+    return this.#keysOf(teamId, (key) => key.keyId === keyId);
+  }
+
+  /**
+   * Goes through the keys of all teams, some hundred at a time: an index would cost memory for every key, so that a search that
+   * is hardly ever made takes a second less.
+   */
+  async #shownKeys(display: string): Promise<readonly FoundKey[] | StoreUnavailable> {
+    const member = `"display":${JSON.stringify(display)}`;
+    const found: FoundKey[] = [];
+    for (let first = 0; ; first += KEYS_PIECE) {
+      const ids = await this.#index.ids(first, KEYS_PIECE);
+      if (isUnavailable(ids)) return ids;
+      const records = await this.#link.ask(({ redis }) => Promise.all(ids.map((teamId) => redis.hvals(teamKeys(teamId).keys))));
+      if (isUnavailable(records)) return records;
+      for (const [index, teamId] of ids.entries()) {
+        if (!records[index]!.some((record) => record.includes(member))) continue;
+        const keys = await this.#keysOf(teamId, (key) => key.display === display);
+        if (isUnavailable(keys)) return keys;
+        found.push(...keys);
+      }
+      if (ids.length < KEYS_PIECE) return found;
+    }
+  }
+
+  async #keysOf(teamId: string, wanted: (key: KeyRecord) => boolean): Promise<readonly FoundKey[] | StoreUnavailable> {
+    const report = await this.#report(teamId);
+    if (isUnavailable(report)) return report;
+    return report === undefined ? [] : report.keys.filter(wanted).map((key) => ({ ...key, teamName: report.usage.team.name }));
   }
 
   async usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {

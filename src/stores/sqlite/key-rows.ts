@@ -1,12 +1,15 @@
 // Keys as rows. Digests are looked up and never read back.
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
-import type { KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
+import type { FoundKey, KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
 import type { SqlRow } from './columns.ts';
 
 const SELECT = `SELECT k.*, t.team_id, u.last_used_at_ms, iif(u.period_no = b.period_no, u.characters, 0) AS characters,
     iif(u.period_no = b.period_no, u.requests, 0) AS requests
   FROM keys k JOIN teams t ON t.no = k.team JOIN books b ON b.team = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
+
+const FOUND = `SELECT k.*, t.team_id, t.name AS team_name, u.last_used_at_ms
+  FROM keys k JOIN teams t ON t.no = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
 
 /** The width of a moment in the summary's statement. */
 const MOMENT_DIGITS = 16;
@@ -19,6 +22,9 @@ export class KeyRows {
   readonly #ofTeam: StatementSync;
   readonly #summary: StatementSync;
   readonly #revoke: StatementSync;
+  readonly #found: StatementSync;
+  readonly #last: StatementSync;
+  readonly #shown: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#insert = database.prepare(`INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms)
@@ -35,6 +41,25 @@ export class KeyRows {
       FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.team = ?`);
     // A repeated revocation keeps the first one's moment.
     this.#revoke = database.prepare('UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL');
+    this.#found = database.prepare(`${FOUND} WHERE k.digest = ?`);
+    this.#last = database.prepare('SELECT coalesce(max(no), 0) AS no FROM keys');
+    // Without an index, which every key would have to pay for: looked for this way, a key is found within a second among millions.
+    this.#shown = database.prepare(`${FOUND} WHERE k.no > ? AND k.no <= ? AND k.display = ?`);
+  }
+
+  /** With its team's name. */
+  byDigest(digest: KeyDigest): FoundKey[] {
+    return this.#found.all(digest).map(foundKeyOf);
+  }
+
+  /** The highest number. */
+  last(): number {
+    return Number(this.#last.get()?.['no']);
+  }
+
+  /** Of the keys with numbers above `after`, up to `last`. */
+  byDisplay(display: string, after: number, last: number): FoundKey[] {
+    return this.#shown.all(after, last, display).map(foundKeyOf);
   }
 
   insert(team: number, { keyId, digest, display, label, mode }: NewKey, createdAtMs: number): void {
@@ -83,6 +108,10 @@ export class KeyRows {
 /** 0 stands for never. */
 function usedAt(column: SQLOutputValue | undefined): number | undefined {
   return Number(column ?? 0) === 0 ? undefined : Number(column);
+}
+
+function foundKeyOf(row: SqlRow): FoundKey {
+  return { ...keyRecordOf(row), teamName: String(row['team_name']) };
 }
 
 function keyRecordOf(row: SqlRow): KeyRecord {

@@ -6,7 +6,9 @@ import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
   BalanceOutOfBounds,
+  FoundKey,
   KeyRecord,
+  KeySearch,
   NewKey,
   NewTeam,
   Standing,
@@ -22,7 +24,7 @@ import { RegistryWork } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
 import { TeamRows } from './team-rows.ts';
 
-/** Teams that are searched in one transaction: some milliseconds. */
+/** Teams or keys that are searched in one transaction: some milliseconds. */
 const SEARCH_PIECE = 5000;
 
 export interface RegistryParts extends RegistryWorkParts {
@@ -128,6 +130,20 @@ export class SqliteTeamRegistry implements TeamRegistry {
       this.#keys.revoke(keyId, nowMs);
       return this.#keys.get(keyId);
     });
+  }
+
+  /** By `display` in several transactions, so that the ledger never waits long. */
+  async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
+    if ('digest' in search) return this.#work.run('a key', () => this.#keys.byDigest(search.digest));
+    const last = await this.#work.run('the keys', () => this.#keys.last());
+    if (isUnavailable(last)) return last;
+    const found: FoundKey[] = [];
+    for (let from = 0; from < last; from += SEARCH_PIECE) {
+      const more = await this.#work.run('the keys', () => this.#keys.byDisplay(search.display, from, from + SEARCH_PIECE));
+      if (isUnavailable(more)) return more;
+      found.push(...more);
+    }
+    return found;
   }
 
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {

@@ -65,6 +65,42 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.teams.revokeKey(newId())).toBeUndefined();
   });
 
+  it('a key is found with its team by its digest and by what may be shown of it, in use, revoked or never used', async () => {
+    const { store } = subject;
+    const team = await teamUnderTest(store);
+    const name = 'Übersetzer & “Söhne”';
+    answered(await store.teams.updateTeam(team.teamId, { name }));
+    const { digest, ...shown } = freshKey(team.teamId, '"display":"la_live_aaaa"', 'test');
+    const record = answered(await store.teams.createKey({ digest, ...shown }));
+    await team.touch();
+    const found = [{ ...record, teamName: name }];
+    expect(await store.teams.findKeys({ digest })).toEqual(found);
+    expect(await subject.again.teams.findKeys({ display: shown.display })).toEqual(found);
+    answered(await store.teams.revokeKey(shown.keyId));
+    const revoked = [{ ...record, status: 'revoked', teamName: name }];
+    expect(await subject.again.teams.findKeys({ digest })).toEqual(revoked);
+    expect(await store.teams.findKeys({ display: shown.display })).toEqual(revoked);
+  });
+
+  it('what several keys of several teams share finds them all, and nothing else', async () => {
+    const { store } = subject;
+    const [one, other] = [await teamUnderTest(store), await teamUnderTest(store)];
+    const { display } = freshKey(one.teamId);
+    const keys = [freshKey(one.teamId, 'a'), freshKey(other.teamId, 'b'), freshKey(one.teamId, 'c')];
+    for (const key of keys) answered(await store.teams.createKey({ ...key, display }));
+    // A label is no part of the key, whatever it says.
+    answered(await store.teams.createKey({ ...freshKey(other.teamId, `"display":"${display}"`) }));
+    const found = answered(await store.teams.findKeys({ display }));
+    expect(found.map(({ keyId, teamId }) => `${teamId} ${keyId}`).toSorted()).toEqual(
+      keys.map(({ keyId, teamId }) => `${teamId} ${keyId}`).toSorted(),
+    );
+    expect(await store.teams.findKeys({ digest: keys[1]!.digest })).toMatchObject([{ keyId: keys[1]!.keyId, teamId: other.teamId }]);
+    expect(await store.teams.findKeys({ digest: digestOf(newKey('live')) })).toEqual([]);
+    for (const none of [display.slice(0, 11), `${display}a`, display.toLowerCase() === display ? 'la_live_' : display.toLowerCase()]) {
+      expect(await store.teams.findKeys({ display: none })).toEqual([]);
+    }
+  });
+
   it('keys are listed in order of creation, whatever their ids and the clock say', async () => {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);

@@ -1,6 +1,7 @@
 // Planted bugs in what operators count on: that only pairs which the engine has are offered, and that a leaked key is found.
 import type { Mutation, TestRun } from './mutation.ts';
 
+const LEAKED = (names: string): TestRun => ({ file: 'test/journey/leaked-key.test.ts', names });
 const OFFERED: TestRun = { file: 'test/unit/runtime/offered-languages.test.ts' };
 
 function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
@@ -23,4 +24,36 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     OFFERED,
   ),
   bug('only what every replica has is offered', 'runtime/offered-languages.ts', 'told.some((offers)', 'told.every((offers)', OFFERED),
+  bug(
+    'a key on the command line is repeated',
+    'cli/run.ts',
+    'if (argv.some(holdsKey)) {',
+    'if (argv.length < 0) {',
+    LEAKED('takes no key as an argument'),
+  ),
+  bug(
+    'what is pasted is shown',
+    'cli/secret-input.ts',
+    '  input.setRawMode(true);\n  try {\n    write(prompt);',
+    '  try {\n    write(prompt);\n    input.setRawMode(true);',
+    {
+      file: 'test/unit/cli/secret-input.test.ts',
+    },
+  ),
+  bug(
+    'the console looks for a whole key',
+    'console/pages/teams.ts',
+    "if (holdsKey(request.query.get('q') ?? '')) return withoutKey();",
+    '',
+    LEAKED('keeps a whole key'),
+  ),
+  bug(
+    'keys are looked for among the first teams only',
+    'stores/redis/redis-team-registry.ts',
+    'if (ids.length < KEYS_PIECE) return found;',
+    'return found;',
+    {
+      file: 'test/unit/stores/redis/team-search.test.ts',
+    },
+  ),
 ];

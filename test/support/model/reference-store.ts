@@ -3,7 +3,7 @@ import type { KeyOwner } from '../../../src/domain/api-key.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import type { TeamPage, TeamRegistry, TeamSummary } from '../../../src/ports/team-registry.ts';
+import type { KeyRecord, TeamPage, TeamRegistry, TeamSummary } from '../../../src/ports/team-registry.ts';
 import { ReferenceAccount } from './reference-account.ts';
 import { referenceGlossaries } from './reference-glossaries.ts';
 
@@ -67,6 +67,17 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
       const owner = books.accounts.find((one) => one.keys().some((key) => key.keyId === keyId));
       owner?.revoke(keyId);
       return owner?.keys().find((key) => key.keyId === keyId);
+    },
+    findKeys: async (search) => {
+      const ids =
+        'digest' in search ? books.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
+      const wanted = (key: KeyRecord): boolean => ('display' in search ? key.display === search.display : ids!.includes(key.keyId));
+      return books.accounts.flatMap((one) =>
+        one
+          .keys()
+          .filter(wanted)
+          .map((key) => ({ ...key, teamName: one.team.name })),
+      );
     },
     usage: async (teamId) => account(teamId)?.usage(clock.nowMs()),
     standing: async (teamId) => account(teamId)?.standing(clock.nowMs()),

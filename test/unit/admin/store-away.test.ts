@@ -19,6 +19,7 @@ test.each([
   ['listKeys', () => admin.listKeys('T')],
   ['createKey', () => admin.createKey({ teamId: 'T', mode: 'live', label: '' })],
   ['revokeKey', () => admin.revokeKey('K')],
+  ['findKeys', () => admin.findKeys({ key: 'K' })],
   ['applyPlan', () => admin.applyPlan('free')],
 ])('%s', async (_name, operate) => {
   const result = await operate();

@@ -14,7 +14,8 @@ async function help(words: string): Promise<string> {
 
 describe('help', () => {
   test('the commands are those that were decided', () => {
-    const decided = 'serve, demo, team create, team list, team show, team update, key create, key list, key revoke, usage, plan apply';
+    const decided =
+      'serve, demo, team create, team list, team show, team update, key create, key list, key find, key revoke, usage, plan apply';
     expect(names).toEqual([...decided.split(', '), 'config check', 'routes', 'openapi']);
   });
 

@@ -1,6 +1,6 @@
 // API keys and the forms in which they are sent.
 import { describe, expect, test } from 'vitest';
-import { digestOf, displayOf, matchesKeyPattern, newKey } from '../../../src/domain/api-key.ts';
+import { digestOf, displayOf, holdsKey, matchesDisplay, matchesKeyPattern, newKey } from '../../../src/domain/api-key.ts';
 import { credentialReader } from '../../../src/domain/credentials.ts';
 
 const KEY = `la_live_${'Ab3d'.repeat(10)}`;
@@ -69,4 +69,32 @@ describe('credentials', () => {
   ])('%s', (_name, headers, expected) => {
     expect(reader.read(headers as Record<string, string>)).toEqual(expected);
   });
+});
+
+test.each([
+  ['la_live_Ab3d', true],
+  ['la_test_0000', true],
+  ['la_live_Ab3', false],
+  ['la_live_Ab3dE', false],
+  ['LA_LIVE_Ab3d', false],
+  ['la_live_Ab3-', false],
+  [' la_live_Ab3d', false],
+  ['', false],
+])('%j is the part of a key that may be shown: %s', (text, is) => {
+  expect(matchesDisplay(text)).toBe(is);
+});
+
+const LEAKED = `la_live_${'Ab3d'.repeat(10)}`;
+test.each([
+  ['a key', LEAKED, true],
+  ['one of a text', `the key "${LEAKED}".`, true],
+  ['one in a URL', `https://x/?q=${LEAKED}&y`, true],
+  ['one that was cut', LEAKED.slice(0, 30), true],
+  ['one in capitals', LEAKED.toUpperCase(), true],
+  ['two of them', LEAKED + LEAKED, true],
+  ['what may be shown of one', LEAKED.slice(0, 12), false],
+  ['a name that looks like one', 'la_live_backend', false],
+  ['an id', '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', false],
+])('%s is found to hold a key: %s %s', (_what, text, is) => {
+  expect(holdsKey(text)).toBe(is);
 });

@@ -5,7 +5,7 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { SEARCHED_KEY } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import { newId } from '../../../../src/testing/store/team-under-test.ts';
+import { freshKey, newId } from '../../../../src/testing/store/team-under-test.ts';
 import { redisOfFile } from '../../../support/redis-of-file.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 import { QUOTA } from './fixture.ts';
@@ -72,4 +72,12 @@ describe('a search over many teams', () => {
     await client.del(SEARCHED_KEY);
     expect(await found('team 7')).toEqual(ids.filter((_, number) => String(number).startsWith('7')));
   });
+});
+
+test('keys that begin alike are found in every piece of the teams', async () => {
+  const display = 'la_live_Ab3d';
+  const owners = [0, 249, 250, 251, 777, TEAMS - 1].map((number) => ids[number]!);
+  for (const teamId of owners) answered(await store.teams.createKey({ ...freshKey(teamId), display }));
+  const keys = answered(await store.teams.findKeys({ display }));
+  expect(keys.map(({ teamId }) => teamId)).toEqual(owners);
 });

@@ -1,0 +1,52 @@
+// lingate key find: whose key it is, by the whole key from standard input or by its first twelve characters.
+import { foundKeyReport } from '../../admin/reports.ts';
+import { matchesDisplay } from '../../domain/api-key.ts';
+import type { FoundKey } from '../../ports/team-registry.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { CommandFailure, UsageError } from '../failure.ts';
+import { readKey } from '../operand.ts';
+import { textTable } from '../text-table.ts';
+import { NOBODYS_KEY, valueOf, withAdmin } from '../with-admin.ts';
+import { lastUse } from './key-list.ts';
+
+export const keyFind: Command = {
+  name: 'key find',
+  summary: 'Finds whose key it is: a whole key from standard input, or by its first twelve characters.',
+  usage: '[--display la_live_Ab3d]',
+  about:
+    'At a terminal the key is asked for and not shown. It is never taken from the command line, which the history of the shell ' +
+    'and other users of the machine can read. Several keys may share their first twelve characters. The exit status is 1 when there is none.',
+  flags: {
+    display: { kind: 'text', value: 'la_live_Ab3d', summary: 'the first twelve characters', fallback: 'a whole key from standard input' },
+  },
+  examples: ['lingate key find', 'lingate key find < leaked.txt', 'lingate key find --display la_live_Ab3d'],
+  async run(context) {
+    const search = await searchOf(context);
+    await withAdmin(context, async (admin) => {
+      const keys = valueOf(await admin.findKeys(search));
+      if (keys.length > 0 || context.json) context.print({ keys: keys.map(foundKeyReport) }, () => keyTable(keys, context.io.nowMs()));
+      if (keys.length === 0) throw new CommandFailure(NOBODYS_KEY);
+    });
+  },
+};
+
+async function searchOf(context: CommandContext): Promise<{ readonly key: string } | { readonly display: string }> {
+  const display = context.text('display');
+  if (display === undefined) return { key: await readKey(context) };
+  if (matchesDisplay(display)) return { display };
+  throw new UsageError('--display takes the first twelve characters of a key, such as la_live_Ab3d');
+}
+
+function keyTable(keys: readonly FoundKey[], nowMs: number): string {
+  const rows = keys.map((key) => [
+    key.keyId,
+    key.display,
+    key.label === '' ? '-' : key.label,
+    key.mode,
+    key.status,
+    key.teamId,
+    key.teamName,
+    lastUse(key.lastUsedAtMs, nowMs),
+  ]);
+  return textTable(['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'TEAM', 'NAME', 'LAST USED'], rows);
+}

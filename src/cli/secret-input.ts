@@ -1,0 +1,56 @@
+// Reads a secret from standard input: all of it from a pipe or a file, and at a terminal one line that is not shown.
+import { constants } from 'node:os';
+import process from 'node:process';
+import type { ReadStream } from 'node:tty';
+
+/** Much more than a key; whoever pipes a file in by mistake is not waited for. */
+const CHARACTERS_MAX = 4096;
+const CONTROL_C = '\u0003';
+const CONTROL_D = '\u0004';
+const ENDS = ['\r', '\n', CONTROL_D];
+const BACKSPACES = ['\u007f', '\b'];
+
+/** Without white space around it. `write` goes to standard error: standard output is for what the command prints. */
+export async function readSecret(
+  input: Pick<ReadStream, 'isTTY' | 'setRawMode' | 'destroy'> & AsyncIterable<unknown>,
+  write: (text: string) => void,
+  prompt: string,
+  interrupt: () => void = () => process.exit(128 + constants.signals.SIGINT),
+): Promise<string> {
+  if (!input.isTTY) return (await gathered(input)).trim();
+  // In raw mode a terminal repeats nothing of what is typed; before the prompt, so that not even a fast paste is shown.
+  input.setRawMode(true);
+  try {
+    write(prompt);
+    return (await typed(input, interrupt)).trim();
+  } finally {
+    input.setRawMode(false);
+    write('\n');
+    // A terminal that is still read keeps the process from ending.
+    input.destroy();
+  }
+}
+
+async function gathered(input: AsyncIterable<unknown>): Promise<string> {
+  let text = '';
+  for await (const chunk of input) {
+    text += String(chunk);
+    if (text.length > CHARACTERS_MAX) break;
+  }
+  return text;
+}
+
+async function typed(input: AsyncIterable<unknown>, interrupt: () => void): Promise<string> {
+  let line = '';
+  for await (const chunk of input) {
+    for (const character of String(chunk)) {
+      if (ENDS.includes(character) || line.length > CHARACTERS_MAX) return line;
+      if (character === CONTROL_C) {
+        interrupt();
+        return '';
+      }
+      line = BACKSPACES.includes(character) ? line.slice(0, -1) : line + character;
+    }
+  }
+  return line;
+}
