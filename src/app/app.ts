@@ -7,7 +7,7 @@ import { loadPlugins, apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { routeName } from '../core/route.ts';
 import { Teardown } from '../core/teardown.ts';
-import { describeApi, describePluginApis, publicUrl, startOperatorSide } from './operator-side.ts';
+import { describeApi, describePluginApis, openWaitingListener, publicUrl, startOperatorSide } from './operator-side.ts';
 import type { Address, AppOptions } from './operator-side.ts';
 import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
@@ -53,6 +53,9 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const { log } = output;
   let running = config;
   const token = adminToken(config, process.env);
+  const listener = await openWaitingListener(config, log);
+  // Closed with the operator's side, if it comes to that.
+  down.add('early ops listener', () => listener?.close());
   const serving = await openServing(config, output, down, onNewStore);
   const operator = await startOperatorSide({
     config: () => running,
@@ -65,6 +68,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     docsOnOps,
     pluginApis: serving.pluginApis,
     log,
+    listener,
   });
   down.add('ops listener', () => operator.close());
   const watch = openTeamWatch(config, serving.teams, log);

@@ -25,6 +25,7 @@ import { setUpEngine } from './engine-setup.ts';
 import { ENGINE_NAME, replicaWatch } from './engine-watch.ts';
 import { openUpstream, setUpForward } from './forward-setup.ts';
 import { pluginRows } from './plugin-routes.ts';
+import { openAwaited } from './store-wait.ts';
 
 export const clock: Clock = { nowMs: () => Date.now() };
 export const monotonicMs = (): number => performance.now();
@@ -65,14 +66,16 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   down.add('engine', () => engine.close());
   const upstream = await openUpstream(config);
   down.add('upstream', () => upstream?.close());
-  const store = await openStore(config.store, {
-    log,
-    clock,
-    ...config.storeOptions,
-    others: plugins.stores,
-    onCreated: newStoreLine(log, onNewStore),
-    onRevocationsRestored: (count) => metrics.revocationsRestored(count),
-  });
+  const store = await openAwaited(config, log, () =>
+    openStore(config.store, {
+      log,
+      clock,
+      ...config.storeOptions,
+      others: plugins.stores,
+      onCreated: newStoreLine(log, onNewStore),
+      onRevocationsRestored: (count) => metrics.revocationsRestored(count),
+    }),
+  );
   down.add('store', () => store.close());
   const probe = new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log });
   down.add('store probe', () => probe.close());

@@ -11,8 +11,8 @@ import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { pluginDocuments } from '../docs/plugin-document.ts';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
-import type { OpsPages } from '../ops/ops-listener.ts';
-import { opsPages } from '../ops/ops-pages.ts';
+import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
+import { opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin.ts';
 
@@ -40,6 +40,8 @@ export interface OperatorSideOptions {
   /** `undefined` where the admin API is off. */
   readonly admin: AdminParts | undefined;
   readonly log: Log;
+  /** One that is open already (`openWaitingListener`). */
+  readonly listener?: OpsListener | undefined;
 }
 
 export interface OperatorSide {
@@ -55,17 +57,25 @@ export interface OperatorSide {
 /** The version in every path. */
 const API_VERSION = '1';
 
-/** Rejects with a `ListenError`. */
-export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { config, ready, metrics, docsOnOps, pluginApis, admin, log } = options;
-  const { ops, opsNames, service } = config();
+/** The ops listener ahead of the rest, where the store is waited for. Rejects with a `ListenError`. */
+export async function openWaitingListener(config: Config, log: Log): Promise<OpsListener | undefined> {
+  if (config.storeOptions.waitMs === 0) return undefined;
+  return openListener(config, log, { pages: WAITING_PAGES });
+}
+
+function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<OpsListener> {
   if (!isLoopback(ops.host)) {
     log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
   }
+  return startOpsListener({ host: ops.host, port: ops.port, ...content });
+}
+
+/** Rejects with a `ListenError`. */
+export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
+  const { config, ready, metrics, docsOnOps, pluginApis, admin, log } = options;
+  const { opsNames, service } = config();
   const api = (): OpenApiOptions => apiOptions(config(), side, pluginApis);
-  const listener = await startOpsListener({
-    host: ops.host,
-    port: ops.port,
+  const content: OpsContent = {
     pages: {
       ...opsPages({ ready, metrics, api, documents: [...pluginApis.documents.keys()] }),
       ...(admin === undefined ? {} : adminPages(() => adminDocument(config(), side))),
@@ -73,7 +83,9 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
     // Host names are checked only with the console on: without it no browser holds an operator's session.
     names: admin === undefined ? undefined : opsNames,
     apps: admin === undefined ? [] : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
-  });
+  };
+  options.listener?.show(content);
+  const listener = options.listener ?? (await openListener(config(), log, content));
   const url = urlOf(listener.address, 'http');
   const side: OperatorSide = {
     address: listener.address,

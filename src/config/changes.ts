@@ -35,6 +35,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   store: (c) => c.store,
   'store_options.sqlite_durability': (c) => c.storeOptions.sqliteDurability,
   'store_options.command_timeout_ms': (c) => c.storeOptions.commandTimeoutMs,
+  'store_options.wait_seconds': (c) => c.storeOptions.waitMs,
   'auth.vendor_names': (c) => c.auth.vendorNames,
   'auth.key_cache_max': (c) => c.auth.keyCacheMax,
   'engine.protocol': (c) => c.engine.protocol,

@@ -31,7 +31,7 @@ export interface Config {
   readonly service: { readonly name: string; readonly docsUrl: string };
   /** May hold credentials: show it by `withoutCredentials` only. A SQLite path in it is relative to the working directory. */
   readonly store: string;
-  readonly storeOptions: { readonly sqliteDurability: 'full' | 'normal'; readonly commandTimeoutMs: number };
+  readonly storeOptions: { readonly sqliteDurability: 'full' | 'normal'; readonly commandTimeoutMs: number; readonly waitMs: number };
   readonly auth: { readonly vendorNames: readonly string[]; readonly keyCacheMax: number };
   readonly engine: EngineConfig;
   readonly limits: LimitsConfig;
@@ -153,7 +153,11 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     tls: raw.tls && { certFile: besideFile(raw.tls.cert_file, file), keyFile: besideFile(raw.tls.key_file, file) },
     service: { name: service.name, docsUrl: withoutSlash(service.docs_url) },
     store: raw.store,
-    storeOptions: { sqliteDurability: raw.store_options.sqlite_durability, commandTimeoutMs: raw.store_options.command_timeout_ms },
+    storeOptions: {
+      sqliteDurability: raw.store_options.sqlite_durability,
+      commandTimeoutMs: raw.store_options.command_timeout_ms,
+      waitMs: raw.store_options.wait_seconds * 1000,
+    },
     auth: { vendorNames: auth.vendor_names, keyCacheMax: auth.key_cache_max },
     engine: {
       protocol: engine.protocol,

@@ -118,7 +118,11 @@ export const ConfigFile = Type.Object(
       default: 'sqlite:data/lingate.db',
     }),
     store_options: Type.Object(
-      { sqlite_durability: Type.Enum(['full', 'normal'], { default: 'full' }), command_timeout_ms: whole(10, 10_000, 500) },
+      {
+        sqlite_durability: Type.Enum(['full', 'normal'], { default: 'full' }),
+        command_timeout_ms: whole(10, 10_000, 500),
+        wait_seconds: whole(0, 3600, 0),
+      },
       section,
     ),
     auth: Type.Object(

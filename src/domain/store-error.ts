@@ -5,6 +5,9 @@ export class StoreError extends Error {
   override name = 'StoreError';
 }
 
+/** The store does not answer, and may yet: whoever can wait may try again. */
+export class StoreAwayError extends StoreError {}
+
 /** There is no store at the place that was named, and this program may not make one there. */
 export class NoStoreError extends StoreError {
   /** The place, as a person would look for it; without credentials. */

@@ -8,10 +8,14 @@ import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 /** By path. */
 export type OpsPages = Readonly<Record<string, () => OpsAnswer | Promise<OpsAnswer>>>;
 
-export interface OpsListenerOptions {
+export interface OpsListenerOptions extends OpsContent {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+}
+
+/** What the listener answers. */
+export interface OpsContent {
   readonly pages: OpsPages;
   readonly apps?: readonly OpsApp[];
   /**
@@ -23,6 +27,8 @@ export interface OpsListenerOptions {
 
 export interface OpsListener {
   readonly address: { readonly host: string; readonly port: number };
+  /** Answers this from the next request on. */
+  show(content: OpsContent): void;
   close(): Promise<void>;
 }
 
@@ -37,24 +43,25 @@ const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 /** Rejects with a `ListenError`. */
 export async function startOpsListener(options: OpsListenerOptions): Promise<OpsListener> {
   const { host, port } = options;
+  let shown: OpsContent = options;
   const server = createServer(
     { keepAliveTimeout: 5000, requestTimeout: 10_000 },
-    (request, response) => void respond(options, request, response),
+    (request, response) => void respond(shown, request, response),
   );
   await listen(server, host, port);
   const { port: actual } = server.address() as AddressInfo;
-  return { address: { host, port: actual }, close: () => close(server) };
+  return { address: { host, port: actual }, show: (content) => void (shown = content), close: () => close(server) };
 }
 
-async function respond(options: OpsListenerOptions, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(content: OpsContent, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    send(response, await answerTo(options, incoming));
+    send(response, await answerTo(content, incoming));
   } catch {
     send(response, plain(500, 'This could not be answered.\n'));
   }
 }
 
-async function answerTo({ pages, apps = [], names }: OpsListenerOptions, incoming: IncomingMessage): Promise<OpsAnswer> {
+async function answerTo({ pages, apps = [], names }: OpsContent, incoming: IncomingMessage): Promise<OpsAnswer> {
   const [path = '', query = ''] = splitOnce(incoming.url ?? '', '?');
   if (names !== undefined && !isCalledByOwnName(incoming, names)) {
     incoming.resume();

@@ -21,12 +21,13 @@ export interface OpsPagesOptions {
 
 const TEXT = 'text/plain; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
+const LIVE: OpsAnswer = { status: 200, contentType: TEXT, body: 'ok\n' };
 const READY: OpsAnswer = { status: 200, contentType: TEXT, body: 'ready\n' };
 const NOT_READY: OpsAnswer = { status: 503, contentType: TEXT, body: 'not ready\n' };
 
 export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): OpsPages {
   return {
-    '/livez': () => ({ status: 200, contentType: TEXT, body: 'ok\n' }),
+    '/livez': () => LIVE,
     '/readyz': async () => ((await ready()) ? READY : NOT_READY),
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
     '/openapi.json': () => json(openApiDocument(api())),
@@ -39,3 +40,12 @@ export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): O
 function json(value: unknown): OpsAnswer {
   return { status: 200, contentType: 'application/json', body: JSON.stringify(value) };
 }
+
+const WAITING_METRICS = ['up', 'writable'].map((name) => `# TYPE lingate_store_${name} gauge\nlingate_store_${name} 0\n`).join('');
+
+/** What is answered while the store is waited for: the process lives, and cannot serve. */
+export const WAITING_PAGES: OpsPages = {
+  '/livez': () => LIVE,
+  '/readyz': () => NOT_READY,
+  '/metrics': () => ({ status: 200, contentType: TEXT, body: WAITING_METRICS }),
+};

@@ -4,7 +4,8 @@ import type { Config } from '../config/config.ts';
 import { apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
-import { publicUrl, startOperatorSide } from '../app/operator-side.ts';
+import { openWaitingListener, publicUrl, startOperatorSide } from '../app/operator-side.ts';
+import { openAwaited } from '../app/store-wait.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
@@ -115,7 +116,11 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     },
   };
   const pluginApis = await apisOfPlugins(config.plugins);
-  const onStore = await openOnStore(config, workers, log, onNewStore);
+  const listener = await openWaitingListener(config, log);
+  const onStore = await openOnStore(config, workers, log, onNewStore).catch(async (error: unknown) => {
+    await listener?.close();
+    throw error;
+  });
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => workers.ready(),
@@ -124,6 +129,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     pluginApis,
     admin: onStore.admin,
     log,
+    listener,
   });
   return {
     log,
@@ -163,7 +169,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   if (token === undefined && config.teamMetrics === undefined) {
     return { admin: undefined, teamMetrics: undefined, close: () => Promise.resolve() };
   }
-  const opened = await openConfiguredStore(config, log, { onCreated: newStoreLine(log, onNewStore) });
+  const opened = await openAwaited(config, log, () => openConfiguredStore(config, log, { onCreated: newStoreLine(log, onNewStore) }));
   const { store } = opened;
   const watch = openTeamWatch(config, store.teams, log);
   return {

@@ -1,6 +1,6 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
 import { Cluster } from 'ioredis';
-import { StoreError } from '../../domain/store-error.ts';
+import { StoreAwayError, StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
@@ -106,5 +106,7 @@ function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason:
   const certificate = tls ? ', or trust its certificate (NODE_EXTRA_CA_CERTS)' : '';
   const credentials = ['noauth', 'wrongpass', 'noperm'].includes(reason);
   const advice = credentials ? "put the right user and password into the store's URL" : `start it or correct the store's URL${certificate}`;
-  return new StoreError(`the store ${shown} cannot be used (${reason}): ${advice}`);
+  const message = `the store ${shown} cannot be used (${reason}): ${advice}`;
+  // Another password will not come by waiting.
+  return credentials ? new StoreError(message) : new StoreAwayError(message);
 }

@@ -1,5 +1,5 @@
 // Puts a fault into the words that an operator reads: which store, what is wrong, what to do.
-import { StoreError } from '../../domain/store-error.ts';
+import { StoreAwayError, StoreError } from '../../domain/store-error.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DatabaseFault } from './database-fault.ts';
 import type { FileFault } from './database-file.ts';
@@ -23,6 +23,9 @@ const ADVICE: Readonly<Record<Cause, string>> = {
   internal: 'failed for an unknown reason; report it with the lines around it in the log.',
 };
 
+/** Causes that pass without anybody's changing what was configured. */
+const MAY_PASS: ReadonlySet<Cause> = new Set(['busy', 'full', 'io']);
+
 /** How messages name the store: always one line. */
 export function storeName(path: string): string {
   return `sqlite:${path.replace(/\p{Cc}/gu, '?')}`;
@@ -30,7 +33,8 @@ export function storeName(path: string): string {
 
 /** For what opening the store meets. */
 export function storeFault(path: string, cause: Cause, error?: unknown): StoreError {
-  return new StoreError(adviceOn(path, cause), { cause: error });
+  const kind = MAY_PASS.has(cause) ? StoreAwayError : StoreError;
+  return new kind(adviceOn(path, cause), { cause: error });
 }
 
 /** For what an open store answers. */

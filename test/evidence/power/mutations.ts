@@ -4,6 +4,7 @@ import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
+import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 
@@ -14,4 +15,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...STORE_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
   ...OPERATOR_MUTATIONS,
+  ...OUTAGE_MUTATIONS,
 ];

@@ -1,0 +1,53 @@
+// Planted bugs in what a gateway does when its store fails: the probe, the wait at the start, and what holds after a failover.
+import type { Edit, Mutation } from './mutation.ts';
+
+function planted(name: string, edit: Edit, test: string): Mutation {
+  return { name: `${name} (outage)`, edits: [edit], caughtBy: [{ file: `test/unit/${test}.test.ts` }] };
+}
+
+export const OUTAGE_MUTATIONS: readonly Mutation[] = [
+  planted(
+    'the probe only reads',
+    { file: 'src/stores/redis/write-probe.ts', find: "redis.set(probeKey(tag, this.#name), '', 'PX', KEPT_MS)", replace: 'redis.ping()' },
+    'stores/redis/write-probe',
+  ),
+  planted(
+    'a state that flaps is logged each time',
+    { file: 'src/runtime/store-probe.ts', find: '(!this.#follows && nowMs - this.#sinceMs < HELD_MS)', replace: 'false' },
+    'runtime/store-probe',
+  ),
+  planted(
+    'an admission that was refused as a write waits for the probe',
+    { file: 'src/runtime/store-probe.ts', find: "this.#fault ??= { kind: 'unavailable', cause };", replace: '' },
+    'runtime/store-probe',
+  ),
+  planted(
+    'a file that was moved away is written on',
+    { file: 'src/stores/sqlite/sqlite-store.ts', find: 'group.setAway(fault);', replace: '' },
+    'stores/sqlite/database-file',
+  ),
+  planted(
+    'a new master is not told what was revoked',
+    { file: 'src/stores/redis/masters.ts', find: 'await this.#tell(name);', replace: 'await Promise.resolve();' },
+    'stores/redis/masters',
+  ),
+  planted(
+    'a master is asked before it was looked at',
+    { file: 'src/stores/redis/ledger-turns.ts', find: 'masters === undefined || masters.isSettled(node)', replace: 'true' },
+    'stores/redis/ledger-turns',
+  ),
+  planted(
+    'WAIT on the connection of the admissions',
+    {
+      file: 'src/stores/redis/replication.ts',
+      find: "own.call('WAIT', REPLICAS, WAIT_MS)",
+      replace: "this.#link.redis.call('WAIT', REPLICAS, WAIT_MS)",
+    },
+    'stores/redis/replication',
+  ),
+  planted(
+    'a wrong password is waited for',
+    { file: 'src/app/store-wait.ts', find: 'if (!(error instanceof StoreAwayError)) throw error;', replace: '' },
+    'app/store-wait',
+  ),
+];

@@ -1,0 +1,97 @@
+// serve before its store: the ops listener lives and says not ready, the public port is shut, and all of it opens when the store comes.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { lingate, start, temporaryFolder } from '../support/lingate-command.ts';
+import type { Folder } from '../support/lingate-command.ts';
+import { startRedis } from '../support/redis.ts';
+
+const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
+const LIMIT = { timeout: 30_000 };
+
+let folder: Folder;
+
+beforeAll(() => {
+  folder = temporaryFolder();
+});
+
+afterAll(() => folder.remove());
+
+async function waiting(waitSeconds: number, more: Readonly<Record<string, unknown>> = {}) {
+  const [store, ops, listen] = [await freePort(), await freePort(), await freePort()];
+  const file = join(folder.path, `${store}.yaml`);
+  // JSON is YAML.
+  const config = {
+    listen: `127.0.0.1:${listen}`,
+    ops: `127.0.0.1:${ops}`,
+    store: `redis://127.0.0.1:${store}`,
+    store_options: { wait_seconds: waitSeconds },
+    languages: LANGUAGES,
+    ...more,
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return { store, ops: `http://127.0.0.1:${ops}`, url: `http://127.0.0.1:${listen}`, args: ['serve', '--config', file] };
+}
+
+/** The status, or `closed` where nobody listens. */
+const status = async (url: string): Promise<number | 'closed'> =>
+  fetch(url).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.status;
+    },
+    () => 'closed' as const,
+  );
+
+const ADMIN = { admin: { token: 'a-token-of-the-operator-for-this-test' } };
+
+describe('serve, before its store is there', () => {
+  test.each([
+    ['one process', [], {}],
+    ['two workers and the admin API', ['--workers', '2'], ADMIN],
+  ])('%s: lives, is not ready, and begins when the store comes', LIMIT, async (_what, more, config) => {
+    const { store, ops, url, args } = await waiting(60, config);
+    const gateway = start([...args, ...more]);
+    try {
+      await expect.poll(() => status(`${ops}/livez`), LIMIT).toBe(200);
+      expect(await status(`${ops}/readyz`)).toBe(503);
+      expect(await status(`${url}/health`)).toBe('closed');
+      const redis = await startRedis(['--port', String(store)]);
+      try {
+        await expect.poll(() => status(`${ops}/readyz`), LIMIT).toBe(200);
+        expect(await status(`${url}/health`)).toBe(200);
+        gateway.child.kill('SIGTERM');
+        expect(await gateway.ended).toMatchObject({ status: 0 });
+      } finally {
+        await redis.stop();
+      }
+    } finally {
+      await gateway.end();
+    }
+  });
+
+  test('SIGTERM ends the wait at once, of workers too', LIMIT, async () => {
+    const { ops, args } = await waiting(600);
+    const gateway = start([...args, '--workers', '2']);
+    try {
+      await expect.poll(() => status(`${ops}/livez`), LIMIT).toBe(200);
+      await delay(300);
+      const askedAtMs = performance.now();
+      gateway.child.kill('SIGTERM');
+      expect(await gateway.ended).toMatchObject({ status: 143 });
+      expect(performance.now() - askedAtMs).toBeLessThan(5000);
+    } finally {
+      await gateway.end();
+    }
+  });
+
+  test('in vain: one line, and status 1', LIMIT, async () => {
+    const { store, args } = await waiting(1);
+    const { status: ended, stderr } = await lingate(args);
+    expect([ended, stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining(`redis://127.0.0.1:${store} cannot be used`)]]);
+    expect(stderr).toContain('store_options.wait_seconds: 1');
+  });
+});

@@ -1,0 +1,56 @@
+// Waiting for a store by a virtual clock: how long, what the log gets, and what is not waited for.
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openAwaited } from '../../../src/app/store-wait.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { StoreAwayError, StoreError } from '../../../src/domain/store-error.ts';
+
+const AWAY = new StoreAwayError('the store redis://there cannot be used (ECONNREFUSED): start it');
+
+let lines: unknown[];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  lines = [];
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function wait(waitSeconds: number, open: () => Promise<string>, passMs: number): Promise<unknown> {
+  const config = loadConfig({ env: {}, flags: {} });
+  const log = (_text: string, members?: unknown) => void lines.push(members);
+  const awaited = openAwaited(
+    { ...config, store: 'redis://user:secret@there', storeOptions: { ...config.storeOptions, waitMs: waitSeconds * 1000 } },
+    { info: log, warn: log, error: log },
+    open,
+  ).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(passMs);
+  return awaited;
+}
+
+describe('a store that is away', () => {
+  test('is not waited for by default', async () => {
+    expect(await wait(0, () => Promise.reject(AWAY), 0)).toBe(AWAY);
+  });
+
+  test('is waited for with a line every five seconds, without credentials, and is opened when it is there', async () => {
+    let tries = 0;
+    const open = () => (performance.now() < 12_000 ? (tries++, Promise.reject(AWAY)) : Promise.resolve('open'));
+    expect(await wait(60, open, 13_000)).toBe('open');
+    expect(lines).toEqual([5, 10].map((waited) => ({ store: 'redis://***@there', waited_seconds: waited, wait_seconds: 60 })));
+    expect(tries).toBeGreaterThan(20);
+  });
+
+  test('that does not come is one clear error', async () => {
+    const error = await wait(3, () => Promise.reject(AWAY), 4000);
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as Error).message).toBe(`${AWAY.message}; it was waited for (store_options.wait_seconds: 3)`);
+  });
+});
+
+test('what waiting does not mend is told at once', async () => {
+  const wrong = new StoreError('put the right user and password');
+  expect(await wait(60, () => Promise.reject(wrong), 0)).toBe(wrong);
+  expect(lines).toEqual([]);
+});
