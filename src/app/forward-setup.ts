@@ -6,7 +6,7 @@ import type { ForwardRoute } from '../domain/forward-route.ts';
 import { labelOf } from '../config/load.ts';
 import type { Environment } from '../config/overrides.ts';
 import { routeName } from '../core/route.ts';
-import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
+import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/proxy-upstream.ts';
 import { ROUTES } from '../routes.ts';
 
 /** `others` are routes of plugins. Throws a `ConfigError` that says what does not fit, or which secret is missing. */
@@ -21,8 +21,8 @@ export function checkForward(config: Config, env: Environment): string[] {
 }
 
 /** `undefined` where nothing is forwarded: only otherwise is http-proxy-3 loaded. */
-export async function openUpstream({ forward }: Config): Promise<ProxyUpstream | undefined> {
+export async function openUpstream({ forward }: Config, options: ProxyUpstreamOptions): Promise<ProxyUpstream | undefined> {
   if (forward.length === 0) return undefined;
   const { openProxyUpstream } = await import('../forward/proxy-upstream.ts');
-  return openProxyUpstream();
+  return openProxyUpstream(options);
 }

@@ -64,7 +64,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
     engine.health().map(({ url, asideMs }) => ({ engine: ENGINE_NAME, replica: url, up: asideMs === undefined })),
   );
   down.add('engine', () => engine.close());
-  const upstream = await openUpstream(config);
+  const upstream = await openUpstream(config, { onUnasked: tellUnasked('forward target', metrics, log) });
   down.add('upstream', () => upstream?.close());
   const store = await openAwaited(config, log, () =>
     openStore(config.store, {
@@ -107,13 +107,16 @@ function openEngineOf(
     headers,
     watch,
     onBatch: (requests) => metrics.engineBatch(requests),
-    onUnasked(replica, begins) {
-      metrics.engineUnasked();
-      if (begins)
-        log.warn('engine sent bytes that nobody had asked for; each call to it has a new connection until a minute has passed without', {
-          replica,
-        });
-    },
+    onUnasked: tellUnasked('engine', metrics, log),
     onTokens: (tokens) => metrics.engineTokens(tokens),
   });
+}
+
+/** One line when such a state begins; each time is counted. */
+function tellUnasked(who: string, metrics: Metrics, log: Log): (replica: string, begins: boolean) => void {
+  const message = `${who} sent bytes that nobody had asked for: each request to it has a new connection until a minute has passed without`;
+  return (replica, begins) => {
+    metrics.engineUnasked();
+    if (begins) log.warn(message, { replica });
+  };
 }

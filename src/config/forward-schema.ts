@@ -55,6 +55,7 @@ const ForwardEntry = Type.Object(
     charge_characters: whole(0, 10_000_000, 0),
     body_bytes: Type.Optional(whole(1, 1_099_511_627_776)),
     timeout_ms: Type.Optional(whole(1, 300_000)),
+    check_ids: Type.Boolean({ default: true }),
     request_fields: list(FIELD, mayGoUp, 64, ['accept', 'content-type']),
     response_fields: list(FIELD, mayGoDown, 64, ['content-type']),
     statuses: Type.Record(Type.String(), Type.Enum(MAPPED_CODES), { maxProperties: 100, default: {} }),

@@ -49,6 +49,7 @@ export function toForward(entry: ForwardEntry, bodyBytes: number, timeoutMs: num
     chargeCharacters: entry.charge_characters,
     bodyBytesMax: entry.body_bytes ?? bodyBytes,
     timeoutMs: entry.timeout_ms ?? timeoutMs,
+    checkIds: entry.check_ids,
     requestFields: entry.request_fields,
     responseFields: entry.response_fields,
     statuses: new Map(Object.entries(entry.statuses).map(([status, code]) => [Number(status), code])),

@@ -12,6 +12,8 @@ export interface ForwardRoute {
   readonly bodyBytesMax: number;
   /** How long the upstream may be silent. */
   readonly timeoutMs: number;
+  /** Whether an answer with an `X-Request-Id` that is not ours is unusable. */
+  readonly checkIds: boolean;
   /** Lower-case names of the caller's fields that go on. */
   readonly requestFields: readonly string[];
   /** Lower-case names of the upstream's fields that go back. */

@@ -6,6 +6,8 @@ import { Silence } from './silence.ts';
 export interface AnswerBodyOptions {
   readonly message: IncomingMessage;
   readonly silenceMs: number;
+  /** Asked at its end: whether it may count as the whole answer to this request. */
+  readonly isWhole: () => boolean;
   /** Called once, when it is over, however it ended. */
   readonly onOver: () => void;
 }
@@ -16,13 +18,15 @@ export class AnswerBody implements ByteSource {
   readonly bytes: number | undefined;
   readonly #message: IncomingMessage;
   readonly #silence: Silence;
+  readonly #isWhole: () => boolean;
   readonly #onOver: () => void;
   #receiver: ByteReceiver | undefined = undefined;
   #over = false;
 
-  constructor({ message, silenceMs, onOver }: AnswerBodyOptions) {
+  constructor({ message, silenceMs, isWhole, onOver }: AnswerBodyOptions) {
     this.bytes = lengthOf(message);
     this.#message = message;
+    this.#isWhole = isWhole;
     this.#onOver = onOver;
     this.#silence = new Silence(silenceMs, () => this.#fail());
     message.on('end', () => this.#end());
@@ -70,7 +74,9 @@ export class AnswerBody implements ByteSource {
   }
 
   #end(): void {
-    if (this.#message.complete && this.#finish()) this.#receiver?.end();
+    if (!this.#message.complete || this.#over) return;
+    if (!this.#isWhole()) this.#fail();
+    else if (this.#finish()) this.#receiver?.end();
   }
 
   #fail(): void {

@@ -76,6 +76,7 @@ function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | und
     body,
     bodyBytesMax: route.bodyBytesMax,
     silenceMs: route.timeoutMs,
+    checkIds: route.checkIds,
     totalMs,
   };
 }

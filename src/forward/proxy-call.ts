@@ -4,6 +4,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Cancellation } from '../core/exchange.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../ports/upstream.ts';
 import { AnswerBody } from './answer-body.ts';
+import type { DoubtfulCall, KeptConnections } from './kept-connections.ts';
 import { Silence } from './silence.ts';
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
@@ -17,12 +18,13 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
 ]);
 const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-export class ProxyCall {
+export class ProxyCall implements DoubtfulCall {
   /** As much of a request as the library looks at: the method, the target, fresh fields, and a body to pipe. */
   readonly request: IncomingMessage;
   /** The few properties of a response that the library reads. The event `close` ends the upstream's request. */
   readonly #response: ServerResponse;
   readonly #wanted: UpstreamRequest;
+  readonly #connections: KeptConnections;
   readonly #resolve: (result: UpstreamResult) => void;
   readonly #silence: Silence;
   readonly #total: NodeJS.Timeout | undefined;
@@ -32,9 +34,20 @@ export class ProxyCall {
   /** The answer, where it came before the whole request was sent. */
   #early: UpstreamAnswer | undefined = undefined;
   #body: AnswerBody | undefined = undefined;
+  #upstream: ClientRequest | undefined = undefined;
+  /** The answer says that it is ours. */
+  #echoed = false;
+  /** That a second answer followed it is known to others. */
+  #told = false;
 
-  constructor(wanted: UpstreamRequest, cancellation: Cancellation, resolve: (result: UpstreamResult) => void) {
+  constructor(
+    wanted: UpstreamRequest,
+    cancellation: Cancellation,
+    connections: KeptConnections,
+    resolve: (result: UpstreamResult) => void,
+  ) {
     this.#wanted = wanted;
+    this.#connections = connections;
     this.#resolve = resolve;
     this.#silence = new Silence(wanted.silenceMs, () => this.#fail('timeout'));
     this.#total = wanted.totalMs === undefined ? undefined : setTimeout(() => this.#expire(), wanted.totalMs);
@@ -61,25 +74,74 @@ export class ProxyCall {
   }
 
   failed(error: NodeJS.ErrnoException): void {
+    // What cannot be read may be the rest of an earlier answer.
+    if (error.code?.startsWith('HPE_') === true && this.#reused) this.#connections.unasked();
     this.#fail(NO_CONNECTION.has(error.code ?? '') ? 'connect' : 'reset');
   }
 
   /** The upstream's head has come. */
   answered(message: IncomingMessage): void {
     const { statusCode: status = 0, headers } = message;
-    const { silenceMs } = this.#wanted;
-    this.#body = new AnswerBody({ message, silenceMs, onOver: () => clearTimeout(this.#total) });
+    const { silenceMs, checkIds } = this.#wanted;
+    this.#body = new AnswerBody({ message, silenceMs, isWhole: () => this.#isWhole(message), onOver: () => this.#answerOver() });
     if (this.#over) return this.#body.cancel();
+    const id = headers['x-request-id'];
+    this.#echoed = id !== undefined && id === this.#wanted.headers['x-request-id'];
+    if (checkIds && id !== undefined && !this.#echoed) {
+      this.#fail('foreign_id');
+      if (this.#reused) this.#connections.unasked();
+      return;
+    }
     // Without a length or chunks, a body that was cut short looks like a whole one.
     if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
     const answer: UpstreamAnswer = { kind: 'answer', status, headers: joined(headers), body: this.#body };
     // A failure is passed on at once, a success only when the whole request has been sent.
-    if (this.#sent || status >= 300) this.#succeed(answer);
+    if (this.#sent || status >= 300) this.#succeedSoon(answer, message);
     else this.#early = answer;
+  }
+
+  /** When the bytes that came with the answer's head have been read: a second answer among them ends the connection. */
+  #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
+    queueMicrotask(() => {
+      if (this.#over) return answer.body.cancel();
+      if (this.#isWhole(message)) this.#succeed(answer);
+      else this.#fail('unasked');
+    });
+  }
+
+  /** On a connection that carried a request before, an answer with another one behind it may be an answer to that. */
+  #isWhole(message: IncomingMessage): boolean {
+    if (!this.#doubled(message)) return true;
+    if (!this.#told) this.#connections.unasked();
+    this.#told = true;
+    return this.#echoed || !this.#reused;
+  }
+
+  /** Node ends a connection at once when a second answer begins on it; an upstream that ends it has said so, or broken it. */
+  #doubled({ complete }: IncomingMessage): boolean {
+    const socket = this.#upstream?.socket;
+    return complete && socket?.destroyed === true && !socket.readableEnded && socket.errored === null;
+  }
+
+  distrust(): void {
+    if (this.#echoed) return;
+    this.#fail('unasked');
+    this.#body?.expire();
+  }
+
+  get #reused(): boolean {
+    return this.#upstream?.reusedSocket === true;
+  }
+
+  #answerOver(): void {
+    clearTimeout(this.#total);
+    this.#connections.forget(this);
   }
 
   #send(upstream: ClientRequest): void {
     const { body, bodyBytesMax } = this.#wanted;
+    this.#upstream = upstream;
+    if (this.#reused) this.#connections.watch(this);
     if (body === undefined) return this.#allSent(upstream);
     body.open({
       piece: (bytes) => {
@@ -130,6 +192,7 @@ export class ProxyCall {
     this.#over = true;
     this.#silence.rest();
     clearTimeout(this.#total);
+    this.#connections.forget(this);
     this.#wanted.body?.cancel();
     this.#body?.cancel();
     this.#response.emit('close');

@@ -2,41 +2,57 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { createProxyServer } from 'http-proxy-3';
 import type { Upstream } from '../ports/upstream.ts';
+import { KeptConnections } from './kept-connections.ts';
 import { ProxyCall } from './proxy-call.ts';
-
-/** Connections that wait for their next request, per origin. */
-const FREE_CONNECTIONS_MAX = 64;
 
 export interface ProxyUpstream extends Upstream {
   close(): void;
 }
 
-export function openProxyUpstream(): ProxyUpstream {
+export interface ProxyUpstreamOptions {
+  /** Bytes came that nobody had asked for; `begins` when none had for a minute. */
+  readonly onUnasked?: (origin: string, begins: boolean) => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+export function openProxyUpstream({ onUnasked, nowMs = () => performance.now() }: ProxyUpstreamOptions = {}): ProxyUpstream {
   // With this variable the library uses fetch, which passes on no aborts, and decodes bodies that it goes on calling encoded.
   delete process.env['FORCE_FETCH_PATH'];
   // `toProxy` leaves the target as it is; the library would resolve and escape it anew.
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
   const calls = new WeakMap<IncomingMessage, ProxyCall>();
   proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
-  // Agents of our own: Node's global one may go through a proxy that the environment names. Without a bound on connections:
-  // a caller who reads slowly must keep nobody waiting. What has a body has a connection of its own that ends with it: no
-  // body is ever read as the next request, and none is lost to a kept connection that has just died.
-  const kept = { keepAlive: true, maxFreeSockets: FREE_CONNECTIONS_MAX };
-  const agents = { http: [new HttpAgent(kept), new HttpAgent()], https: [new HttpsAgent(kept), new HttpsAgent()] } as const;
+  // Agents of our own: Node's global one may go through a proxy that the environment names. What has a body has a connection of
+  // its own that ends with it: no body is ever read as the next request, and none is lost to a kept connection that has just died.
+  const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
+  /** By origin; those come from the configuration. */
+  const kept = new Map<string, KeptConnections>();
+  const keptFor = (origin: string, secure: boolean): KeptConnections => {
+    let connections = kept.get(origin);
+    if (connections === undefined) {
+      connections = new KeptConnections(secure, nowMs, (begins) => onUnasked?.(origin, begins));
+      kept.set(origin, connections);
+    }
+    return connections;
+  };
   return {
     call: (request, cancellation) =>
       new Promise((resolve) => {
-        const ours = agents[request.origin.startsWith('https:') ? 'https' : 'http'];
-        const options = { target: request.origin, agent: ours[request.body === undefined ? 0 : 1] };
-        const call = new ProxyCall(request, cancellation, resolve);
+        const secure = request.origin.startsWith('https:');
+        const connections = keptFor(request.origin, secure);
+        const agent = request.body === undefined ? connections.agent : single[secure ? 'https' : 'http'];
+        const call = new ProxyCall(request, cancellation, connections, resolve);
         calls.set(call.request, call);
+        const options = { target: request.origin, agent };
         call.start((asRequest, asResponse) => proxy.web(asRequest, asResponse, options, (error) => call.failed(error)));
       }),
     close() {
-      for (const agent of [...agents.http, ...agents.https]) agent.destroy();
+      for (const agent of [single.http, single.https, ...[...kept.values()].map((connections) => connections.agent)]) agent.destroy();
     },
   };
 }

@@ -16,12 +16,14 @@ export interface UpstreamRequest {
   readonly bodyBytesMax: number;
   /** The upstream is given up when it is silent for so long: while it has the request and does not answer, or we read and it does not send. */
   readonly silenceMs: number;
+  /** Whether an answer with an `X-Request-Id` other than that of `headers` is refused. */
+  readonly checkIds: boolean;
   /** All of it, answer included, has to be over by then; `undefined` is without end. */
   readonly totalMs: number | undefined;
 }
 
 /** Why there is no answer: a fixed set of words for logs, never the upstream's own. */
-export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'cancelled' | 'internal';
+export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'foreign_id' | 'unasked' | 'cancelled' | 'internal';
 
 export type UpstreamResult =
   | UpstreamAnswer

@@ -73,6 +73,7 @@ function forwarded(world: World, known: readonly Step[], admit: Step): RouteSpec
     origin: 'http://upstream',
     bodyBytesMax: DOCUMENT_BYTES_MAX,
     timeoutMs: engineTimeoutMs,
+    checkIds: true,
     requestFields: ['content-type'],
     responseFields: ['content-type'],
     statuses: new Map([[MAPPED_STATUS, 'validation_error' as const]]),

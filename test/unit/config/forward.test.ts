@@ -84,6 +84,7 @@ describe('a sound one', () => {
         chargeCharacters: 0,
         bodyBytesMax: 1_048_576,
         timeoutMs: 10_000,
+        checkIds: true,
         requestFields: ['accept', 'content-type'],
         responseFields: ['content-type'],
         statuses: new Map([[404, 'not_found']]),

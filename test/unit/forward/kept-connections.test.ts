@@ -1,0 +1,130 @@
+// Forward routes: whose answer it is, and what an upstream that sends what nobody asked for gets from then on.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ByteReceiver } from '../../../src/core/byte-stream.ts';
+import { openProxyUpstream } from '../../../src/forward/proxy-upstream.ts';
+import type { ProxyUpstream } from '../../../src/forward/proxy-upstream.ts';
+import { lengthAnswer, RawEngine, rested } from '../engines/raw-engine.ts';
+import type { RawConnection } from '../engines/raw-engine.ts';
+
+const open: { close(): void | Promise<void> }[] = [];
+afterEach(async () => {
+  for (const item of open.splice(0).toReversed()) await item.close();
+});
+
+interface Scene {
+  readonly target: RawEngine;
+  readonly upstream: ProxyUpstream;
+  readonly told: boolean[];
+  nowMs: number;
+  /** The status and the whole body, or what went wrong, `broken` in the middle of an answer. */
+  get(path?: string, checkIds?: boolean): Promise<string>;
+}
+
+const idOf = ({ received }: RawConnection): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
+const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/^GET (\S+) /gm)].at(-1)?.[1] ?? '';
+
+async function scene(): Promise<Scene> {
+  const target = await new RawEngine().listen();
+  target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
+  const told: boolean[] = [];
+  let calls = 0;
+  const made = { target, told, nowMs: 1_000_000 };
+  const upstream = openProxyUpstream({ nowMs: () => made.nowMs, onUnasked: (_origin, begins) => void told.push(begins) });
+  open.push(target, upstream);
+  const get = async (path = '/a', checkIds = true): Promise<string> => {
+    const request = { method: 'GET', origin: `http://127.0.0.1:${target.port}`, target: path, body: undefined, bodyBytesMax: 0 } as const;
+    const more = { headers: { 'x-request-id': `id-${++calls}` }, silenceMs: 5000, totalMs: undefined, checkIds };
+    const result = await upstream.call({ ...request, ...more }, { cancelled: false, onCancel: () => undefined });
+    if (result.kind !== 'answer') return result.kind === 'failed' ? result.failure : result.kind;
+    const pieces: Uint8Array[] = [];
+    const how = await new Promise<string>((resolve) => {
+      const receiver: ByteReceiver = {
+        piece: (bytes) => void pieces.push(bytes),
+        end: () => resolve('whole'),
+        fail: () => resolve('broken'),
+      };
+      result.body.open(receiver);
+    });
+    await rested();
+    return how === 'whole' ? `${result.status} ${Buffer.concat(pieces).toString()}` : how;
+  };
+  return Object.assign(made, { upstream, get });
+}
+
+const requests = ({ target }: Scene): number[] => target.connections.map((connection) => connection.requests);
+
+describe('an answer', () => {
+  test.each([
+    ['the id of its request', (id: string) => `X-Request-Id: ${id}\r\n`, true, '200 /a'],
+    ['no id', () => '', true, '200 /a'],
+    ['another id', () => 'X-Request-Id: other\r\n', true, 'foreign_id'],
+    ['its own and another', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: other\r\n`, true, 'foreign_id'],
+    ['another id, where none are checked', () => 'X-Request-Id: other\r\n', false, '200 /a'],
+  ] as const)('with %s', async (_name, fields, checkIds, expected) => {
+    const { target, get } = await scene();
+    target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection), fields(idOf(connection))));
+    expect(await get('/a', checkIds)).toBe(expected);
+    if (expected === 'foreign_id') await target.until(() => target.open === 0);
+  });
+
+  test('with more behind it in the same piece counts on a new connection, or with its id, and not on another', async () => {
+    const made = await scene();
+    const { target, get, told } = made;
+    expect(await get('/a')).toBe('200 /a');
+    target.respond = (connection) => void connection.socket.write(lengthAnswer('late') + lengthAnswer(pathOf(connection)));
+    expect(await get('/b')).toBe('unasked');
+    expect(told).toEqual([true]);
+    target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)) + lengthAnswer('twice'));
+    expect(await get('/c')).toBe('200 /c');
+    made.nowMs += 60_000;
+    target.respond = (connection) => {
+      const answer = lengthAnswer(pathOf(connection), `X-Request-Id: ${idOf(connection)}\r\n`);
+      connection.socket.write(connection.requests === 1 ? answer : answer + answer);
+    };
+    expect(await get('/d')).toBe('200 /d');
+    expect(await get('/e')).toBe('200 /e');
+    expect(requests(made)).toEqual([2, 1, 2]);
+  });
+});
+
+const PATHS = ['/4', '/5', '/6', '/7'];
+
+describe('behind bytes that nobody asked for', () => {
+  test('every kept connection ends, and each request has a new one, until a minute has passed', async () => {
+    const made = await scene();
+    const { target, get, told } = made;
+    await Promise.all([get('/1'), get('/2'), get('/3')]);
+    expect(target.open).toBe(3);
+    target.connections[1]!.socket.write(lengthAnswer('late'));
+    await target.until(() => target.open === 0);
+    for (const path of ['/4', '/5']) expect(await get(path)).toBe(`200 ${path}`);
+    made.nowMs += 59_999;
+    expect(await get('/6')).toBe('200 /6');
+    made.nowMs += 1;
+    for (const path of ['/7', '/8']) expect(await get(path)).toBe(`200 ${path}`);
+    expect(requests(made)).toEqual([1, 1, 1, 1, 1, 1, 2]);
+    expect(told).toEqual([true]);
+  });
+
+  test('requests on connections that carried another are given up, also in the middle of an answer, those on new ones go on', async () => {
+    const made = await scene();
+    const { target, get } = made;
+    await Promise.all([get('/1'), get('/2'), get('/3')]);
+    const held = new Map<string, RawConnection>();
+    target.respond = (connection) => void held.set(pathOf(connection), connection);
+    const asked = PATHS.map((path) => get(path));
+    await target.until(() => held.size === 4);
+    const reused = [...held].filter(([, connection]) => connection.requests === 2);
+    const [fresh] = [...held].filter(([, connection]) => connection.requests === 1);
+    expect(reused).toHaveLength(3);
+    const [one, begun, waits] = reused;
+    begun![1].socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');
+    await rested();
+    await rested();
+    one![1].socket.write('no HTTP\r\n\r\n');
+    const results = await Promise.all([one!, begun!, waits!].map(([path]) => asked[PATHS.indexOf(path)]));
+    expect(results).toEqual(['unasked', 'broken', 'unasked']);
+    fresh![1].socket.write(lengthAnswer('yes'));
+    expect(await asked[PATHS.indexOf(fresh![0])]).toBe('200 yes');
+  });
+});
