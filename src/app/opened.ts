@@ -64,7 +64,10 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
     engine.health().map(({ url, asideMs }) => ({ engine: ENGINE_NAME, replica: url, up: asideMs === undefined })),
   );
   down.add('engine', () => engine.close());
-  const upstream = await openUpstream(config, { onUnasked: tellUnasked('forward target', metrics, log) });
+  const upstream = await openUpstream(config, {
+    keepAlive: config.engine.keepAlive,
+    onUnasked: tellUnasked('forward target', metrics, log),
+  });
   down.add('upstream', () => upstream?.close());
   const store = await openAwaited(config, log, () =>
     openStore(config.store, {

@@ -43,8 +43,8 @@ export class KeptConnections {
   unasked(): void {
     const begins = !this.#distrusts();
     this.#distrustUntilMs = this.#nowMs() + DISTRUST_MS;
-    for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy();
-    for (const call of [...this.#calls]) call.distrust();
+    for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+    for (const call of this.#calls) call.distrust();
     this.#onUnasked(begins);
   }
 
@@ -52,8 +52,8 @@ export class KeptConnections {
   #guard(): void {
     const { agent } = this;
     const { keepSocketAlive, reuseSocket } = agent as unknown as {
-      keepSocketAlive(socket: Socket): boolean;
-      reuseSocket(socket: Socket, request: ClientRequest): void;
+      readonly keepSocketAlive: (this: HttpAgent, socket: Socket) => boolean;
+      readonly reuseSocket: (this: HttpAgent, socket: Socket, request: ClientRequest) => void;
     };
     const resting = new WeakMap<Socket, () => void>();
     Object.assign(agent, {

@@ -14,13 +14,16 @@ export interface ProxyUpstream extends Upstream {
 }
 
 export interface ProxyUpstreamOptions {
+  /** `false`: a new connection for every request. */
+  readonly keepAlive?: boolean;
   /** Bytes came that nobody had asked for; `begins` when none had for a minute. */
   readonly onUnasked?: (origin: string, begins: boolean) => void;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs?: () => number;
 }
 
-export function openProxyUpstream({ onUnasked, nowMs = () => performance.now() }: ProxyUpstreamOptions = {}): ProxyUpstream {
+export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpstream {
+  const { keepAlive = true, onUnasked, nowMs = () => performance.now() } = options;
   // With this variable the library uses fetch, which passes on no aborts, and decodes bodies that it goes on calling encoded.
   delete process.env['FORCE_FETCH_PATH'];
   // `toProxy` leaves the target as it is; the library would resolve and escape it anew.
@@ -45,11 +48,11 @@ export function openProxyUpstream({ onUnasked, nowMs = () => performance.now() }
       new Promise((resolve) => {
         const secure = request.origin.startsWith('https:');
         const connections = keptFor(request.origin, secure);
-        const agent = request.body === undefined ? connections.agent : single[secure ? 'https' : 'http'];
+        const agent = keepAlive && request.body === undefined ? connections.agent : single[secure ? 'https' : 'http'];
         const call = new ProxyCall(request, cancellation, connections, resolve);
         calls.set(call.request, call);
-        const options = { target: request.origin, agent };
-        call.start((asRequest, asResponse) => proxy.web(asRequest, asResponse, options, (error) => call.failed(error)));
+        const to = { target: request.origin, agent };
+        call.start((asRequest, asResponse) => proxy.web(asRequest, asResponse, to, (error) => call.failed(error)));
       }),
     close() {
       for (const agent of [single.http, single.https, ...[...kept.values()].map((connections) => connections.agent)]) agent.destroy();

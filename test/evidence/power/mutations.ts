@@ -1,6 +1,7 @@
 // The table of planted bugs: each has to be noticed by every test run that it names.
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
+import { ENGINE_MUTATIONS } from './engine-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
@@ -11,6 +12,7 @@ import { STORE_MUTATIONS } from './store-mutations.ts';
 export const MUTATIONS: readonly Mutation[] = [
   ...CHAIN_MUTATIONS,
   ...CONSOLE_MUTATIONS,
+  ...ENGINE_MUTATIONS,
   ...PLUGIN_MUTATIONS,
   ...STORE_MUTATIONS,
   ...GLOSSARY_MUTATIONS,

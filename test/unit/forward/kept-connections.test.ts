@@ -17,19 +17,19 @@ interface Scene {
   readonly told: boolean[];
   nowMs: number;
   /** The status and the whole body, or what went wrong, `broken` in the middle of an answer. */
-  get(path?: string, checkIds?: boolean): Promise<string>;
+  readonly get: (path?: string, checkIds?: boolean) => Promise<string>;
 }
 
 const idOf = ({ received }: RawConnection): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
 const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/^GET (\S+) /gm)].at(-1)?.[1] ?? '';
 
-async function scene(): Promise<Scene> {
+async function scene(keepAlive = true): Promise<Scene> {
   const target = await new RawEngine().listen();
   target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
   const told: boolean[] = [];
   let calls = 0;
   const made = { target, told, nowMs: 1_000_000 };
-  const upstream = openProxyUpstream({ nowMs: () => made.nowMs, onUnasked: (_origin, begins) => void told.push(begins) });
+  const upstream = openProxyUpstream({ keepAlive, nowMs: () => made.nowMs, onUnasked: (_origin, begins) => void told.push(begins) });
   open.push(target, upstream);
   const get = async (path = '/a', checkIds = true): Promise<string> => {
     const request = { method: 'GET', origin: `http://127.0.0.1:${target.port}`, target: path, body: undefined, bodyBytesMax: 0 } as const;
@@ -106,6 +106,13 @@ describe('behind bytes that nobody asked for', () => {
     expect(told).toEqual([true]);
   });
 
+  test('without keep-alive nothing is kept from the beginning', async () => {
+    const made = await scene(false);
+    for (const path of ['/1', '/2', '/3']) expect(await made.get(path)).toBe(`200 ${path}`);
+    expect(requests(made)).toEqual([1, 1, 1]);
+    await made.target.until(() => made.target.open === 0);
+  });
+
   test('requests on connections that carried another are given up, also in the middle of an answer, those on new ones go on', async () => {
     const made = await scene();
     const { target, get } = made;
@@ -122,7 +129,7 @@ describe('behind bytes that nobody asked for', () => {
     await rested();
     await rested();
     one![1].socket.write('no HTTP\r\n\r\n');
-    const results = await Promise.all([one!, begun!, waits!].map(([path]) => asked[PATHS.indexOf(path)]));
+    const results = await Promise.all([one!, begun!, waits!].map(([path]) => asked[PATHS.indexOf(path)]!));
     expect(results).toEqual(['unasked', 'broken', 'unasked']);
     fresh![1].socket.write(lengthAnswer('yes'));
     expect(await asked[PATHS.indexOf(fresh![0])]).toBe('200 yes');

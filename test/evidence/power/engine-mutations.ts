@@ -1,0 +1,42 @@
+// Planted bugs on the way to engines and upstreams: whose answer it is, whose turn it is, and how long a body may take.
+import type { Mutation, TestRun } from './mutation.ts';
+
+const UNASKED: TestRun = { file: 'test/unit/engines/http1/unasked.test.ts' };
+const TURNS: TestRun = { file: 'test/unit/engines/http1/team-turns.test.ts' };
+const KEPT: TestRun = { file: 'test/unit/forward/kept-connections.test.ts' };
+const PATHS: TestRun = { file: 'test/unit/core/plain-path.test.ts' };
+const STREAMING: TestRun = { file: 'test/unit/server/streaming.test.ts', names: 'trickles in' };
+
+function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
+}
+
+export const ENGINE_MUTATIONS: readonly Mutation[] = [
+  bug('any id is ours', 'engines/http1/response-framing.ts', "if (!same) this.id = 'foreign';", "if (!same) this.id = 'none';", UNASKED),
+  bug('the state of distrust ends no connection', 'engines/http1/pool.ts', 'this.#idle.endAll();', '', UNASKED),
+  bug(
+    'calls on used connections go on',
+    'engines/http1/pool.ts',
+    'if (client !== from && client.busyAgain) client.distrust();',
+    'if (client !== from && client.busyAgain) continue;',
+    UNASKED,
+  ),
+  bug(
+    'an answer with another behind it counts anywhere',
+    'engines/http1/client.ts',
+    'if (early || (this.#used && response.echoedId !== true)) {',
+    'if (early) {',
+    UNASKED,
+  ),
+  bug(
+    'a team may have all while others are there',
+    'engines/http1/team-turns.ts',
+    'return lane.underWay < this.#shareMax ||',
+    'return true ||',
+    TURNS,
+  ),
+  bug('calls are taken as they came', 'engines/http1/team-turns.ts', 'if (this.#queue.delete(lane)) this.#queue.add(lane);', '', TURNS),
+  bug('kept upstream connections are not watched', 'forward/kept-connections.ts', "socket.on('data', look).on('close', look);", '', KEPT),
+  bug('escapes are decoded once', 'core/plain-path.ts', 'if (next === decoded) return true;', 'return true;', PATHS),
+  bug('a streamed body has no deadline', 'server/incoming-body.ts', 'else this.#flow.silent();\n  }', '\n  }', STREAMING),
+];
