@@ -86,7 +86,8 @@ describe('in front of Apertium', () => {
     expect(await response.json()).toMatchObject({ code: 'engine_unavailable', request_id: id });
     await expect.poll(() => trusting.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
     await expect.poll(() => trusting.logLines.find((line) => line.includes(id) && line.includes('"engine_attempts":2'))).toBeDefined();
-    expect(trusting.logLines.some((line) => line.includes(id) && line.includes('unsupported_pair unsupported_pair'))).toBe(true);
+    const failed = trusting.logLines.filter((line) => line.includes('"engine attempt failed"')).map((line) => JSON.parse(line) as object);
+    expect(failed).toMatchObject([{ request_id: id, replica: apertium.url, failure: 'unsupported_pair', pair: 'EN-JA' }]);
     await trusting.stop();
   });
 });

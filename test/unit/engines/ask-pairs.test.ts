@@ -96,7 +96,7 @@ describe.each(['apertium', 'libretranslate', 'mtranserver'])('%s', (name) => {
 
   test('takes an error for no answer, whatever its body says', async () => {
     scripted.always(status(500, JSON.stringify(libre(['en', 'es']))));
-    expect(await asking(builtInProtocols.get(name)!)).toEqual([{ url: `${scripted.url}/`, pairs: 'status' }]);
+    expect(await asking(builtInProtocols.get(name)!)).toEqual([{ url: scripted.url, pairs: 'status' }]);
   });
 });
 
