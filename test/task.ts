@@ -28,6 +28,7 @@ export const TASKS = {
   scorecard: { what: 'all rows of the scorecard, as a table', file: 'test/evidence/scorecard/run.ts' },
   simulate: { what: 'the simulation, by seeds', file: 'test/evidence/simulation/main.ts' },
   fuzz: { what: 'fuzzes both listeners for as long as it is told', file: 'test/evidence/input/fuzz-run.ts' },
+  isolation: { what: 'two teams, one of which does its worst: what the other meets', file: 'test/evidence/isolation/run.ts' },
   soak: { what: 'one long run of mixed requests', file: 'test/evidence/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
   'bench:curves': { what: 'what a request costs while one thing is turned up', file: 'bench/curves.ts' },

@@ -22,6 +22,7 @@ const EVERY = [
   'test:power',
   'scorecard',
   'soak',
+  'isolation',
   'bench',
   'bench:curves',
   'bench:ledger',

@@ -1,0 +1,97 @@
+// Two teams on one gateway: one does its worst at its plan's rate, the other's answers are timed.
+import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { dictionary } from '../../../src/testing/store/dictionaries-under-test.ts';
+import { newId } from '../../../src/testing/store/team-under-test.ts';
+import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { startGatewayProcess } from '../../support/gateway-process.ts';
+import { openBeside, storePlace } from '../../support/store-place.ts';
+import { countBy, openLoop, quantile } from '../load/open-loop.ts';
+import type { NoisyOrder, NoisyReport } from './noisy-neighbour.ts';
+import { operations } from './operations.ts';
+import type { NoisyGlossaries, Operation } from './operations.ts';
+
+export interface Quiet {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** By what came: `200 ok`, or a problem's status and code, or `broken`. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly noisy: Readonly<Record<string, number>>;
+}
+
+export interface House {
+  readonly operations: readonly Operation[];
+  /** What the other team meets, alone where there is no operation. */
+  measure(operation: Operation | undefined, seconds: number): Promise<Quiet>;
+  stop(): Promise<void>;
+}
+
+const QUIET_PER_SECOND = 40;
+/** Let go of what the operation before has left. */
+const PAUSE_MS = 300;
+const LARGE_TERMS = 9800;
+
+/** `noisyPerSecond` is the rate of the noisy team's plan, and what it sends. */
+export async function startHouse(kind: 'sqlite' | 'redis', noisyPerSecond: number): Promise<House> {
+  const worker = new Worker(new URL('./noisy-neighbour.ts', import.meta.url));
+  const [{ enginePort }] = (await once(worker, 'message')) as [{ readonly enginePort: number }];
+  const place = await storePlace(kind);
+  const file = join(place.folder, 'lingate.yaml');
+  const target = `http://127.0.0.1:${enginePort}`;
+  const forward = [{ path: '/v1/files', methods: ['GET', 'POST'], target, body_bytes: 16_777_216, request_fields: ['content-type'] }];
+  const plugins = [{ module: 'lingate/plugins/deepl-v2' }, { module: 'lingate/plugins/libretranslate' }];
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify({ forward, plugins }));
+  const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', place.url, '--engine-url', target];
+  const gateway = await startGatewayProcess({ args });
+  const store = await openBeside(place.url);
+  const generous = { ...QUOTA_PLAN, characters: 1_000_000_000_000, max_characters_per_request: 50_000, max_glossaries: 100 };
+  const noisy = await makeTeam(store, { ...generous, requests_per_second: noisyPerSecond });
+  const quiet = await makeTeam(store, { ...generous, requests_per_second: 1000 });
+  const glossaries = await furnish(store, noisy);
+  const { port } = gateway;
+  const listen = async (seconds: number) => openLoop({ port, key: quiet.key, perSecond: QUIET_PER_SECOND, seconds });
+  // Until code and caches are warm.
+  await listen(2);
+  return {
+    operations: operations(noisy.key, glossaries),
+    async measure(operation, seconds) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      const reported = once(worker, 'message') as Promise<[NoisyReport]>;
+      const order: NoisyOrder = { port, perSecond: noisyPerSecond, seconds, requests: operation?.requests ?? [] };
+      // A thread has no origin.
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
+      worker.postMessage(operation === undefined ? { ...order, perSecond: 0 } : order);
+      const sent = await listen(seconds);
+      const [{ statuses }] = await reported;
+      return { p50Ms: quantile(sent, 0.5), p99Ms: quantile(sent, 0.99), answers: countBy(sent), noisy: statuses };
+    },
+    async stop() {
+      await gateway.end('SIGTERM');
+      await store.close();
+      await worker.terminate();
+      await place.remove();
+    },
+  };
+}
+
+/** One large glossary, five of a hundredth of it, and others up to a hundred. */
+async function furnish({ glossaries }: Store, { teamId }: TestTeam): Promise<NoisyGlossaries> {
+  const made: string[] = [];
+  for (let n = 0; n < 99; n++) {
+    const [count, length] = n === 0 ? [LARGE_TERMS, 750] : n < 6 ? [100, 50] : [1, 5];
+    const entries = Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [`term ${n} ${i} ${'a'.repeat(length)}`, 'b'.repeat(length)]),
+    );
+    const glossary = { glossaryId: newId(), teamId, name: `glossary ${n}`, dictionaries: [dictionary(['EN', 'DE'], entries)] };
+    const creation = answered(await glossaries.create(glossary));
+    if (creation.kind !== 'created') throw new Error(`no glossary was created: ${creation.kind}`);
+    made.push(creation.glossary.glossaryId);
+  }
+  return { large: made[0]!, several: made.slice(1, 6) };
+}
