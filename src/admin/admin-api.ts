@@ -1,9 +1,11 @@
 // The admin API: turns a request on the ops listener into an operation, and its result into JSON or a problem document.
+import { createHash } from 'node:crypto';
 import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
 import type { Log } from '../ports/log.ts';
+import type { ChangeOnce } from '../ports/team-registry.ts';
 import { headerOf, keySearchOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import type { AdminRequest } from './admin-input.ts';
@@ -14,7 +16,7 @@ import type { Handled } from './handled.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { Fate } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
-import { NO_KEY, NO_TEAM, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import { KEY_OF_ANOTHER, NO_KEY, NO_TEAM, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import type { AdminOperations } from './admin-operations.ts';
 import { foundKeyReport, keyReport, teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
@@ -45,6 +47,8 @@ interface Input {
   readonly query: URLSearchParams;
   /** The id for the record to be created; a request with the same `Idempotency-Key` gets the same one. */
   readonly id: string | undefined;
+  /** Likewise for a change of what there is. */
+  readonly once: ChangeOnce | undefined;
 }
 
 export const ADMIN_BODY_BYTES_MAX = 16_384;
@@ -66,15 +70,15 @@ export class AdminApi {
     if (!('route' in matched)) return this.#problem(matched, requestId);
     const { route, parameter } = matched;
     const key = headerOf(request, 'idempotency-key');
-    if (key === undefined || route.method === 'GET' || route.looksOnly === true)
-      return this.#run(route, parameter, request, requestId, undefined);
+    if (key === undefined || route.method === 'GET' || route.looksOnly === true) return this.#run(route, parameter, request, requestId);
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
     const what = `${request.method} ${request.path}\n${request.body.toString('latin1')}`;
-    const answer = await this.#answered.run(key, what, (id) => this.#run(route, parameter, request, requestId, id));
-    if (answer !== 'mismatch') return answer;
-    return this.#problem(refuse('validation_error', 'Idempotency-Key: came with another request before; use a new one.'), requestId);
+    // What a process remembers is lost with it, and unknown to others: what moves money is remembered in the store as well.
+    const once = { id: digestOf(key, 'hex'), request: digestOf(what, 'base64') };
+    const answer = await this.#answered.run(key, what, (id) => this.#run(route, parameter, request, requestId, id, once));
+    return answer === 'mismatch' ? this.#problem(KEY_OF_ANOTHER, requestId) : answer;
   }
 
   tooLarge(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): AdminAnswer {
@@ -94,10 +98,17 @@ export class AdminApi {
     }
   }
 
-  async #run(route: AdminRoute, parameter: string, request: AdminRequest, requestId: string, id: string | undefined): Promise<AdminAnswer> {
+  async #run(
+    route: AdminRoute,
+    parameter: string,
+    request: AdminRequest,
+    requestId: string,
+    id?: string,
+    once?: ChangeOnce,
+  ): Promise<AdminAnswer> {
     try {
       const input = this.#inputOf(route, parameter, request);
-      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, id });
+      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, id, once });
       if ('kind' in handled) return this.#problem(handled, requestId);
       if (handled.audit !== undefined) this.#options.log.info('audit', { action: route.id, ...handled.audit, request_id: requestId });
       return {
@@ -116,7 +127,7 @@ export class AdminApi {
     }
   }
 
-  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Omit<Input, 'id'> | Refusal {
+  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Omit<Input, 'id' | 'once'> | Refusal {
     const accepted = new Set(Object.keys(route.query ?? {}));
     const names = [...request.query.keys()];
     const foreign = names.find((name) => !accepted.has(name));
@@ -147,11 +158,16 @@ export class AdminApi {
     },
     showTeam: ({ parameter }) =>
       withId(parameter, NO_TEAM, async (id) => done(await this.#options.operations.showTeam(id), (team) => ({ value: teamReport(team) }))),
-    updateTeam: ({ parameter, body }) =>
+    updateTeam: ({ parameter, body, once }) =>
       withId(parameter, NO_TEAM, async (id) => {
         const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
         if (typeof name === 'object') return name;
-        const edit = { name, plan: body['plan'] as string | undefined, addCreditMinor: body['add_credit_minor'] as number | undefined };
+        const edit = {
+          name,
+          plan: body['plan'] as string | undefined,
+          addCreditMinor: body['add_credit_minor'] as number | undefined,
+          once,
+        };
         return done(await this.#options.operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
       }),
     teamUsage: ({ parameter }) =>
@@ -198,6 +214,10 @@ export class AdminApi {
       headers: { ...Object.fromEntries(headers), 'X-Request-Id': requestId },
     };
   }
+}
+
+function digestOf(text: string, encoding: 'base64' | 'hex'): string {
+  return createHash('sha256').update(text).digest(encoding);
 }
 
 /** After a 5xx nobody knows whether anything was changed. */

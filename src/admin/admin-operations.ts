@@ -8,7 +8,17 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
-import type { FoundKey, KeyRecord, Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
+import type {
+  ChangeOnce,
+  FoundKey,
+  KeyRecord,
+  Team,
+  TeamChange,
+  TeamPage,
+  TeamRegistry,
+  TeamSummary,
+  Usage,
+} from '../ports/team-registry.ts';
 import { cut, done, ofTeam, oneMore } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, TeamList } from './admin-result.ts';
 import { comparePlan, teamsBehind } from './plan-comparison.ts';
@@ -39,6 +49,8 @@ export interface TeamEdit {
   readonly name?: string | undefined;
   readonly plan?: string | undefined;
   readonly addCreditMinor?: number | undefined;
+  /** Given when the change may be a repetition. */
+  readonly once?: ChangeOnce | undefined;
 }
 
 export interface KeyDraft {
@@ -94,10 +106,12 @@ export class AdminOperations {
     const before = await this.#options.teams.findTeam(teamId);
     if (before === undefined) return { kind: 'no_such_team', teamId };
     if (isUnavailable(before)) return before;
-    const change = this.#changeOf(before, edit);
-    if ('kind' in change) return change;
+    const made = this.#changeOf(before, edit);
+    if ('kind' in made) return made;
+    const change = edit.once === undefined ? made : { ...made, once: edit.once };
     const after = await this.#options.teams.updateTeam(teamId, change);
     if (after !== undefined && 'kind' in after && after.kind === 'balance_out_of_bounds') return BALANCE_TOO_LARGE;
+    if (after !== undefined && 'kind' in after && after.kind === 'other_request') return after;
     const result = ofTeam(teamId, after);
     const weighty = change.plan !== undefined || change.addMicro !== undefined;
     return result.kind === 'done' && weighty ? done(result.value, await this.#replicated([teamId])) : result;

@@ -14,6 +14,7 @@ export const WRONG_TOKEN = refuse(
 export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [
   ['Retry-After', '60'],
 ]);
+export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: came with another request before; use a new one.');
 const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
 /** `planIn` is where the request named the plan: an unknown one in the path is a path that is not there. */
@@ -31,6 +32,8 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
         : refuse('validation_error', `plan: there is no such plan; there are ${refusal.plans.join(', ')}.`);
     case 'plan_takes_no_credit':
       return refuse('validation_error', `plan: ${refusal.plan} has billing quota, which takes no credit.`);
+    case 'other_request':
+      return KEY_OF_ANOTHER;
     case 'balance_too_large':
       return refuse('validation_error', `add_credit_minor: the balance would pass ${refusal.maxMinor} minor units; add less.`);
   }

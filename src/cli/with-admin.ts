@@ -47,6 +47,8 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
     }
     case 'plan_takes_no_credit':
       return `plan ${refusal.plan} has billing quota, which takes no credit; leave out ${creditFlag} or choose a credit plan`;
+    case 'other_request':
+      return 'something else was done under this id before';
     case 'balance_too_large':
       return `the balance would pass ${refusal.maxMinor} minor units, which is the most that a team can have; add less`;
   }

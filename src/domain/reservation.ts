@@ -14,3 +14,6 @@ export const REMEMBER_MS = 10_000;
  * for it, and later operations of the same team stay behind it.
  */
 export const SETTLE_LINGER_MS = 2;
+
+/** For how long a change of a team is remembered by its id (`TeamChange.once`). */
+export const CHANGE_REMEMBERED_MS = 86_400_000;

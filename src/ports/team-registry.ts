@@ -34,6 +34,20 @@ export interface TeamChange {
   readonly name?: string;
   readonly plan?: { readonly name: string; readonly limits: TeamLimits };
   readonly addMicro?: Micro;
+  /** Given where the change may be a repetition: within a day it is made once under this id, whichever process is asked. */
+  readonly once?: ChangeOnce;
+}
+
+export interface ChangeOnce {
+  /** Of up to 100 letters and digits. */
+  readonly id: string;
+  /** What was asked for: another request under the same id is refused. */
+  readonly request: string;
+}
+
+/** The id came with another request before; nothing was changed. */
+export interface OtherRequest {
+  readonly kind: 'other_request';
 }
 
 /** The balance would not be a whole number from 0 to 2^53 - 1; nothing was changed. */
@@ -121,7 +135,7 @@ export interface TeamRegistry {
    * Holds from the next admission on. With another period length a period begins at this moment, from which the next ones are
    * counted: what was used before stays with the period that it closes.
    */
-  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable>;
+  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable>;
   /** The key works at once, on every node. */
   createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** In order of creation. */

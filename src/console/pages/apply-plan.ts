@@ -60,6 +60,7 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
     case 'no_such_team':
     case 'no_such_key':
     case 'plan_takes_no_credit':
+    case 'other_request':
     case 'balance_too_large':
       return refusalOf(stands, 'path');
   }

@@ -93,6 +93,7 @@ function faultOf(result: Exclude<AdminResult<Team>, { kind: 'done' }>): string |
     case 'unavailable':
     case 'no_such_team':
     case 'no_such_key':
+    case 'other_request':
       return undefined;
     case 'no_such_plan':
       return `There is no such plan; there are ${result.plans.join(', ')}.`;

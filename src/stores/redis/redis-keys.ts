@@ -6,6 +6,7 @@
  * - `:team` hash: the team's record, its plan, books and keys' states
  * - `:use:<number>` hash of a period that was left: settled counts (`characters`, `<key>:c`, `<key>:r`), its bounds (`starts`,
  *   `ends`) and the plan that held in it (`plan`, `p`, `currency`)
+ * - `:once:<id>` what was asked for by the change of the team with this id, for a day
  * - `:keys` hash of the keys' records
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
  * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has their sum

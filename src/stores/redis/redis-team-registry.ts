@@ -1,5 +1,6 @@
 // Teams and keys in Redis: first a script in the team's slot, then the indexes in other slots.
 import type { KeyOwner } from '../../domain/api-key.ts';
+import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -10,6 +11,7 @@ import type {
   KeySearch,
   NewKey,
   NewTeam,
+  OtherRequest,
   Standing,
   Team,
   TeamChange,
@@ -86,10 +88,12 @@ export class RedisTeamRegistry implements TeamRegistry {
     return values.includes(null) ? undefined : readTeam(teamId, values);
   }
 
-  async updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable> {
-    const reply = await this.#script('update_team', teamId, [String(change.addMicro ?? 0), ...counted(changedTeamFields(change))]);
+  async updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable> {
+    const once = [change.once?.id ?? '', change.once?.request ?? '', String(CHANGE_REMEMBERED_MS)];
+    const reply = await this.#script('update_team', teamId, [String(change.addMicro ?? 0), ...once, ...counted(changedTeamFields(change))]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'balance') return OUT_OF_BOUNDS;
+    if (reply.word === 'other') return { kind: 'other_request' };
     if (reply.word === 'none') return undefined;
     const failed = change.name === undefined ? undefined : await this.#index.add(teamId, change.name);
     return failed ?? readTeam(teamId, reply.values[0]);

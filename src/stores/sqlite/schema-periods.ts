@@ -9,3 +9,15 @@ ALTER TABLE periods ADD COLUMN left_ms INTEGER;
 ALTER TABLE periods ADD COLUMN plan TEXT;
 ALTER TABLE periods ADD COLUMN limits TEXT CHECK (json_valid(limits));
 `;
+
+/** A later step: changes of teams that are remembered, so that each is made once under its id. */
+export const CHANGES = `
+CREATE TABLE changes (
+  team INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  request TEXT NOT NULL,
+  until_ms INTEGER NOT NULL,
+  PRIMARY KEY (team, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX changes_by_end ON changes (until_ms);
+`;

@@ -5,7 +5,7 @@ import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
-import { PERIODS } from './schema-periods.ts';
+import { CHANGES, PERIODS } from './schema-periods.ts';
 import { cutDictionaries } from './schema-pieces.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
@@ -151,6 +151,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   OPERATIONS,
   PERIODS,
   cutDictionaries,
+  CHANGES,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

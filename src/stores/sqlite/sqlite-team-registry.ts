@@ -11,6 +11,7 @@ import type {
   KeySearch,
   NewKey,
   NewTeam,
+  OtherRequest,
   Standing,
   Team,
   TeamChange,
@@ -87,11 +88,13 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | StoreUnavailable> {
+  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable> {
     return this.#work.change(`team ${teamId}`, (nowMs) => {
       const no = this.#work.current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, heldMicro } = this.#teams.get(no);
+      const known = change.once && this.#teams.changed(no, change.once.id, nowMs);
+      if (known !== undefined) return known === change.once?.request ? team : { kind: 'other_request' };
       const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
       // Credit that reservations hold cannot be taken away.
       const isSound = Number.isSafeInteger(balanceMicro) && balanceMicro >= heldMicro;
@@ -105,6 +108,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
         else this.#work.startPeriod(teamId, nowMs, setPlan);
       }
       if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
+      if (change.once !== undefined) this.#teams.rememberChange(no, change.once, nowMs);
       return this.#teams.get(no).team;
     });
   }

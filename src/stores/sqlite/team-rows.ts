@@ -1,7 +1,8 @@
 // Teams as rows: how one is written, read back and changed.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
-import type { NewTeam, Standing, Team } from '../../ports/team-registry.ts';
+import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
+import type { ChangeOnce, NewTeam, Standing, Team } from '../../ports/team-registry.ts';
 import { assigned, selected, valuesOf } from './columns.ts';
 import type { SqlRow } from './columns.ts';
 import { LIMITS, OPEN } from './sqlite-schema.ts';
@@ -31,6 +32,9 @@ export class TeamRows {
   readonly #setPlan: StatementSync;
   readonly #setBalance: StatementSync;
   readonly #countOpen: StatementSync;
+  readonly #changed: StatementSync;
+  readonly #addChange: StatementSync;
+  readonly #forgetChanges: StatementSync;
 
   constructor(database: DatabaseSync) {
     const columns = Object.values(LIMITS);
@@ -47,6 +51,9 @@ export class TeamRows {
     this.#setName = database.prepare('UPDATE teams SET name = ? WHERE no = ?');
     this.#setPlan = database.prepare(`UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`);
     this.#setBalance = database.prepare('UPDATE books SET balance_micro = ? WHERE team = ?');
+    this.#changed = database.prepare('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?');
+    this.#addChange = database.prepare('INSERT OR REPLACE INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)');
+    this.#forgetChanges = database.prepare('DELETE FROM changes WHERE until_ms <= ?');
     this.#countOpen = database.prepare(`SELECT count(*) AS open FROM operations WHERE team = ? AND state = ${OPEN}`);
   }
 
@@ -104,6 +111,16 @@ export class TeamRows {
 
   setBalance(no: number, balanceMicro: number): void {
     this.#setBalance.run(balanceMicro, no);
+  }
+
+  /** What the change with this id asked for; `undefined` where there was none within a day. */
+  changed(no: number, id: string, nowMs: number): string | undefined {
+    return this.#changed.get(no, id, nowMs)?.['request'] as string | undefined;
+  }
+
+  rememberChange(no: number, { id, request }: ChangeOnce, nowMs: number): void {
+    this.#forgetChanges.run(nowMs);
+    this.#addChange.run(no, id, request, nowMs + CHANGE_REMEMBERED_MS);
   }
 
   /** Of a team that was brought up to this moment: from its counters, so that a check of the result checks these. */

@@ -8,6 +8,22 @@ import type { Subject } from './subject.ts';
 import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 
 export function teamsContract(it: AddCase, subject: Subject): void {
+  it('a change under an id is made once, over two instances and at the same moment; another request under that id is refused', async () => {
+    const { store, again } = subject;
+    const { teamId, standing } = await teamUnderTest(store, PREPAID, 1000);
+    const change = { addMicro: 500, once: { id: 'order4711', request: 'add 500' } };
+    const add = (from: typeof store) => from.teams.updateTeam(teamId, change);
+    const made = await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 === 0 ? store : again)));
+    for (const one of made) expect(one).toMatchObject({ teamId, balanceMicro: 1500 });
+    expect(await add(again)).toMatchObject({ balanceMicro: 1500 });
+    const other = { addMicro: 7, once: { id: 'order4711', request: 'add 7' } };
+    expect(await store.teams.updateTeam(teamId, other)).toEqual({ kind: 'other_request' });
+    expect(await standing()).toMatchObject({ balanceMicro: 1500 });
+    expect(await store.teams.updateTeam(teamId, { addMicro: 1, once: { id: 'order4712', request: 'add 500' } })).toMatchObject({
+      balanceMicro: 1501,
+    });
+  });
+
   it('a created team carries what it was made with and when, and is found so', async () => {
     const team: NewTeam = { teamId: newId(), name: 'Übersetzer & “Söhne”', plan: 'prepaid', limits: PREPAID, balanceMicro: 5_000_000 };
     const created = { ...team, createdAtMs: subject.clock.nowMs() };

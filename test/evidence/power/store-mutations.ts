@@ -193,6 +193,7 @@ const LUA: readonly Mutation[] = [
     contract('Redis', 'resolved ids'),
   ),
   inRedis('a full server settles nothing', 'lua/account.lua', 'if settles then', 'if false then', failures('settles what is open')),
+  inRedis('credit is added each time it is asked for', 'lua/teams.lua', "if once ~= '' then", 'if false then', contract('Redis', 'teams')),
   inRedis(
     'a period after a change is counted from the creation',
     'lua/team.lua',

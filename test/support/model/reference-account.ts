@@ -20,6 +20,7 @@ import type {
   KeyUsage,
   NewKey,
   NewTeam,
+  OtherRequest,
   Standing,
   Team,
   TeamChange,
@@ -46,6 +47,8 @@ export class ReferenceAccount {
   #anchorMs: number;
   /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
   #period: Period;
+  /** By their ids. */
+  readonly #changes = new Map<string, string>();
   #places: number[] = [];
   #entries: Entry[] = [];
 
@@ -101,8 +104,10 @@ export class ReferenceAccount {
     return { kind };
   }
 
-  update(change: TeamChange, nowMs: number): Team | BalanceOutOfBounds {
+  update(change: TeamChange, nowMs: number): Team | BalanceOutOfBounds | OtherRequest {
     this.#catchUp(nowMs);
+    const known = change.once && this.#changes.get(change.once.id);
+    if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
     const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
     if (!Number.isSafeInteger(balanceMicro) || balanceMicro < 0) return { kind: 'balance_out_of_bounds' };
     const periodBefore = this.team.limits.period;
@@ -112,6 +117,7 @@ export class ReferenceAccount {
       this.team.limits = change.plan.limits;
     }
     this.team.balanceMicro = balanceMicro;
+    if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
     if (this.team.limits.period !== periodBefore) {
       this.#anchorMs = nowMs;
       this.#startPeriod(nowMs);

@@ -38,17 +38,23 @@ local function create_team()
   return described(now, team_key)
 end
 
--- 7: micro to add; then fields.
+-- 7: micro to add; 8: an id under which this is done once, or ''; 9: what was asked for under it; 10: how long to remember that;
+-- then fields.
 local function update_team()
   local now, late = read_clock()
   local team_key, offer, add = key_at(1), read_offer(), number_at(7)
-  local fields, named = read_fields(8)
+  local once, request, remembered = text_at(8), text_at(9), number_at(10)
+  local fields, named = read_fields(11)
   if late then
     return { now, 'late' }
   end
   local team = read_team(team_key)
   if not team then
     return { now, 'none' }
+  end
+  local done = once ~= '' and call('GET', beside(team_key, 'once:' .. once))
+  if done then
+    return done == request and described(now, team_key) or { now, 'other' }
   end
   team.balance = team.balance + add
   if team.balance < 0 or team.balance > NUMBER_MAX then
@@ -67,6 +73,9 @@ local function update_team()
   end
   call('HSET', team_key, 'b', books_of(team), unpack(fields))
   write_use(team)
+  if once ~= '' then
+    call('SET', beside(team_key, 'once:' .. once), request, 'PX', remembered)
+  end
   return described(now, team_key)
 end
 

@@ -51,7 +51,7 @@ const CALLS: readonly Call[] = [
   ledger('three operations', [ADMISSION, COMMIT, { requestId: 'r3', verdict: 'release' }]),
   ledger('an admission with a glossary', [asking('r2', { glossary: { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' } })]),
   single('create_team', [`${team}2`], ['0', '10', 'name', 'n', 'plan', 'p', 'currency', 'EUR', 'period', 'P1M', 'p', packPlan(QUOTA)]),
-  single('update_team', [team], ['5', '2', 'name', 'other']),
+  single('update_team', [team], ['5', 'once', 'asked', '1000', '2', 'name', 'other']),
   single('create_key', [team, keys], ['other', '{}']),
   single('revoke_key', [team, keys], [KEY]),
   single('create_glossary', [team, glossaries, pairs], ['G2', 'EN|DE', '{}', '', '1', 'G2', '0', '{}', '']),
