@@ -86,15 +86,22 @@ async function answerOf(app: OpsApp, path: string, query: string, incoming: Inco
     body: body ?? Buffer.alloc(0),
     remoteAddress: incoming.socket.remoteAddress ?? '',
   };
-  return body === undefined ? app.tooLarge(request) : app.handle(request);
+  if (body !== undefined) return app.handle(request);
+  const answer = app.tooLarge(request);
+  // What has not been read ends the connection with the answer.
+  return incoming.complete ? answer : { ...answer, headers: { ...answer.headers, Connection: 'close' } };
 }
+
+/** So many times the limit is read and dropped, so that the caller can read the answer; then the connection ends. */
+const DROP_FACTOR = 8;
 
 /** `undefined` for a body over the limit, the rest of which is read and dropped. */
 async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
+    if (bytes > bytesMax * DROP_FACTOR) break;
     if (bytes <= bytesMax) chunks.push(chunk);
   }
   return bytes > bytesMax ? undefined : Buffer.concat(chunks);
