@@ -1,8 +1,9 @@
-// Writes the tables of engine protocols into the operator's manual, from what each protocol declares: `npm run task -- manual`.
+// Writes the tables of engine protocols and of engine failures into the operator's manual, from the code: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
-import { withEngineTables } from './docs/engine-table.ts';
+import { withEngineTables, withTable } from './docs/engine-table.ts';
+import { failureTable } from './docs/engine-advice.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
 
 const MANUAL = new URL('../config/README.md', import.meta.url);
@@ -14,7 +15,7 @@ export function currentManual(): string {
     options: optionsSchemaOf(protocol),
     can: capabilitiesOf(protocol),
   }));
-  return withEngineTables(readFileSync(MANUAL, 'utf8'), protocols);
+  return withTable(withEngineTables(readFileSync(MANUAL, 'utf8'), protocols), 'engine failures', failureTable());
 }
 
 if (import.meta.main) {

@@ -19,12 +19,17 @@ export function setUpEngine(config: Config, added: ReadonlyMap<string, EnginePro
   return engineSettings(config, { protocols: new Map([...builtInProtocols, ...added]), env, isFieldName });
 }
 
-/** The same check without a gateway. Sets up plugins only if the protocol is not built in; opens neither store nor port. */
-export async function checkEngine(config: Config, env: Environment): Promise<EngineSettings> {
-  if (builtInProtocols.has(config.engine.protocol) || config.plugins.length === 0) return setUpEngine(config, new Map(), env);
+/** The same check without a gateway. Opens neither store nor port. */
+export function checkEngine(config: Config, env: Environment): Promise<EngineSettings> {
+  return withEngine(config, env, (settings) => Promise.resolve(settings));
+}
+
+/** Uses the engine's protocol and options without a gateway. Sets up plugins only if the protocol is not built in. */
+export async function withEngine<T>(config: Config, env: Environment, use: (settings: EngineSettings) => Promise<T>): Promise<T> {
+  if (builtInProtocols.has(config.engine.protocol) || config.plugins.length === 0) return use(setUpEngine(config, new Map(), env));
   const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);
   try {
-    return setUpEngine(config, plugins.engines, env);
+    return await use(setUpEngine(config, plugins.engines, env));
   } finally {
     await plugins.close();
   }

@@ -86,3 +86,19 @@ export const COMMON_FLAGS: Flags = {
   json: { kind: 'switch', summary: 'print JSON for programs' },
   help: { kind: 'switch', summary: 'show this help' },
 };
+
+/** Flags of commands that work with the engine. */
+export const ENGINE_FLAGS: Flags = {
+  'engine-url': {
+    kind: 'texts',
+    value: 'URL',
+    summary: 'a replica of the engine; may be repeated',
+    fallback: 'LINGATE_ENGINE_URL, then the file',
+  },
+  'engine-protocol': {
+    kind: 'text',
+    value: 'NAME',
+    summary: 'how the engine is spoken to',
+    fallback: 'LINGATE_ENGINE_PROTOCOL, then the file',
+  },
+};

@@ -1,6 +1,7 @@
 // All commands, in the order in which help lists them.
 import type { Command, LateCommand } from './command.ts';
 import { configCheck } from './commands/config-check.ts';
+import { engineCheck } from './commands/engine-check.ts';
 import { keyCreate } from './commands/key-create.ts';
 import { keyFind } from './commands/key-find.ts';
 import { keyList } from './commands/key-list.ts';
@@ -41,6 +42,7 @@ export const COMMANDS: readonly (Command | LateCommand)[] = [
   usage,
   planApply,
   configCheck,
+  engineCheck,
   routes,
   openapi,
 ];

@@ -28,17 +28,18 @@ function engineTable({ name, options, can }: DescribedProtocol): string {
 
 /** Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`. Throws one line when a protocol has none. */
 export function withEngineTables(manual: string, protocols: readonly DescribedProtocol[]): string {
-  return protocols.reduce((text, protocol) => {
-    const opening = `<!-- table of ${protocol.name} -->\n`;
-    const from = text.indexOf(opening) + opening.length;
-    const to = text.indexOf('<!-- end -->', from);
-    if (from < opening.length || to === -1) {
-      throw new Error(
-        `the manual has no place for the table of ${protocol.name}: put "${opening.trimEnd()}" and "<!-- end -->" into its section`,
-      );
-    }
-    return `${text.slice(0, from)}${engineTable(protocol)}\n${text.slice(to)}`;
-  }, manual);
+  return protocols.reduce((text, protocol) => withTable(text, protocol.name, engineTable(protocol)), manual);
+}
+
+/** Puts a table between the marks of its name. */
+export function withTable(text: string, name: string, table: string): string {
+  const opening = `<!-- table of ${name} -->\n`;
+  const from = text.indexOf(opening) + opening.length;
+  const to = text.indexOf('<!-- end -->', from);
+  if (from < opening.length || to === -1) {
+    throw new Error(`the manual has no place for the table of ${name}: put "${opening.trimEnd()}" and "<!-- end -->" into its section`);
+  }
+  return `${text.slice(0, from)}${table}\n${text.slice(to)}`;
 }
 
 function optionText(shape: SchemaNode, required: boolean): string {

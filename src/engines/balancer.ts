@@ -17,7 +17,7 @@ import { askPairs } from './ask-pairs.ts';
 import { attemptOn } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
-import { readEngineUrl } from './http1/url.ts';
+import { replicaAddress, shownUrl } from './http1/url.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
 import { Replica } from './replica.ts';
@@ -144,8 +144,8 @@ class Balancer implements AttemptwiseEngine {
     const { watch, protocol } = this.#options;
     const wanted = new Map<string, { readonly url: string; readonly base: URL }>();
     for (const url of urls) {
-      const base = withoutPrefix(readEngineUrl(url), protocol.pathPrefix);
-      if (!wanted.has(base.href)) wanted.set(base.href, { url: url.replace(/\/+$/, ''), base });
+      const base = replicaAddress(url, protocol.pathPrefix);
+      if (!wanted.has(base.href)) wanted.set(base.href, { url: shownUrl(url), base });
     }
     if (wanted.size === 0) throw new Error('engine.urls: must name at least one engine URL');
     const before = this.#rotation.members;
@@ -226,11 +226,4 @@ class Balancer implements AttemptwiseEngine {
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
   }
-}
-
-/** Without the path that all calls of the protocol begin with, so that it never stands there twice. */
-function withoutPrefix(url: URL, prefix: string | undefined): URL {
-  url.pathname = url.pathname.replace(/\/+$/, '');
-  if (prefix !== undefined && url.pathname.endsWith(prefix)) url.pathname = url.pathname.slice(0, -prefix.length);
-  return url;
 }

@@ -1,5 +1,6 @@
 // lingate serve: runs the gateway, on one process or several, until a signal asks it to stop.
 import { startApp } from '../../app/app.ts';
+import { ENGINE_FLAGS } from '../command.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { newStoreText } from '../with-store.ts';
@@ -34,18 +35,7 @@ export const serve: Command = {
     'languages, engine URLs, pairs and plans anew.',
   flags: {
     ...LISTEN_FLAGS,
-    'engine-url': {
-      kind: 'texts',
-      value: 'URL',
-      summary: 'a replica of the engine; may be repeated',
-      fallback: 'LINGATE_ENGINE_URL, then the file',
-    },
-    'engine-protocol': {
-      kind: 'text',
-      value: 'NAME',
-      summary: 'how the engine is spoken to',
-      fallback: 'LINGATE_ENGINE_PROTOCOL, then the file',
-    },
+    ...ENGINE_FLAGS,
     workers: { kind: 'text', value: 'N', summary: 'processes that share the port; about one per core', fallback: '1' },
   },
   examples: [

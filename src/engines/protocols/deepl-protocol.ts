@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { secret } from '../../domain/option-schema.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';
 import { postJson } from './json-request.ts';
-import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
+import { bodyMatches, jsonObjectOf, translationsOf, unusable } from './json-response.ts';
 
 const Options = Type.Object({ api_key: secret('The key of your account.') });
 
@@ -12,6 +12,8 @@ const TEXTS_MAX = 50;
 const BODY_BYTES_MAX = 128 * 1024;
 /** Its quota is used up. */
 const QUOTA_EXCEEDED = 456;
+/** "Value for 'target_lang' not supported." */
+const LACKS_PAIR = /(?:source|target)_lang\W.*not supported/i;
 
 export const deepLProtocol: EngineProtocol<typeof Options> = {
   options: Options,
@@ -63,6 +65,7 @@ function inRequests(text: readonly string[], bytesMax: number): string[][] {
 function judge(response: EngineResponse | AttemptFailure, texts: number): readonly Translation[] | AttemptFailure {
   if (typeof response === 'string') return response;
   if (response.status === QUOTA_EXCEEDED) return 'engine_quota';
+  if (response.status === 400 && bodyMatches(response, LACKS_PAIR)) return 'unsupported_pair';
   const answer = jsonObjectOf(response);
   if (typeof answer === 'string') return answer;
   // Servers with DeepL's interface may join the texts and answer with one translation: so the number is checked.

@@ -5,6 +5,7 @@ import type { Attempt, AttemptFailure, EngineResponse, Translation } from '../..
 /** Not yet looked at. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+const ERROR_BYTES_MAX = 65_536;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Throws when it is not UTF-8. */
@@ -28,6 +29,11 @@ export function jsonValueOf(response: EngineResponse): { readonly value: unknown
   } catch {
     return 'not_json';
   }
+}
+
+/** Whether the beginning of an error's body says this. Nothing of it goes further than that. */
+export function bodyMatches({ body }: EngineResponse, pattern: RegExp): boolean {
+  return pattern.test(Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, ERROR_BYTES_MAX)).toString('utf8'));
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -4,7 +4,7 @@ import { secret } from '../../domain/option-schema.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';
-import { isJsonObject, jsonObjectOf, jsonValueOf, stringsOf, unusable } from './json-response.ts';
+import { bodyMatches, isJsonObject, jsonObjectOf, jsonValueOf, stringsOf, unusable } from './json-response.ts';
 import { codeOfLibreTranslate, libreTranslateCode, oneNameOf } from './libretranslate-codes.ts';
 import { toldPairs } from './told-pairs.ts';
 
@@ -19,6 +19,8 @@ const Options = Type.Object({
 type Settings = { readonly api_key?: string; readonly codes: Readonly<Record<string, string>> };
 
 const LETTER = /\p{L}/u;
+/** "xx is not supported", "x (x) is not available as a target language from y (y)". */
+const LACKS_PAIR = /is not supported|is not available as a target/i;
 
 export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
   options: Options,
@@ -94,7 +96,9 @@ function send(q: string | readonly string[], work: EngineWork, wire: EngineWire,
 }
 
 function answerOf(response: EngineResponse | AttemptFailure): Readonly<Record<string, unknown>> | AttemptFailure {
-  return typeof response === 'string' ? response : jsonObjectOf(response);
+  if (typeof response === 'string') return response;
+  // A missing key and a text that is too long are a 400 as well.
+  return response.status === 400 && bodyMatches(response, LACKS_PAIR) ? 'unsupported_pair' : jsonObjectOf(response);
 }
 
 /** What a server with a wrong key may answer with, status 200 and all: an emoji. */

@@ -1,8 +1,8 @@
 // Judges what a language model has written: exactly the keys that were asked for, nothing missing, nothing invented, markup whole.
-import type { EngineTokens, Translation } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineResponse, EngineTokens, Translation } from '../../ports/engine.ts';
 import type { TextFormat, TranslationOptions } from '../../domain/translation-options.ts';
 import { countCharacters } from '../../domain/characters.ts';
-import { isJsonObject } from './json-response.ts';
+import { bodyMatches, isJsonObject } from './json-response.ts';
 import type { JsonObject } from './json-response.ts';
 import { keyOf } from './openai-prompt.ts';
 
@@ -13,13 +13,38 @@ const LENGTH_MORE = 60;
 const CODE_FENCE = '```';
 const TAG = /<[^<>]+>/g;
 
-/** `undefined` for whatever cannot be charged for. */
+/** How servers say that they do not have a model; its name stands beside it. */
+const NO_SUCH_MODEL = /model_not_found|not[ _]found|does(?:n't| not) exist|no such model|(?:unknown|invalid|unsupported) model/i;
+
+/** The failure for whatever cannot be charged for. */
 export function translationsIn(
   answer: JsonObject,
   text: readonly string[],
   { format, ignoreTags }: TranslationOptions,
+): readonly Translation[] | AttemptFailure {
+  const choice = choiceOf(answer);
+  if (choice?.['finish_reason'] === 'length') return 'cut_off';
+  return translationsOfChoice(choice, text, format, ignoreTags ?? []) ?? 'wrong_shape';
+}
+
+/** Whether a failed answer says that the server does not have the model: some servers answer 404 to that, as to a wrong path. */
+export function lacksModel(response: EngineResponse, model: string): boolean {
+  if (response.status !== 404 && response.status !== 400) return false;
+  return bodyMatches(response, NO_SUCH_MODEL) && bodyMatches(response, new RegExp(escaped(JSON.stringify(model).slice(1, -1))));
+}
+
+/** As a pattern that finds just this text. */
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
+}
+
+function translationsOfChoice(
+  choice: JsonObject | undefined,
+  text: readonly string[],
+  format: TextFormat,
+  ignoreTags: readonly string[],
 ): readonly Translation[] | undefined {
-  const content = contentOf(answer);
+  const content = contentOf(choice);
   const object = content === undefined ? undefined : parsed(content);
   if (object === undefined || Object.keys(object).length !== text.length) return undefined;
   const translations: Translation[] = [];
@@ -28,7 +53,7 @@ export function translationsIn(
     const translated = Object.hasOwn(object, key) ? object[key] : undefined;
     if (typeof translated !== 'string' || translated.trim() === '') return undefined;
     if (countCharacters(translated.toWellFormed()) > LENGTH_FACTOR * countCharacters(source) + LENGTH_MORE) return undefined;
-    if (!markupKept(source, translated, format, ignoreTags ?? [])) return undefined;
+    if (!markupKept(source, translated, format, ignoreTags)) return undefined;
     translations.push({ text: translated, detectedSourceLanguage: undefined });
   }
   return translations;
@@ -40,10 +65,14 @@ export function tokensOf({ usage }: JsonObject): EngineTokens | undefined {
   return { prompt: countOf(usage['prompt_tokens']), completion: countOf(usage['completion_tokens']) };
 }
 
-/** What the model wrote, if it was not cut off by a limit. */
-function contentOf({ choices }: JsonObject): string | undefined {
+function choiceOf({ choices }: JsonObject): JsonObject | undefined {
   const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
-  if (!isJsonObject(choice) || choice['finish_reason'] !== 'stop' || !isJsonObject(choice['message'])) return undefined;
+  return isJsonObject(choice) ? choice : undefined;
+}
+
+/** What the model wrote, if it ended by itself. */
+function contentOf(choice: JsonObject | undefined): string | undefined {
+  if (choice === undefined || choice['finish_reason'] !== 'stop' || !isJsonObject(choice['message'])) return undefined;
   const { content } = choice['message'];
   return typeof content === 'string' ? content : undefined;
 }

@@ -6,7 +6,7 @@ import type { Attempt, EngineProtocol, EngineTokens, EngineWire, EngineWork } fr
 import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';
 import { jsonObjectOf, unusable } from './json-response.ts';
-import { tokensOf, translationsIn } from './openai-judge.ts';
+import { lacksModel, tokensOf, translationsIn } from './openai-judge.ts';
 import { answerSchema, systemPrompt, userMessage } from './openai-prompt.ts';
 
 const Options = Type.Object({
@@ -44,6 +44,8 @@ const TOKENS_PER_TEXT = 24;
 
 export const openAiProtocol: EngineProtocol<typeof Options> = {
   options: Options,
+  // People give the URL that clients of OpenAI take, which ends in it, or the one of the server.
+  pathPrefix: '/v1',
   // Texts of one call can spoil each other: they are never of two callers.
   can: { textsMax: 50, formats: ['text', 'html', 'xml'], detection: false, sharedCalls: false },
   attempt(work, wire, settings) {
@@ -61,10 +63,12 @@ async function translate(text: readonly string[], work: EngineWork, wire: Engine
   const response = await postJson(wire, work, '/v1/chat/completions', body, api_key === undefined ? undefined : `Bearer ${api_key}`);
   if (typeof response === 'string') return unusable(response);
   const answer = jsonObjectOf(response);
-  if (typeof answer === 'string') return unusable(answer);
+  if (typeof answer === 'string') {
+    return lacksModel(response, settings.model) ? { kind: 'unusable', failure: answer, cause: 'model_unknown' } : unusable(answer);
+  }
   const translations = translationsIn(answer, text, work.options);
   const tokens = tokensOf(answer);
-  return translations === undefined ? { kind: 'unusable', failure: 'wrong_shape', tokens } : { kind: 'usable', translations, tokens };
+  return typeof translations === 'string' ? { kind: 'unusable', failure: translations, tokens } : { kind: 'usable', translations, tokens };
 }
 
 /** One call a text: what spoilt the call that they shared spoils its own only, and models are better at a single text. */

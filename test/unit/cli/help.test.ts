@@ -16,7 +16,7 @@ describe('help', () => {
   test('the commands are those that were decided', () => {
     const decided =
       'serve, demo, team create, team list, team show, team update, key create, key list, key find, key revoke, usage, plan apply';
-    expect(names).toEqual([...decided.split(', '), 'config check', 'routes', 'openapi']);
+    expect(names).toEqual([...decided.split(', '), 'config check', 'engine check', 'routes', 'openapi']);
   });
 
   test('of lingate lists every command with its summary, however it is asked for', async () => {

@@ -1,0 +1,99 @@
+// Has each replica of the engine translate one sentence, as a request would: the same protocol, options and limits.
+import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/overrides.ts';
+import { adviceFor } from '../docs/engine-advice.ts';
+import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
+import { ulidSource } from '../domain/ulid.ts';
+import { checkReplica } from '../engines/check-replica.ts';
+import type { CheckedReplica } from '../engines/check-replica.ts';
+import { shownUrl } from '../engines/http1/url.ts';
+import type { AttemptFailure } from '../ports/engine.ts';
+import { withEngine } from './engine-setup.ts';
+import { ENGINE_NAME } from './engine-watch.ts';
+
+/** Codes as the configuration's languages have them. */
+export interface CheckedPair {
+  readonly sourceLang: string;
+  readonly targetLang: string;
+}
+
+/** As `lingate engine check --json` prints it. */
+export type ReplicaReport = { readonly engine: string; readonly url: string } & (
+  | { readonly ok: true; readonly ms: number; readonly text: string; readonly echoes_id: boolean }
+  | {
+      readonly ok: false;
+      readonly failure: AttemptFailure;
+      /** Of an answer; then also whether it bore the request's id. */
+      readonly status?: number;
+      readonly echoes_id?: boolean;
+      readonly advice: string;
+    }
+);
+
+/** "The house is big." in each language of the default list; what is not here is tried with English words. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  AR: 'البيت كبير.',
+  BG: 'Къщата е голяма.',
+  CS: 'Dům je velký.',
+  DA: 'Huset er stort.',
+  DE: 'Das Haus ist groß.',
+  EL: 'Το σπίτι είναι μεγάλο.',
+  EN: 'The house is big.',
+  ES: 'La casa es grande.',
+  ET: 'Maja on suur.',
+  FI: 'Talo on suuri.',
+  FR: 'La maison est grande.',
+  GA: 'Tá an teach mór.',
+  HE: 'הבית גדול.',
+  HR: 'Kuća je velika.',
+  HU: 'A ház nagy.',
+  ID: 'Rumah itu besar.',
+  IT: 'La casa è grande.',
+  JA: 'その家は大きいです。',
+  KO: '그 집은 큽니다.',
+  LT: 'Namas yra didelis.',
+  LV: 'Māja ir liela.',
+  MT: 'Id-dar hija kbira.',
+  NB: 'Huset er stort.',
+  NL: 'Het huis is groot.',
+  PL: 'Dom jest duży.',
+  PT: 'A casa é grande.',
+  RO: 'Casa este mare.',
+  RU: 'Дом большой.',
+  SK: 'Dom je veľký.',
+  SL: 'Hiša je velika.',
+  SV: 'Huset är stort.',
+  TH: 'บ้านหลังใหญ่',
+  TR: 'Ev büyük.',
+  UK: 'Будинок великий.',
+  VI: 'Ngôi nhà lớn.',
+  ZH: '房子很大。',
+};
+
+/** In the order of the configuration; all at the same time. Throws a `ConfigError` where the configuration does not fit. */
+export function checkReplicas(
+  config: Config,
+  env: Environment,
+  { sourceLang, targetLang }: CheckedPair,
+): Promise<readonly ReplicaReport[]> {
+  const newId = ulidSource(() => Date.now());
+  const text = [SENTENCES[sourceLang] ?? SENTENCES['EN']!];
+  return withEngine(config, env, ({ protocol, options, headers }) =>
+    Promise.all(
+      [...new Set(config.engine.urls.map(shownUrl))].map(async (url) => {
+        const work = { requestId: newId(), text, options: { ...NOTHING_CHOSEN, sourceLang, targetLang }, traceparent: undefined };
+        return reportOf(url, await checkReplica(url, work, { ...config.engine, protocol, options, headers }));
+      }),
+    ),
+  );
+}
+
+function reportOf(url: string, { attempt, tookMs, echoesId }: CheckedReplica): ReplicaReport {
+  const place = { engine: ENGINE_NAME, url };
+  if (attempt.kind === 'usable') {
+    return { ...place, ok: true, ms: Math.round(tookMs), text: attempt.translations[0]!.text, echoes_id: echoesId };
+  }
+  const { failure, status } = attempt;
+  const answered = status === undefined ? {} : { status, echoes_id: echoesId };
+  return { ...place, ok: false, failure, ...answered, advice: adviceFor(attempt) };
+}

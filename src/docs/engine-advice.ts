@@ -1,0 +1,175 @@
+// What a failed attempt at the engine means and what an operator can do: for `lingate engine check`, and as a table in the manual.
+import type { AttemptFailure, FailureCause, FailureDetail } from '../ports/engine.ts';
+
+interface FailureAdvice {
+  readonly means: string;
+  /** Our own sentence. Nothing of what the engine said. */
+  readonly advice: string;
+}
+
+type StatusAdvice = FailureAdvice & { readonly statuses: readonly number[] };
+
+/** Where neither status nor cause says more. */
+const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
+  connect: {
+    means: 'no connection',
+    advice: 'Look whether the engine runs and is reached from here, and check host and port in engine.urls.',
+  },
+  reset: {
+    means: 'the connection ended, or what came is no HTTP, before there was an answer',
+    advice:
+      "Look into the engine's log whether it crashes; check that engine.urls has https where the engine speaks TLS, and http where not.",
+  },
+  timeout: {
+    means: 'no answer within engine.timeout_ms',
+    advice: 'Look at the load of the engine; if it only is slow, raise engine.timeout_ms and limits.reservation_seconds with it.',
+  },
+  status: { means: 'the answer has a status that says no', advice: "Look into the engine's log for why it refuses the request." },
+  too_large: {
+    means: 'the answer is longer than engine.response_bytes_max',
+    advice: 'Check that engine.urls leads to the engine itself; raise engine.response_bytes_max if its answers are that long.',
+  },
+  not_json: {
+    means: 'the answer is not JSON: a page, mostly',
+    advice: 'Check the path in engine.urls and that engine.protocol is what is spoken there; something else answers.',
+  },
+  wrong_shape: {
+    means: 'the answer is JSON, and not the translations of these texts',
+    advice: 'Check that engine.protocol is what is spoken there; with a language model, that it is large enough to keep to the form.',
+  },
+  cut_off: {
+    means: "a language model's answer ended at its token limit",
+    advice: "Raise engine.options.max_tokens_per_character, or the server's own limit, or turn the model's thinking off.",
+  },
+  foreign_id: {
+    means: 'the answer bears the id of another request',
+    advice: 'Look for a proxy in front of the engine that mixes up answers; engine.keep_alive: false gives each call a connection.',
+  },
+  unasked: {
+    means: 'bytes came that nobody had asked for',
+    advice: 'Look for a proxy in front of the engine that answers twice; engine.keep_alive: false gives each call a connection.',
+  },
+  unsupported_pair: {
+    means: 'the engine does not translate between these languages',
+    advice: 'Install the pair at the engine, or name the pairs that there are in engine.pairs; --from and --to check another one.',
+  },
+  busy: {
+    means: 'all connections were in use, and the queue full or too slow',
+    advice: 'Add replicas, or raise engine.connections_max if the engine can do more at a time.',
+  },
+  engine_quota: {
+    means: "your own quota at the engine's provider is used up",
+    advice: 'Raise the quota or the plan at the provider, or wait for its next period.',
+  },
+  cancelled: { means: 'the caller left before there was an answer', advice: 'Nothing: it is no failure of the engine.' },
+  internal: {
+    means: "a bug in the protocol's adapter",
+    advice: 'Report it to the author of the protocol, with the version of the engine.',
+  },
+};
+
+const BY_CAUSE: Readonly<Record<FailureCause, FailureAdvice>> = {
+  refused: { means: 'nobody listens there', advice: 'Start the engine, or check host and port in engine.urls: nobody listens there.' },
+  name_unknown: { means: 'the host has no address', advice: 'Check the host name in engine.urls: it has no address here.' },
+  unreachable: { means: 'no way leads there', advice: 'Check the address in engine.urls and the network to it: no way leads there.' },
+  silent: {
+    means: 'nothing answers there in time',
+    advice: 'Check the address in engine.urls and the firewalls on the way: nothing there answers.',
+  },
+  tls_name: {
+    means: 'the certificate is for another name',
+    advice: 'Write the host in engine.urls as the certificate has it, or give the engine a certificate for this name.',
+  },
+  tls_untrusted: {
+    means: 'the certificate is not from a trusted issuer',
+    advice: 'Name the file of its issuer in NODE_EXTRA_CA_CERTS, or give the engine a certificate that is trusted here.',
+  },
+  tls_expired: {
+    means: 'the certificate is not valid today',
+    advice: "Renew the engine's certificate, and check the clocks of both machines.",
+  },
+  tls_handshake: {
+    means: 'no TLS comes about',
+    advice: 'Write http in engine.urls if the engine speaks no TLS there; otherwise look at which TLS versions it takes.',
+  },
+  model_unknown: {
+    means: 'the server does not have the model',
+    advice: 'Check engine.options.model: the server has no model of that name; its list of models has the names.',
+  },
+};
+
+const BY_STATUS: readonly StatusAdvice[] = [
+  {
+    statuses: [301, 302, 303, 307, 308],
+    means: 'the engine sends us elsewhere',
+    advice: 'Write the address that it redirects to into engine.urls, https included; redirects are not followed.',
+  },
+  {
+    statuses: [400, 422],
+    means: 'the engine does not take the request as it is',
+    advice:
+      "Check engine.protocol, the pair of languages and engine.options; a server of language models that takes no schema needs schema: none. The engine's log says more.",
+  },
+  {
+    statuses: [401, 403],
+    means: 'wrong key',
+    advice: 'Check the key in engine.options (api_key, token or headers): the engine refuses it, or misses one.',
+  },
+  {
+    statuses: [402],
+    means: 'the provider wants to be paid',
+    advice: 'See to the account at the provider of the engine: it wants to be paid.',
+  },
+  {
+    statuses: [404, 405],
+    means: 'wrong path',
+    advice: 'Check the path in engine.urls and engine.protocol: what is asked for is not there.',
+  },
+  {
+    statuses: [413],
+    means: 'the request is too long for the engine',
+    advice: "Raise the engine's own limit, or lower max_characters_per_request in the plans.",
+  },
+  {
+    statuses: [429, 503],
+    means: 'overloaded',
+    advice: 'Give the engine more room, or ask less of it (engine.connections_max): it says that it is overloaded.',
+  },
+  {
+    statuses: [502, 504],
+    means: 'a proxy in front of the engine does not get through to it',
+    advice: 'Look at the proxy in front of the engine, and whether the engine behind it runs.',
+  },
+  { statuses: [500], means: 'the engine failed', advice: "Look into the engine's log: it failed at the request." },
+];
+
+export function adviceFor({ failure, status, cause }: FailureDetail): string {
+  if (cause !== undefined) return BY_CAUSE[cause].advice;
+  const ofStatus = failure === 'status' ? BY_STATUS.find(({ statuses }) => statuses.includes(status ?? 0)) : undefined;
+  return (ofStatus ?? BY_FAILURE[failure]).advice;
+}
+
+/** Markdown: a row for every failure, and behind it one for each cause and status that says more. */
+export function failureTable(): string {
+  const more: Partial<Record<AttemptFailure, readonly (FailureAdvice & { readonly mark: string })[]>> = {
+    connect: causesOf((cause) => cause !== 'model_unknown'),
+    status: [
+      ...BY_STATUS.map((row) => ({ ...row, mark: `\`status\` ${row.statuses.join(', ')}` })),
+      ...causesOf((cause) => cause === 'model_unknown'),
+    ],
+  };
+  const rows = (Object.keys(BY_FAILURE) as AttemptFailure[]).flatMap((failure) => [
+    rowOf(`\`${failure}\``, BY_FAILURE[failure]),
+    ...(more[failure] ?? []).map((row) => rowOf(`\`${failure}\`, ${row.mark}`, row)),
+  ]);
+  return ['| `failure` | means | what to do |', '|---|---|---|', ...rows].join('\n');
+}
+
+function causesOf(wanted: (cause: FailureCause) => boolean): (FailureAdvice & { readonly mark: string })[] {
+  const causes = (Object.keys(BY_CAUSE) as FailureCause[]).filter(wanted);
+  return causes.map((cause) => ({ ...BY_CAUSE[cause], mark: `\`cause\` \`${cause}\`` }));
+}
+
+function rowOf(mark: string, { means, advice }: FailureAdvice): string {
+  return `| ${mark} | ${means} | ${advice} |`;
+}

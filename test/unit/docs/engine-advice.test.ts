@@ -1,0 +1,46 @@
+// Every word for a failure of the engine has its row in the manual, and the check says the same sentence as that row.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { adviceFor } from '../../../src/docs/engine-advice.ts';
+import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
+import type { AttemptFailure, FailureDetail } from '../../../src/ports/engine.ts';
+
+const MANUAL = readFileSync(new URL('../../../config/README.md', import.meta.url), 'utf8');
+const TABLE = MANUAL.slice(MANUAL.indexOf('<!-- table of engine failures -->'));
+
+/** What the manual advises for a row's first cell. */
+function advised(mark: string): string | undefined {
+  return TABLE.split('\n')
+    .find((line) => line.startsWith(`| ${mark} |`))
+    ?.split(' | ')[2]
+    ?.replace(/ \|$/, '');
+}
+
+test('every outcome of an attempt but the good one has a row', async () => {
+  const metrics = openMetrics();
+  metrics.engineReplica('default', 'http://a');
+  const words = [...(await metrics.render()).matchAll(/^lingate_engine_attempts_total\{.*outcome="(\w+)"\}/gm)].map(([, word]) => word!);
+  expect(words.length).toBeGreaterThan(10);
+  for (const word of words.filter((one) => one !== 'usable')) {
+    expect([word, advised(`\`${word}\``)]).toEqual([word, adviceFor({ failure: word as AttemptFailure })]);
+  }
+});
+
+test.each<[mark: string, detail: FailureDetail]>([
+  ['`connect`, `cause` `refused`', { failure: 'connect', cause: 'refused' }],
+  ['`connect`, `cause` `tls_name`', { failure: 'connect', cause: 'tls_name' }],
+  ['`status`, `status` 401, 403', { failure: 'status', status: 403 }],
+  ['`status`, `status` 404, 405', { failure: 'status', status: 404 }],
+  ['`status`, `cause` `model_unknown`', { failure: 'status', status: 404, cause: 'model_unknown' }],
+  ['`status`', { failure: 'status', status: 418 }],
+  // A status tells more only of an attempt that failed by it.
+  ['`unsupported_pair`', { failure: 'unsupported_pair', status: 400 }],
+  ['`engine_quota`', { failure: 'engine_quota', status: 456 }],
+])('what the check says is the row %s', (mark, detail) => {
+  expect(adviceFor(detail)).toBe(advised(mark));
+});
+
+test('advice is a whole sentence in one line', () => {
+  const sentences = TABLE.slice(0, TABLE.indexOf('<!-- end -->')).split('\n').slice(3, -1);
+  for (const row of sentences) expect(row).toMatch(/^\| `\w+`[^|]* \| [^|]+ \| [A-Z][^|]+\. \|$/);
+});
