@@ -27,7 +27,8 @@ import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
-import type { Listener } from '../server/listener.ts';
+import { ListenError } from '../server/listener.ts';
+import type { Listener, TlsFiles } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
@@ -136,6 +137,19 @@ class OpenServing implements Serving {
     this.#opened.engine.setUrls(next.engine.urls);
     const { table, pairs } = this.#offerOf(next);
     this.#languages.replace(table, pairs);
+    if (next.tls !== undefined) this.#renewTls(next.tls);
+  }
+
+  /** Files that cannot be used leave the certificate in place that is: they are no reason to refuse the rest of a configuration. */
+  #renewTls(files: TlsFiles): void {
+    const { log } = this.#opened.output;
+    try {
+      const renewal = this.#listener?.renewTls(files);
+      if (renewal?.changed === true) log.info('TLS: new connections get the renewed certificate', { valid_to: renewal.validTo });
+    } catch (error) {
+      if (!(error instanceof ListenError)) throw error;
+      log.error('TLS: the certificate stays as it was', { reason: error.message });
+    }
   }
 
   #offerOf({ languages, engine }: Config): { readonly table: LanguageTable; readonly pairs: PairsMode } {

@@ -9,11 +9,12 @@ export interface Reload {
   readonly waiting: readonly string[];
 }
 
-/** Languages, engine replicas and pairs, and plans are taken over, each as a whole; all else stays. */
+/** Languages, engine replicas and pairs, plans, and where the TLS files are, are taken over, each as a whole; all else stays. */
 export function reloadOf(running: Config, next: Config): Reload {
   const { languages, languagesFile, plans } = next;
   const { urls, pairs } = next.engine;
-  const config = { ...running, languages, languagesFile, plans, engine: { ...running.engine, urls, pairs } };
+  const tls = running.tls && (next.tls ?? running.tls);
+  const config = { ...running, tls, languages, languagesFile, plans, engine: { ...running.engine, urls, pairs } };
   const waiting = Object.entries(FIXED_MEMBERS)
     .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
     .map(([name]) => name);
@@ -29,7 +30,8 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   listener: (c) => c.listener,
   listen_trusted_proxies: (c) => c.listenTrustedProxies,
   listen_client_address: (c) => c.listenClientAddress,
-  tls: (c) => c.tls,
+  // Its files are read anew; that there is TLS at all is settled at the start.
+  tls: (c) => c.tls !== undefined,
   'service.name': (c) => c.service.name,
   'service.docs_url': (c) => c.service.docsUrl,
   store: (c) => c.store,

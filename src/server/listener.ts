@@ -34,9 +34,24 @@ export interface Listener {
   stopAccepting(): void;
   /** Every answer from now on says that its connection closes. To be called when no new ones are accepted. */
   beginLastAnswers(): void;
+  /**
+   * Takes the files for new connections; those that are open keep what they began with. Only for a listener that speaks TLS.
+   * Throws a `ListenError`, and goes on with what it had, when they cannot be used.
+   */
+  renewTls(files: TlsFiles): TlsRenewal;
   /** Cuts whatever is left. */
   close(): void;
 }
+
+export interface TlsRenewal {
+  /** `false` when it is the certificate and the key that are in use already. */
+  readonly changed: boolean;
+  /** Until when the certificate is valid: RFC 3339. */
+  readonly validTo: string;
+}
+
+/** How long a TLS handshake may take; uWebSockets.js counts it by its own timers, to about as much. */
+export const HANDSHAKE_MS = 10_000;
 
 /** Of `ListenerOptions.idleSeconds`. */
 export const IDLE_SECONDS = 8;
@@ -73,17 +88,25 @@ function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: Listene
   return Math.max(0, lastAnswers - (connectionsAtDrain - connections));
 }
 
-/** Makes a `Listener` of a library's own. `cut` closes the port, if it is still open, and every connection. */
+/** What only the library can do. */
+export interface ListenerActions {
+  stopAccepting(): void;
+  renewTls(files: TlsFiles): TlsRenewal;
+  /** Closes the port, if it is still open, and every connection. */
+  cut(): void;
+}
+
+/** Makes a `Listener` of a library's own. */
 export function listenerOf(
   shared: ListenerState,
   library: string,
   address: Listener['address'],
-  stopAccepting: () => void,
-  cut: () => void,
+  { stopAccepting, renewTls, cut }: ListenerActions,
 ): Listener {
   return {
     library,
     address,
+    renewTls,
     get connections() {
       return shared.connections;
     },

@@ -2,15 +2,17 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import type { Server as HttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { Duplex } from 'node:stream';
 import { HeaderCollector } from './header-collector.ts';
-import { HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
+import { HANDSHAKE_MS, HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
-import { readTlsFiles } from './tls-files.ts';
+import { readTlsFiles, renewal, samePair } from './tls-files.ts';
+import type { TlsPair } from './tls-files.ts';
 
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEAD_BYTES_MAX,
@@ -33,7 +35,8 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   const shared = openListenerState(options);
   const collector = new HeaderCollector(options.gateway.headersWanted);
   const connections = new WeakMap<Duplex, NodeConnection>();
-  const server = openServer(options);
+  let inUse = options.tls && readTlsFiles(options.tls);
+  const server = openServer(options, inUse);
   const connectionOf = (socket: Duplex): NodeConnection => {
     let connection = connections.get(socket);
     if (connection === undefined) connections.set(socket, (connection = new NodeConnection(shared, socket, collector)));
@@ -45,9 +48,14 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   server.on('checkExpectation', handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => connectionOf(socket).failed(error));
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => connectionOf(socket).refuseRaw('CONNECT: this is not a proxy.'));
+  // Also those whose TLS handshake is not over, of which the library's `closeAllConnections` knows nothing.
+  const sockets = new Set<Duplex>();
   server.on('connection', (socket: Duplex) => {
-    shared.connections++;
-    socket.once('close', () => shared.connections--);
+    shared.connections = sockets.add(socket).size;
+    socket.once('close', () => {
+      sockets.delete(socket);
+      shared.connections = sockets.size;
+    });
   });
   const { host, port, exclusive = true } = options;
   await listen(server, host, port, exclusive);
@@ -55,16 +63,30 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
     // `net`'s `close`: http's own also cuts idle connections, whose next request may be on its way.
     NetServer.prototype.close.call(server);
   };
-  return listenerOf(shared, NODE_LIBRARY, { host, port: (server.address() as AddressInfo).port }, stopAccepting, () => {
-    server.close();
-    server.closeAllConnections();
-  });
+  return listenerOf(
+    shared,
+    NODE_LIBRARY,
+    { host, port: (server.address() as AddressInfo).port },
+    {
+      stopAccepting,
+      renewTls(files) {
+        const pair = readTlsFiles(files);
+        const changed = inUse === undefined || !samePair(pair, inUse);
+        if (changed) (server as HttpsServer).setSecureContext((inUse = pair));
+        return renewal(changed, pair);
+      },
+      cut() {
+        server.close();
+        for (const socket of sockets) socket.destroy();
+      },
+    },
+  );
 }
 
-function openServer({ tls, idleSeconds = IDLE_SECONDS }: ListenerOptions): Server {
+function openServer({ idleSeconds = IDLE_SECONDS }: ListenerOptions, tls: TlsPair | undefined): Server {
   // Said in every answer that keeps its connection; the library itself waits a second longer.
   const options = { ...SERVER_OPTIONS, keepAliveTimeout: idleSeconds * 1000 };
-  const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...readTlsFiles(tls) });
+  const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls, handshakeTimeout: HANDSHAKE_MS });
   // Fields are bounded by their bytes; with a bound on their number Node silently hides the rest.
   server.maxHeadersCount = 0;
   return server;

@@ -1,12 +1,22 @@
 // Reads and checks the certificate and its key, so that a wrong file is one clear line with either library.
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ListenError } from './listener.ts';
-import type { TlsFiles } from './listener.ts';
+import type { TlsFiles, TlsRenewal } from './listener.ts';
 
+/** What is in use; kept to tell whether files have changed. */
 export interface TlsPair {
   readonly cert: Buffer;
   readonly key: Buffer;
+}
+
+export function samePair(a: TlsPair, b: TlsPair): boolean {
+  return a.cert.equals(b.cert) && a.key.equals(b.key);
+}
+
+export function renewal(changed: boolean, { cert }: TlsPair): TlsRenewal {
+  return { changed, validTo: new Date(new X509Certificate(cert).validTo).toISOString() };
 }
 
 /** Throws a `ListenError` that names the file when one cannot be read or the two are not a pair. */

@@ -24,7 +24,14 @@ export interface UwsApp extends TemplatedApp {
   setIdleTimeout?(seconds: number): void;
   /** Seconds until a connection is closed after an answer, whether that was read or not. The newer build only. */
   setResponseTimeout?(seconds: number): void;
+  /** Apps among which this one divides the connections that it accepts; with none it keeps them. */
+  addChildAppDescriptor?(app: AppDescriptor): void;
+  removeChildAppDescriptor?(app: AppDescriptor): void;
+  getDescriptor?(): AppDescriptor;
 }
+
+declare const descriptor: unique symbol;
+type AppDescriptor = { readonly [descriptor]: true };
 
 /** The types that go with it. */
 export type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';

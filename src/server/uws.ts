@@ -1,9 +1,10 @@
 // Starts the listener on uWebSockets.js: opens its port, its TLS and its timers.
 import { HeaderCollector } from './header-collector.ts';
-import { IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
-import type { Listener, ListenerOptions, TlsFiles } from './listener.ts';
+import { IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
+import type { Listener, ListenerOptions, TlsFiles, TlsRenewal } from './listener.ts';
 import { freePortOf } from './port-check.ts';
-import { readTlsFiles } from './tls-files.ts';
+import { readTlsFiles, renewal, samePair } from './tls-files.ts';
+import type { TlsPair } from './tls-files.ts';
 import { describeUws, loadUws } from './uws-build.ts';
 import type { Library, UwsApp, us_listen_socket } from './uws-build.ts';
 import { UwsCall, wireOf } from './uws-call.ts';
@@ -16,20 +17,23 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   const build = loadUws();
   const { library } = build;
   const shared = openListenerState(options);
-  const app = openApp(library, options.tls);
-  const { idleSeconds = IDLE_SECONDS } = options;
-  setTimers(build, app, idleSeconds);
+  const { idleSeconds = IDLE_SECONDS, host, port, exclusive = true } = options;
   const wire = wireOf(build.endsHeads, idleSeconds);
   const collector = new HeaderCollector(options.gateway.headersWanted);
-  app.any('/*', (res, req) => {
-    const call = new UwsCall(shared, wire, res);
-    // First of all: without it, a throw or a missing answer ends the process from inside the library.
-    res.onAborted(() => call.gone());
-    call.start(req, collector);
-  });
-  app.filter((_res, change) => void (shared.connections += change));
-  const { host, port, exclusive = true } = options;
-  const socket = await listen(app, host, port, exclusive ? library.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
+  const open = (tls: TlsFiles | undefined): UwsApp => {
+    const app = tls === undefined ? library.App() : openTlsApp(library, tls);
+    setTimers(build, app, idleSeconds);
+    app.any('/*', (res, req) => {
+      const call = new UwsCall(shared, wire, res);
+      // First of all: without it, a throw or a missing answer ends the process from inside the library.
+      res.onAborted(() => call.gone());
+      call.start(req, collector);
+    });
+    app.filter((_res, change) => void (shared.connections += change));
+    return app;
+  };
+  const apps = new TlsApps(options.tls, open);
+  const socket = await listen(apps.first, host, port, exclusive ? library.LIBUS_LISTEN_EXCLUSIVE_PORT : 0);
   const address = { host, port: library.us_socket_local_port(socket) };
   let accepting = true;
   const stopAccepting = (): void => {
@@ -37,16 +41,65 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
     if (accepting) library.us_listen_socket_close(socket);
     accepting = false;
   };
-  return listenerOf(shared, describeUws(build), address, stopAccepting, () => {
-    stopAccepting();
-    app.close();
+  return listenerOf(shared, describeUws(build), address, {
+    stopAccepting,
+    renewTls: (files) => apps.renew(files),
+    cut() {
+      stopAccepting();
+      apps.close();
+    },
   });
 }
 
-function openApp(library: Library, tls: TlsFiles | undefined): UwsApp {
-  if (tls === undefined) return library.App();
-  readTlsFiles(tls);
-  return library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+/**
+ * An app's certificate cannot be changed, and a second app on the port would lose connections that wait to be accepted. So the
+ * first app keeps the port, and hands what it accepts to the app with the latest certificate.
+ */
+class TlsApps {
+  readonly first: UwsApp;
+  readonly #open: (tls: TlsFiles) => UwsApp;
+  readonly #all: UwsApp[];
+  #inUse: TlsPair | undefined;
+
+  constructor(tls: TlsFiles | undefined, open: (tls: TlsFiles | undefined) => UwsApp) {
+    this.#open = open;
+    this.#inUse = tls && readTlsFiles(tls);
+    this.first = open(tls);
+    this.#all = [this.first];
+  }
+
+  renew(files: TlsFiles): TlsRenewal {
+    const pair = readTlsFiles(files);
+    if (this.#inUse !== undefined && samePair(pair, this.#inUse)) return renewal(false, pair);
+    const { first } = this;
+    if (first.addChildAppDescriptor === undefined || first.removeChildAppDescriptor === undefined) {
+      throw new ListenError('cannot_listen', 'TLS: this build of uWebSockets.js takes a renewed certificate only at a restart');
+    }
+    const app = this.#open(files);
+    // The library reads the files itself.
+    if (!samePair(pair, readTlsFiles(files))) {
+      app.close();
+      throw new ListenError('cannot_listen', `TLS: ${files.certFile} and ${files.keyFile} changed while they were read; reload once more`);
+    }
+    const before = this.#all.at(-1)!;
+    first.addChildAppDescriptor(app.getDescriptor!());
+    if (before !== first) first.removeChildAppDescriptor(before.getDescriptor!());
+    this.#all.push(app);
+    this.#inUse = pair;
+    return renewal(true, pair);
+  }
+
+  close(): void {
+    for (const app of this.#all) app.close();
+  }
+}
+
+function openTlsApp(library: Library, tls: TlsFiles): UwsApp {
+  try {
+    return library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  } catch {
+    throw new ListenError('cannot_listen', `TLS: uWebSockets.js does not take ${tls.certFile} and ${tls.keyFile}`);
+  }
 }
 
 async function listen(app: UwsApp, host: string, port: number, options: number): Promise<us_listen_socket> {

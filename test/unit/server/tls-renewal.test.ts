@@ -1,0 +1,135 @@
+// Renewed certificates: new connections get them at once, open ones go on, none is lost, and files that cannot be used change nothing.
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { drain } from '../../../src/server/lifecycle.ts';
+import { makeCertificate } from '../../support/certificate.ts';
+import type { CertificateFiles } from '../../support/certificate.ts';
+import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
+import { LISTENERS, startTestServer } from './test-gateway.ts';
+import type { TestServer } from './test-gateway.ts';
+
+let folder: string;
+const certificates: CertificateFiles[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-tls-'));
+  for (const name of ['first', 'second']) certificates.push(await makeCertificate(join(folder, name), name));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The name in the certificate that a new connection gets. */
+function nameAt(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
+describe.each(LISTENERS)('the %s listener', (_name, start) => {
+  const live = { certFile: '', keyFile: '' };
+  let server: TestServer;
+
+  const install = ({ certFile, keyFile }: CertificateFiles): void => {
+    cpSync(certFile, live.certFile);
+    cpSync(keyFile, live.keyFile);
+  };
+
+  beforeEach(async () => {
+    [live.certFile, live.keyFile] = [join(folder, 'live.pem'), join(folder, 'live-key.pem')];
+    install(certificates[0]!);
+    server = await startTestServer(start, { tls: live });
+  });
+
+  afterEach(() => server.close());
+
+  test('gives new connections the renewed certificate, as often as it is renewed; open ones go on', async () => {
+    const open = await RawConnection.open({ port: server.port, tls: true });
+    for (const round of [1, 0, 1]) {
+      install(certificates[round]!);
+      expect(server.listener.renewTls(live)).toMatchObject({ changed: true, validTo: expect.stringMatching(/^20.*Z$/) as string });
+      expect(await nameAt(server.port)).toBe(['first', 'second'][round]);
+      open.send(requestBytes({ path: '/sync' }));
+      expect((await open.response()).status).toBe(200);
+      expect((await request({ port: server.port, tls: true, path: '/async' })).status).toBe(200);
+    }
+    open.destroy();
+  });
+
+  test('says when the files are those in use', () => {
+    expect(server.listener.renewTls(live)).toMatchObject({ changed: false });
+  });
+
+  test.each([
+    ['a file that is missing', () => rmSync(live.keyFile), /^TLS: the key .* cannot be read \(ENOENT\)$/],
+    ['a file that is no certificate', () => writeFileSync(live.certFile, 'nothing\n'), /are not a PEM certificate and its private key$/],
+    [
+      'a key of another certificate',
+      () => cpSync(certificates[1]!.keyFile, live.keyFile),
+      /are not a PEM certificate and its private key$/,
+    ],
+  ])('goes on with what it had at %s', async (_what, spoil, message) => {
+    spoil();
+    expect(() => server.listener.renewTls(live)).toThrow(message);
+    expect(await nameAt(server.port)).toBe('first');
+    install(certificates[1]!);
+    expect(server.listener.renewTls(live)).toMatchObject({ changed: true });
+    expect(await nameAt(server.port)).toBe('second');
+  });
+
+  test('loses no connection while it is renewed again and again', async () => {
+    let renewals = 0;
+    let callers = 8;
+    const call = async (): Promise<void> => {
+      for (let i = 0; i < 25; i++) expect((await request({ port: server.port, tls: true, path: '/async' })).status).toBe(200);
+      callers--;
+    };
+    const renew = async (): Promise<void> => {
+      while (callers > 0) {
+        install(certificates[++renewals % 2]!);
+        expect(server.listener.renewTls(live).changed).toBe(true);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await Promise.all([...Array.from({ length: 8 }, call), renew()]);
+    expect(renewals).toBeGreaterThan(2);
+  });
+
+  test('is drained with all its connections, from before a renewal and behind it', async () => {
+    const before = await RawConnection.open({ port: server.port, tls: true });
+    install(certificates[1]!);
+    server.listener.renewTls(live);
+    const behind = await RawConnection.open({ port: server.port, tls: true });
+    for (const connection of [before, behind]) connection.send(requestBytes({ path: '/wait' }));
+    await server.until(() => server.gateway.inFlight === 2);
+    expect(server.listener.connections).toBe(2);
+    const drained = drain({ listeners: [server.listener], gateway: server.gateway, deadlineMs: 10_000 });
+    await expect(nameAt(server.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    for (const connection of [before, behind]) {
+      server.letGo();
+      server.letGo();
+      expect((await connection.response()).headers['connection']).toBe('close');
+      await connection.ended;
+      connection.destroy();
+    }
+    expect(await drained).toBe(0);
+    expect(server.listener.connections).toBe(0);
+  });
+
+  test('cuts what has not spoken TLS yet when it is closed, before a renewal and behind it', async () => {
+    const before = await RawConnection.open({ port: server.port });
+    install(certificates[1]!);
+    server.listener.renewTls(live);
+    const behind = await RawConnection.open({ port: server.port });
+    await expect.poll(() => server.listener.connections).toBe(2);
+    server.listener.close();
+    await Promise.all([before.ended, behind.ended]);
+    await expect.poll(() => server.listener.connections).toBe(0);
+  });
+});
