@@ -14,6 +14,7 @@ import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 import { openServing } from './serving.ts';
 import { announceReady } from './ready-line.ts';
+import { stopWithinMs } from './until-stopped.ts';
 import { openTeamWatch } from './team-metrics.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
@@ -27,6 +28,10 @@ export interface App {
   readonly listenUrl: string;
   readonly opsUrl: string;
   readonly log: Log;
+  /** As `Stoppable` has them. */
+  readonly stopWithinMs: number;
+  readonly closing: string | undefined;
+  flush(): void;
   /**
    * Applies the members that may change without a restart, and returns the names of those that differ and need one. Throws,
    * and changes nothing, when the configuration cannot be applied.
@@ -85,6 +90,11 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     listenUrl,
     opsUrl: operator.url,
     log,
+    stopWithinMs: stopWithinMs(config.limits),
+    get closing() {
+      return down.closing;
+    },
+    flush: () => output.flush(),
     reload(next) {
       const reload = reloadOf(running, next);
       serving.replace(reload.config);

@@ -17,9 +17,10 @@ import type { Sources } from './open-gateway.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { LoopPressure } from '../runtime/loop-pressure.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
+import { stopWithinMs } from './until-stopped.ts';
 import { startListener } from './public-listener.ts';
 import type { Listening, ListenOptions } from './public-listener.ts';
-import { openSettlements, settle } from './settling.ts';
+import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { PluginApis } from '../ports/plugin.ts';
@@ -74,6 +75,8 @@ class OpenServing implements Serving {
   #gateway: Gateway | undefined;
   #settlements: SettlementQueue | undefined;
   #draining: Promise<void> | undefined;
+  /** When the process is ended by force; known once it drains. */
+  #stopByMs = Infinity;
 
   constructor(opened: Opened) {
     this.#opened = opened;
@@ -96,7 +99,7 @@ class OpenServing implements Serving {
     const settlements = openSettlements(config, this.#opened.store, metrics, output.log, monotonicMs);
     this.#settlements = settlements;
     metrics.gauge('open_settlements', () => settlements.open);
-    down.add('settlements', () => settle(settlements, output.log));
+    down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));
     const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
     const gateway = openGateway(config, buildChains(config, plugins, this.#parts(settlements, sources)), output.log, sources);
     this.#gateway = gateway;
@@ -128,6 +131,7 @@ class OpenServing implements Serving {
   }
 
   drain(): Promise<void> {
+    if (this.#draining === undefined) this.#stopByMs = monotonicMs() + stopWithinMs(this.#opened.config.limits);
     this.#draining ??= this.#stopAccepting();
     return this.#draining;
   }

@@ -6,6 +6,13 @@ import type { Store } from '../ports/store.ts';
 import { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 const SETTLE_WAIT_MS = 5000;
+/** What is left of the time for stopping when the last settlements are given up: for what is closed behind them. */
+const AFTER_SETTLING_MS = 1000;
+
+/** How long settlements may be waited for, when so much of the time for stopping is left. */
+export function settleWithinMs(leftMs: number): number {
+  return Math.max(0, Math.min(SETTLE_WAIT_MS, leftMs - AFTER_SETTLING_MS));
+}
 
 /** `now` is a monotonic clock in milliseconds. */
 export function openSettlements(config: Config, store: Store, metrics: Metrics, log: Log, now: () => number): SettlementQueue {
@@ -19,9 +26,9 @@ export function openSettlements(config: Config, store: Store, metrics: Metrics, 
 }
 
 /** Waits a moment for settlements that the store has not acknowledged. After that they are released when their leases end. */
-export async function settle(settlements: SettlementQueue, log: Log): Promise<void> {
+export async function settle(settlements: SettlementQueue, log: Log, withinMs: number): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, SETTLE_WAIT_MS);
+  const timer = setTimeout(resolve, withinMs);
   await Promise.race([settlements.drained(), late]);
   clearTimeout(timer);
   if (settlements.open > 0) log.warn('reservations left to their leases', { count: settlements.open });

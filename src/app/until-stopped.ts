@@ -7,7 +7,13 @@ import type { Log } from '../ports/log.ts';
 /** What can be run: a gateway, or the set of its workers. */
 export interface Stoppable {
   readonly log: Log;
+  /** After so long the process is ended, whatever `stop` still waits for. */
+  readonly stopWithinMs: number;
+  /** What is being closed at this moment; `undefined` when nothing is. */
+  readonly closing: string | undefined;
   stop(): Promise<void>;
+  /** Writes out the log's last lines; for the end of the process. */
+  flush(): void;
 }
 
 export interface RunOptions<A> {
@@ -20,6 +26,13 @@ export interface RunOptions<A> {
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 /** A shell and npm may each pass on the same Ctrl-C: a second signal within this time is not taken for another one. */
 const ECHO_MS = 500;
+/** What a process may take to stop beyond the time that its callers have. */
+const STOP_MARGIN_MS = 5_000;
+
+/** `limits` are those of a configuration. */
+export function stopWithinMs({ drainDelayMs, drainMs }: { readonly drainDelayMs: number; readonly drainMs: number }): number {
+  return drainDelayMs + drainMs + STOP_MARGIN_MS;
+}
 
 /** Resolves when the gateway has stopped. A second signal ends the process at once. */
 export async function runUntilStopped<A extends Stoppable>(start: () => Promise<A>, options: RunOptions<A> = {}): Promise<void> {
@@ -35,8 +48,26 @@ export async function runUntilStopped<A extends Stoppable>(start: () => Promise<
   hangUp = () => void reload?.(app);
   if (hungUp) hangUp();
   app.log.info('stopping', { reason: await asked });
-  await app.stop();
-  await alsoStop?.();
+  await stopInTime(app, async () => {
+    await app.stop();
+    await alsoStop?.();
+  });
+}
+
+/**
+ * Stops it, and ends the process by force when it does not end by itself in time: a store or plugin that never closes, or a
+ * connection that something has forgotten, must not leave a process behind.
+ */
+export async function stopInTime(app: Omit<Stoppable, 'stop'>, stop: () => Promise<void>): Promise<void> {
+  const timer = setTimeout(() => {
+    const held = [...new Set(process.getActiveResourcesInfo())].join(' ');
+    app.log.error('the process did not end in time and is ended', { after_ms: app.stopWithinMs, closing: app.closing, held_by: held });
+    app.flush();
+    process.exit(1);
+  }, app.stopWithinMs);
+  await stop();
+  // From here on only what was forgotten keeps the process alive.
+  timer.unref();
 }
 
 /** While starting there are no requests to wait for. */

@@ -6,6 +6,7 @@ export class Teardown {
   readonly #closers: { readonly name: string; readonly close: Close }[] = [];
   readonly #onFailure: (name: string, error: unknown) => void;
   #running: Promise<void> | undefined;
+  #closing: string | undefined;
 
   constructor(onFailure: (name: string, error: unknown) => void) {
     this.#onFailure = onFailure;
@@ -13,6 +14,11 @@ export class Teardown {
 
   add(name: string, close: Close): void {
     this.#closers.push({ name, close });
+  }
+
+  /** What is being closed at this moment. */
+  get closing(): string | undefined {
+    return this.#closing;
   }
 
   /** Runs once, however often it is called. */
@@ -23,11 +29,13 @@ export class Teardown {
 
   async #run(): Promise<void> {
     for (const { name, close } of this.#closers.toReversed()) {
+      this.#closing = name;
       try {
         await close();
       } catch (error) {
         this.#onFailure(name, error);
       }
     }
+    this.#closing = undefined;
   }
 }

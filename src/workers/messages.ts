@@ -16,6 +16,8 @@ export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly what: Question };
 
 export type FromWorker =
+  /** The event loop turns. */
+  | { readonly kind: 'turning' }
   | { readonly kind: 'listening'; readonly listening: Listening }
   | { readonly kind: 'failed'; readonly error: StartFailure }
   | { readonly kind: 'answer'; readonly id: number; readonly value: Told };

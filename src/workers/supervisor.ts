@@ -9,7 +9,10 @@ import type { Config } from '../config/config.ts';
 import { openPrimary } from './worker.ts';
 import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
 import type { Reloadable } from '../app/reload.ts';
+import type { Log } from '../ports/log.ts';
+import { stopWithinMs } from '../app/until-stopped.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
+import { TURNING_MS, TurningWatch } from './turning.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 /** Between a worker's death and its replacement, doubled with every death that follows soon. */
@@ -19,8 +22,8 @@ const RESTART_MS_MAX = 10_000;
 const SETTLED_MS = 60_000;
 /** A worker that closes its port so much later than the drain delay allows is not waited for. */
 const DRAIN_MARGIN_MS = 1000;
-/** What a worker may take to stop beyond its drain: acknowledgements of settlements, mostly. */
-const STOP_MARGIN_MS = 10_000;
+/** A worker that has not stopped is killed so much before this process itself would be. */
+const KILL_MARGIN_MS = 500;
 
 /** Resolves when all of them listen; rejects with the first one's error when they cannot. */
 export async function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<Stoppable & Reloadable> {
@@ -36,6 +39,9 @@ export async function startWorkers(config: Config, count: number, onNewStore?: O
   }
   return {
     log: primary.log,
+    stopWithinMs: stopWithinMs(config.limits),
+    closing: 'workers',
+    flush: () => primary.flush(),
     reload(next) {
       const waiting = primary.reload(next);
       workers.replace(primary.config);
@@ -53,6 +59,13 @@ class Workers implements WorkerSource {
   /** By place, from 1; a place is empty while its worker is being replaced. */
   readonly #places = new Map<number, WorkerProcess>();
   readonly #stopping = new AbortController();
+  readonly #turning = new TurningWatch<WorkerProcess>(
+    () => performance.now(),
+    (worker, silentMs) => this.#endHung(worker, silentMs),
+  );
+  readonly #hung = new WeakSet<WorkerProcess>();
+  #watch: NodeJS.Timeout | undefined;
+  #log: Log | undefined;
   #count = 0;
   #drainMs = 0;
   #stopMs = 0;
@@ -60,8 +73,11 @@ class Workers implements WorkerSource {
   async start(primary: Primary, count: number): Promise<Listening> {
     const { listen, limits } = primary.config;
     this.#count = count;
+    this.#log = primary.log;
     this.#drainMs = limits.drainDelayMs + DRAIN_MARGIN_MS;
-    this.#stopMs = limits.drainDelayMs + limits.drainMs + STOP_MARGIN_MS;
+    this.#stopMs = stopWithinMs(limits) - KILL_MARGIN_MS;
+    // Behind the messages that have come: a timer is run before they are read.
+    this.#watch = setInterval(() => setImmediate(() => this.#turning.look()), TURNING_MS).unref();
     // Also when this process ends without its orderly way: no worker may be left behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // The first worker starts alone: a gateway that cannot start fails once, and with port 0 the others need its port.
@@ -99,16 +115,28 @@ class Workers implements WorkerSource {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    const killAtMs = performance.now() + this.#stopMs;
     // All ports are closed before any connection is: a client whose connection one worker ends would otherwise connect to
     // another worker whose port is about to close, and be reset there.
     await Promise.all(this.#each((worker) => worker.drain(this.#drainMs)));
-    await Promise.all(this.#each((worker) => this.#end(worker)));
+    await Promise.all(this.#each((worker) => this.#end(worker, killAtMs)));
+    clearInterval(this.#watch);
   }
 
   #open(number: number, primary: Primary, place: WorkerPlace): WorkerProcess {
     const worker = new WorkerProcess(primary.config, place);
     this.#places.set(number, worker);
+    this.#turning.add(worker);
+    worker.onTurning = () => this.#turning.turns(worker);
+    void worker.ended.then(() => this.#turning.remove(worker));
     return worker;
+  }
+
+  /** By SIGKILL: nothing else reaches a process that does not turn, or is stopped. */
+  #endHung(worker: WorkerProcess, silentMs: number): void {
+    this.#hung.add(worker);
+    this.#log?.error('a worker does not turn and is ended', { pid: worker.pid, silent_ms: Math.round(silentMs) });
+    worker.kill('SIGKILL');
   }
 
   /** Replaces the worker of a place whenever it dies, later each time that it dies soon: a crash loop must not spin. */
@@ -120,6 +148,7 @@ class Workers implements WorkerSource {
       const ended = await worker.ended;
       if (worker.pid !== undefined) primary.forget(worker.pid);
       if (signal.aborted) return;
+      primary.replaced(this.#hung.has(worker) ? 'hung' : 'ended');
       this.#places.delete(number);
       soon = performance.now() - startedAtMs > SETTLED_MS ? 0 : soon + 1;
       const waitMs = Math.min(RESTART_MS * 2 ** (soon - 1), RESTART_MS_MAX);
@@ -133,9 +162,9 @@ class Workers implements WorkerSource {
     }
   }
 
-  async #end(worker: WorkerProcess): Promise<void> {
+  async #end(worker: WorkerProcess, killAtMs: number): Promise<void> {
     worker.kill('SIGTERM');
-    const timer = setTimeout(() => worker.kill('SIGKILL'), this.#stopMs);
+    const timer = setTimeout(() => worker.kill('SIGKILL'), killAtMs - performance.now());
     const ended = await worker.ended;
     clearTimeout(timer);
     // A worker ends by SIGTERM itself only while it does not serve yet, which is no failure.

@@ -5,7 +5,8 @@ import { ConfigError } from '../config/config-error.ts';
 import type { Log } from '../ports/log.ts';
 import { startWorker } from './worker.ts';
 import type { Worker } from './worker.ts';
-import { stopAsked } from '../app/until-stopped.ts';
+import { stopAsked, stopInTime } from '../app/until-stopped.ts';
+import { TURNING_MS } from './turning.ts';
 import { WORKER_VARIABLE } from './messages.ts';
 import type { FromWorker, Question, StartFailure, Told, ToWorker } from './messages.ts';
 
@@ -20,6 +21,7 @@ export async function runAsWorker(tellNewStore: (place: string) => void): Promis
   // Ctrl-C and a closed terminal reach the whole group; what they mean is for the primary to say.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
+  sayTurning();
   const start = await firstMessage();
   if (start === undefined) return;
   try {
@@ -31,7 +33,7 @@ export async function runAsWorker(tellNewStore: (place: string) => void): Promis
     tell({ kind: 'listening', listening: worker.listening });
     const reason = await asked;
     worker.log.info('a worker is stopping', { pid: process.pid, reason });
-    await worker.stop();
+    await stopInTime(worker, () => worker.stop());
   } catch (error) {
     tell({ kind: 'failed', error: failureOf(error) });
     process.exitCode = 1;
@@ -39,6 +41,18 @@ export async function runAsWorker(tellNewStore: (place: string) => void): Promis
   // An open channel keeps the process alive. `disconnect` is not listened to any more: it would mean that the primary is gone.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
+}
+
+/** Every second. At most one is on its way: a primary that is stopped itself reads none. */
+function sayTurning(): void {
+  let underWay = false;
+  const say = (): void => {
+    if (underWay || !process.connected) return;
+    underWay = true;
+    process.send?.({ kind: 'turning' } satisfies FromWorker, undefined, undefined, () => (underWay = false));
+  };
+  say();
+  setInterval(say, TURNING_MS).unref();
 }
 
 /** `undefined` when the primary is gone before it has said anything. */

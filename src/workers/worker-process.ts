@@ -24,6 +24,8 @@ export class WorkerProcess {
   readonly listening: Promise<Listening>;
   /** Resolves with what it ended with: `status 0`, `SIGKILL`. */
   readonly ended: Promise<string>;
+  /** Called whenever it says that it turns. */
+  onTurning: () => void = () => undefined;
   readonly #child: ChildProcess;
   readonly #questions = new Map<number, (answer: WorkerAnswer | undefined) => void>();
   #asked = 0;
@@ -38,9 +40,16 @@ export class WorkerProcess {
     this.listening = listening.promise;
     this.listening.catch(() => undefined);
     child.on('message', (message: FromWorker) => {
-      if (message.kind === 'listening') listening.resolve(message.listening);
-      else if (message.kind === 'failed') failure = errorOf(message.error);
-      else this.#questions.get(message.id)?.(message.value);
+      switch (message.kind) {
+        case 'turning':
+          return this.onTurning();
+        case 'listening':
+          return listening.resolve(message.listening);
+        case 'failed':
+          return void (failure = errorOf(message.error));
+        case 'answer':
+          return this.#questions.get(message.id)?.(message.value);
+      }
     });
     this.ended = new Promise((resolve) => {
       const end = (how: string): void => {

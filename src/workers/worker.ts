@@ -7,8 +7,8 @@ import { readEngineUrl } from '../engines/http1/url.ts';
 import { openWaitingListener, publicUrl, startOperatorSide } from '../app/operator-side.ts';
 import { openAwaited } from '../app/store-wait.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
-import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
-import type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
+import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
+import type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
 import { openTeamMetrics } from '../ops/metrics/team-gauges.ts';
 import { openConfiguredStore } from '../app/configured-store.ts';
 import { openTeamWatch } from '../app/team-metrics.ts';
@@ -22,9 +22,10 @@ import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';
 import { announceReady } from '../app/ready-line.ts';
 import { openServing } from '../app/serving.ts';
+import { stopWithinMs } from '../app/until-stopped.ts';
 import type { Listening } from '../app/public-listener.ts';
 
-export type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
+export type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
 
 export interface WorkerPlace {
   /** 0 takes a free one, for the first worker. */
@@ -44,7 +45,10 @@ export interface Worker {
   drain(): Promise<void>;
   /** As `reloadOf` has it. */
   replace(config: Config): void;
-  /** As `App.stop`. */
+  /** As `App` has them. */
+  readonly stopWithinMs: number;
+  readonly closing: string | undefined;
+  flush(): void;
   stop(): Promise<void>;
 }
 
@@ -68,6 +72,11 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
       state: () => serving.state(),
       drain: () => serving.drain(),
       replace: (next) => serving.replace(next),
+      stopWithinMs: stopWithinMs(config.limits),
+      get closing() {
+        return down.closing;
+      },
+      flush: () => output.flush(),
       stop,
     };
   } catch (error) {
@@ -96,6 +105,9 @@ export interface Primary {
   reload(next: Config): readonly string[];
   /** A worker has ended. */
   forget(worker: number): void;
+  /** A worker is replaced. */
+  replaced(why: Replaced): void;
+  flush(): void;
   /** To be called when every worker has ended. */
   close(): Promise<void>;
 }
@@ -105,13 +117,13 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
   const output = openSharedJsonLog();
   const { log } = output;
   const merged = new MergedMetrics();
+  const own = openPrimaryMetrics();
   let running = config;
   const metrics = {
     contentType: merged.contentType,
     async render() {
       for (const [worker, snapshot] of await workers.snapshots()) merged.take(worker, snapshot);
-      const own = await onStore.teamMetrics?.();
-      if (own !== undefined) merged.take(process.pid, own);
+      merged.take(process.pid, [...(await own.snapshot()), ...((await onStore.teamMetrics?.()) ?? [])]);
       return merged.render();
     },
   };
@@ -148,6 +160,8 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       return reload.waiting;
     },
     forget: (worker) => merged.retire(worker),
+    replaced: (why) => own.replaced(why),
+    flush: () => output.flush(),
     async close() {
       await operator.close();
       await onStore.close();

@@ -7,7 +7,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inProcess, lingate } from '../support/lingate-command.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { opsPage, openSite, translate } from '../support/site.ts';
+import { RawConnection, requestBytes } from '../support/raw-http.ts';
+import { logged, opsPage, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -26,8 +27,12 @@ const configure = (listener: string, certFile: string, keyFile: string): Promise
   site.configure({ listener, engine: { urls: [site.engine.url] }, tls: { cert_file: certFile, key_file: keyFile } });
 
 /** A request by a client that believes our certificate and no other, and looks at what it got. */
-async function health(url: string): Promise<{ status: number | undefined; subject: string; protocol: string | null }> {
-  const ca = await readFile(join(site.folder, 'cert.pem'));
+async function health(
+  url: string,
+  place: Site = site,
+  caFile = 'cert.pem',
+): Promise<{ status: number | undefined; subject: string; protocol: string | null }> {
+  const ca = await readFile(join(place.folder, caFile));
   return new Promise((resolve, reject) => {
     const request = get(`${url}/health`, { ca, agent: false }, (response) => {
       const socket = response.socket as TLSSocket;
@@ -71,4 +76,32 @@ describe.each(['uws', 'node'])('with the %s listener', (listener) => {
     expect(status).toBe(1);
     expect(stdout).not.toContain('ready');
   });
+
+  test.each(['1', '2'])(
+    '%s worker(s): SIGHUP takes renewed files for new connections; ones that are no pair change nothing',
+    async (workers) => {
+      const place = await openSite();
+      await makeCertificate(place.folder, 'first.test', 'IP:127.0.0.1');
+      await place.configure({ listener, engine: { urls: [place.engine.url] }, tls: { cert_file: 'cert.pem', key_file: 'key.pem' } });
+      const gateway = await place.serve('--workers', workers);
+      const kept = await RawConnection.open({ port: gateway.port, tls: true });
+      const hangUp = async (message: string): Promise<void> => {
+        gateway.process.kill('SIGHUP');
+        await expect.poll(() => logged(gateway, message).length, { timeout: 20_000 }).toBe(Number(workers));
+      };
+      await makeCertificate(place.folder, 'second.test', 'IP:127.0.0.1');
+      await hangUp('TLS: new connections get the renewed certificate');
+      for (let i = 0; i < 6; i++) expect(await health(gateway.url, place)).toMatchObject({ status: 200, subject: 'second.test' });
+      kept.send(requestBytes({ path: '/health' }));
+      expect((await kept.response()).status).toBe(200);
+      kept.destroy();
+      const inUse = await readFile(join(place.folder, 'cert.pem'));
+      writeFileSync(join(place.folder, 'cert.pem'), 'half of a file');
+      await hangUp('TLS: the certificate stays as it was');
+      writeFileSync(join(place.folder, 'ca.pem'), inUse);
+      for (let i = 0; i < 6; i++) expect(await health(gateway.url, place, 'ca.pem')).toMatchObject({ subject: 'second.test' });
+      expect(await gateway.end('SIGTERM')).toBe(0);
+      await place.close();
+    },
+  );
 });

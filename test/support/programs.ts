@@ -46,7 +46,12 @@ export const PROGRAMS = {
   chromium: { package: 'chromium', file: '/usr/bin/chromium', for: ['test:evidence', 'pictures'], why: 'pages in a real browser' },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
   promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'the alerts are tried on real metrics' },
-  openssl: { package: 'openssl', file: '/usr/bin/openssl', for: TEST, why: 'tests of TLS make their own certificates' },
+  openssl: {
+    package: 'openssl',
+    file: '/usr/bin/openssl',
+    for: [...TEST, 'test:evidence', 'test:power'],
+    why: 'tests of TLS make their own certificates',
+  },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },
   ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "requests as DeepL's SDK for Ruby sends them" },
   sh: {

@@ -1,0 +1,105 @@
+// SIGTERM ends a process within its time, whoever stays connected and whatever never closes; in order where it can, else by force and with a line.
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, test, vi } from 'vitest';
+import { makeCertificate } from '../../support/certificate.ts';
+import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { logged, openSite } from '../../support/site.ts';
+import type { Site } from '../../support/site.ts';
+
+// At most so many at once, because each starts up to three processes.
+vi.setConfig({ testTimeout: 120_000, maxConcurrency: 3 });
+
+const DRAIN_SECONDS = 1;
+/** drain_seconds and five, and what a loaded machine takes to end a process. */
+const ENDED_WITHIN_MS = (DRAIN_SECONDS + 5 + 10) * 1000;
+
+/** A plugin whose `close` does this when the process has been asked to end. Before that a primary closes what it looked at. */
+const closing = (what: string): string => `import { definePlugin } from 'lingate';
+import Type from 'typebox';
+let asked = false;
+process.once('SIGTERM', () => (asked = true));
+export default definePlugin({
+  name: 'hanging',
+  options: Type.Object({}),
+  setup: () => ({ close: () => (asked ? ${what} : undefined) }),
+});
+`;
+const HANGING = closing('new Promise(() => setInterval(() => undefined, 1000))');
+/** It closes, and something of it holds the process all the same. */
+const FORGOTTEN = closing('void setInterval(() => undefined, 1000)');
+
+function silent(port: number, hello = ''): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  return new Promise((resolve) => {
+    socket.once('connect', () => {
+      if (hello !== '') socket.write(hello);
+      resolve(socket);
+    });
+  });
+}
+
+/** What the process ended with, and whether that was in time. */
+async function ending(gateway: GatewayProcess): Promise<unknown> {
+  const late = delay(ENDED_WITHIN_MS, 'alive', { ref: false });
+  const ended = await Promise.race([gateway.end('SIGTERM'), late]);
+  if (ended === 'alive') gateway.process.kill('SIGKILL');
+  return ended;
+}
+
+async function configured(site: Site, more: Readonly<Record<string, unknown>>): Promise<void> {
+  await site.configure({ engine: { urls: [site.engine.url] }, limits: { drain_seconds: DRAIN_SECONDS }, ...more });
+}
+
+describe.concurrent.each([
+  ['uws', '1'],
+  ['node', '1'],
+  ['node', '2'],
+])('%s with %s worker(s)', (listener, workers) => {
+  test('connections that never speak TLS, on the public side, and open ones of the ops listener hold nobody', async (context) => {
+    const { expect } = context;
+    const site = await openSite();
+    context.onTestFinished(() => site.close());
+    await makeCertificate(site.folder, 'lingate.test');
+    await configured(site, { listener, tls: { cert_file: 'cert.pem', key_file: 'key.pem' } });
+    const gateway = await site.serve('--workers', workers);
+    const opsPort = Number(new URL(gateway.opsUrl).port);
+    const half = '\u0016\u0003\u0001\u0001\u0000';
+    const sockets = await Promise.all([
+      ...Array.from({ length: 10 }, (_, i) => silent(gateway.port, i % 2 === 0 ? '' : half)),
+      silent(opsPort),
+      silent(opsPort, 'POST /admin/v1/teams HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n'),
+      silent(opsPort, 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'),
+    ]);
+    expect(await ending(gateway)).toBe(0);
+    expect(logged(gateway, 'the process did not end in time and is ended')).toEqual([]);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+describe.concurrent.each([
+  ['never closes', '1', HANGING, 'plugins'],
+  ['never closes', '2', HANGING, undefined],
+  ['leaves something behind', '1', FORGOTTEN, undefined],
+])('a plugin that %s, with %s worker(s)', (_what, workers, code, part) => {
+  test('is ended by force, with a line and status 1', async (context) => {
+    const { expect } = context;
+    const site = await openSite();
+    context.onTestFinished(() => site.close());
+    await writeFile(join(site.folder, 'hanging.mjs'), code);
+    await configured(site, { plugins: [{ module: './hanging.mjs' }] });
+    const gateway = await site.serve('--workers', workers);
+    expect(await ending(gateway)).toBe(1);
+    if (workers === '1') {
+      const said = { level: 'error', after_ms: (DRAIN_SECONDS + 5) * 1000, ...(part === undefined ? {} : { closing: part }) };
+      expect(logged(gateway, 'the process did not end in time and is ended')).toMatchObject([said]);
+    } else {
+      // The primary ends its workers half a second before, so that it ends in order itself.
+      expect(logged(gateway, 'lingate has stopped')).toHaveLength(1);
+    }
+  });
+});

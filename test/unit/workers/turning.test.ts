@@ -1,0 +1,80 @@
+// Workers that do not turn are found after ten seconds, and nobody is judged by a primary that was stopped itself.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { TURNING_MS, TurningWatch } from '../../../src/workers/turning.ts';
+
+let nowMs: number;
+let silent: string[];
+let watch: TurningWatch<string>;
+
+beforeEach(() => {
+  nowMs = 5_000;
+  silent = [];
+  watch = new TurningWatch(
+    () => nowMs,
+    (worker, silentMs) => silent.push(`${worker} ${silentMs}`),
+  );
+});
+
+/** Seconds go by; each of these workers says in each that it turns. */
+function pass(seconds: number, ...turning: readonly string[]): void {
+  for (let second = 0; second < seconds; second++) {
+    nowMs += TURNING_MS;
+    for (const worker of turning) watch.turns(worker);
+    watch.look();
+  }
+}
+
+describe('a worker', () => {
+  beforeEach(() => {
+    watch.add('a');
+    watch.add('b');
+    pass(1, 'a', 'b');
+  });
+
+  test('that turns is left alone', () => {
+    pass(1000, 'a', 'b');
+    expect(silent).toEqual([]);
+  });
+
+  test('that has said nothing for more than ten seconds is named once, and no other', () => {
+    pass(10, 'b');
+    expect(silent).toEqual([]);
+    pass(1, 'b');
+    expect(silent).toEqual(['a 11000']);
+    pass(100, 'b');
+    expect(silent).toEqual(['a 11000']);
+  });
+
+  test('that was busy for nine seconds is left alone', () => {
+    for (let time = 0; time < 20; time++) {
+      pass(9, 'b');
+      pass(1, 'a', 'b');
+    }
+    expect(silent).toEqual([]);
+  });
+
+  test('that has ended is not named', () => {
+    watch.remove('a');
+    watch.turns('a');
+    pass(100, 'b');
+    expect(silent).toEqual([]);
+  });
+
+  test('is not judged when the primary itself was stopped, but from then on', () => {
+    nowMs += 3_600_000;
+    watch.look();
+    expect(silent).toEqual([]);
+    pass(10, 'b');
+    expect(silent).toEqual([]);
+    pass(1, 'b');
+    expect(silent).toEqual(['a 11000']);
+  });
+});
+
+test('a worker that starts has a minute for its first word', () => {
+  watch.add('slow');
+  pass(60);
+  expect(silent).toEqual([]);
+  pass(1);
+  expect(silent).toEqual(['slow 61000']);
+});
