@@ -1,4 +1,5 @@
 // The whole table.
+import { beyondAsciiCases } from './cases-beyond-ascii.ts';
 import { chunkCases } from './cases-chunks.ts';
 import { connectionCases } from './cases-connections.ts';
 import { fieldCases } from './cases-fields.ts';
@@ -16,6 +17,7 @@ export const CASES: readonly HttpCase[] = [
   ...fieldCases,
   ...requestLineCases,
   ...hostCases,
+  ...beyondAsciiCases,
   ...methodCases,
   ...pathCases,
   ...limitCases,

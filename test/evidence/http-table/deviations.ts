@@ -86,6 +86,10 @@ export const UWS_DEVIATIONS: Readonly<Record<number, UwsDeviation>> = {
     older: 'a request line in two TCP segments, cut behind its first blank or from the second to its CR: 505 in HTML',
     why: `${BEFORE_US} It takes the first piece for the whole line.`,
   },
+  24: {
+    ...both('bytes beyond ASCII before and behind the value of Host, Content-Length or Transfer-Encoding are dropped like blanks'),
+    why: `${UNSEEN} It reads the length from what is left, as the guard does, so that both see one end of the message.`,
+  },
 };
 
 /** Held by tests of their own: of the fragments, and of the listener. */
