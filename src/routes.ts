@@ -23,6 +23,11 @@ export function forwardRow(method: string, path: string): RouteRow {
   return { method, path, takesBody: false, streams: true, steps: FORWARD };
 }
 
+/** A page of the documentation, where the configuration wants it on the public side. Nobody needs a key for it. */
+export function documentRow(path: string): RouteRow {
+  return get(path, ['access-log', 'shed', 'documentation']);
+}
+
 /** The names of the gateway's steps: what a plugin may name in `after`. */
 export type StepName = (typeof ROUTES)[number]['steps'][number];
 

@@ -7,7 +7,7 @@ import { loadPlugins, apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { routeName } from '../core/route.ts';
 import { Teardown } from '../core/teardown.ts';
-import { describeApi, describePluginApis, openWaitingListener, publicUrl, startOperatorSide } from './operator-side.ts';
+import { describeApi, describePluginApis, openWaitingListener, publicUrl, serverUrlOf, startOperatorSide } from './operator-side.ts';
 import type { Address, AppOptions } from './operator-side.ts';
 import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
@@ -82,7 +82,8 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     down.add('team watch', () => watch.close());
   }
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
-  const listenUrl = (operator.serverUrl = publicUrl(config, listen));
+  const listenUrl = publicUrl(config, listen);
+  operator.serverUrl = serverUrlOf(config, listen);
   announceReady(log, config, { listenUrl, opsUrl: operator.url, listener: listen.library, workers: 1 });
   return {
     listen,

@@ -34,7 +34,6 @@ import type { LiveWindow } from '../runtime/live-window.ts';
 import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';
-import { ROUTES } from '../routes.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
@@ -50,6 +49,7 @@ import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
 import { forwardRows, stepsOfForward } from './forward-chain.ts';
 import { pluginRows, stepsOfPlugins } from './plugin-routes.ts';
+import { documentRouteNames, ownRows } from './public-docs.ts';
 
 /** What steps are made of. They only keep references until the first request. */
 export interface ChainParts {
@@ -67,6 +67,8 @@ export interface ChainParts {
   readonly access: AccessLog;
   readonly metrics: Metrics;
   readonly live: LiveWindow;
+  /** Answers the pages of the documentation, where they are public. */
+  readonly documentation: Step;
   /** Called for each request, because a reload may replace the list. */
   readonly languages: () => Languages;
   /** The store answers and we are not draining. */
@@ -88,9 +90,10 @@ export interface Chains {
 /** Throws a `ConfigError` when a plugin's step or route fits nowhere. */
 export function buildChains(config: Config, plugins: LoadedPlugins, parts: ChainParts): Chains {
   const translate = translateOptions(parts);
-  const own = stepsOf(config, parts, translate);
+  const own = stepsOf(config, parts, translate, documentRouteNames(config, plugins));
   const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
-  const shared = new Map<string, Step>([...Object.entries(own), ...placed]);
+  const documentation: [string, Step][] = config.docs.public ? [[parts.documentation.name, parts.documentation]] : [];
+  const shared = new Map<string, Step>([...Object.entries(own), ...documentation, ...placed]);
   const ofPlugins = stepsOfPlugins(plugins, servicesOf(config, parts, translate), shared);
   const ofForward = stepsOfForward(parts, config.limits.leaseMs, own.admit, shared);
   const rows = routeRows(config, plugins);
@@ -101,8 +104,9 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
 }
 
 /** The table of routes, those of plugins and those that are forwarded, with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
-export function routeRows({ forward }: Pick<Config, 'forward'>, plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
-  const rows: readonly (RouteRow | LoadedRoute)[] = [...ROUTES, ...pluginRows(plugins), ...forwardRows(forward)];
+export function routeRows(config: Pick<Config, 'forward' | 'docs'>, plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
+  const own = ownRows(config, plugins);
+  const rows: readonly (RouteRow | LoadedRoute)[] = [...own, ...pluginRows(own, plugins), ...forwardRows(config.forward)];
   return inConfiguration(() => placeSteps(rows, plugins.placements));
 }
 
@@ -147,7 +151,12 @@ function translateOptions({ engine, glossaries, languages, live, now, log }: Cha
   };
 }
 
-function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
+function stepsOf(
+  config: Config,
+  parts: ChainParts,
+  translate: TranslateOptions,
+  documents: ReadonlySet<string>,
+): Readonly<Record<StepName | PluginStepName, Step>> {
   const { store, keys, metrics, languages, now } = parts;
   const onShed: OnShed = (reason) => metrics.shed(reason);
   const authentication: AuthenticateOptions = {
@@ -159,7 +168,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     onRefused: (checked) => metrics.admission(checked),
   };
   return {
-    'access-log': accessLogStep({ log: observed(parts), now, client: clientReaderOf(config) }),
+    'access-log': accessLogStep({ log: observed(parts, documents), now, client: clientReaderOf(config) }),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep(authentication),
@@ -203,13 +212,13 @@ function clientReaderOf({ listenTrustedProxies, listenClientAddress }: Config): 
 }
 
 /** Each access entry goes to the log, the metrics and the live window. */
-function observed({ access, metrics, live }: ChainParts): AccessLog {
+function observed({ access, metrics, live }: ChainParts, documents: ReadonlySet<string>): AccessLog {
   return {
     record(entry) {
       access.record(entry);
       metrics.request(entry);
-      // Probes must not look like traffic in the console.
-      if (entry.route !== 'GET /health') live.record(entry);
+      // Probes and readers must not look like traffic in the console.
+      if (entry.route !== 'GET /health' && !documents.has(entry.route)) live.record(entry);
     },
   };
 }

@@ -26,6 +26,7 @@ import { ENGINE_NAME, replicaWatch } from './engine-watch.ts';
 import { openUpstream, setUpForward } from './forward-setup.ts';
 import { pluginRows } from './plugin-routes.ts';
 import { openAwaited } from './store-wait.ts';
+import { ownRows } from './public-docs.ts';
 
 export const clock: Clock = { nowMs: () => Date.now() };
 export const monotonicMs = (): number => performance.now();
@@ -55,7 +56,8 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   const plugins = await loadPlugins(config.plugins, log);
   down.add('plugins', () => plugins.close());
   const settings = setUpEngine(config, plugins.engines);
-  const forward = setUpForward(config, pluginRows(plugins));
+  const own = ownRows(config, plugins);
+  const forward = setUpForward(config, [...own, ...pluginRows(own, plugins)]);
   const failures = new FailureLog(log);
   down.add('failure log', () => failures.close());
   const watching = { engine: ENGINE_NAME, protocol: config.engine.protocol, metrics, log, failures };

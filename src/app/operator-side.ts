@@ -49,7 +49,7 @@ export interface OperatorSide {
   readonly url: string;
   /** What problem `type` URIs begin with. */
   readonly docsUrl: string;
-  /** The public address, known once its listener is there. */
+  /** The address that callers use, known once its listener is there. */
   serverUrl: string;
   close(): Promise<void>;
 }
@@ -107,24 +107,29 @@ function adminDocument({ service }: Config, { url, docsUrl }: OperatorSide): Rec
 
 /** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
 export function describeApi(config: Config, pluginApis: PluginApis = NO_PLUGINS): Record<string, unknown> {
-  return openApiDocument(describedBy(config, pluginApis));
+  return openApiDocument(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
 }
 
 /** Those of plugins that have one of their own, by their names. */
 export function describePluginApis(config: Config, pluginApis: PluginApis): ReadonlyMap<string, Record<string, unknown>> {
-  return pluginDocuments(describedBy(config, pluginApis));
+  return pluginDocuments(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
 }
 
-function describedBy(config: Config, pluginApis: PluginApis): OpenApiOptions {
-  return apiOptions(config, { serverUrl: publicUrl(config, config.listen), docsUrl: config.service.docsUrl }, pluginApis);
+function describedBy(config: Config, serverUrl: string, pluginApis: PluginApis): OpenApiOptions {
+  return apiOptions(config, { serverUrl, docsUrl: config.service.docsUrl }, pluginApis);
 }
 
-/** The address that callers use. */
+/** The address that callers use: what the operator says, or where it listens. */
+export function serverUrlOf(config: Config, address: Address): string {
+  return config.service.publicUrl ?? publicUrl(config, address);
+}
+
+/** Where it listens. */
 export function publicUrl(config: Config, address: Address): string {
   return urlOf(address, config.tls === undefined ? 'http' : 'https');
 }
 
-function apiOptions(
+export function apiOptions(
   config: Config,
   { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>,
   pluginApis: PluginApis,

@@ -2,9 +2,9 @@
 import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { pathsOverlap, routeName } from '../core/route.ts';
+import type { RouteRow } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
-import { ROUTES } from '../routes.ts';
 
 const METHOD = /^[A-Z]+$/;
 /** Whole segments, of which one may hold a parameter. */
@@ -13,10 +13,10 @@ const PARAMETER = /\{\w+\}/g;
 /** Which other step of ours a step needs before it. */
 const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', admit: 'authenticate' };
 
-/** Throws a `ConfigError` that names every route that cannot be, and why. */
-export function pluginRows({ routes }: LoadedPlugins): readonly LoadedRoute[] {
+/** `own` are the gateway's. Throws a `ConfigError` that names every route that cannot be, and why. */
+export function pluginRows(own: readonly RouteRow[], { routes }: Pick<LoadedPlugins, 'routes'>): readonly LoadedRoute[] {
   const faults = routes.flatMap((route, index) => {
-    const fault = formFault(route) ?? chainFault(route) ?? placeFault(route, routes.slice(0, index));
+    const fault = formFault(route) ?? chainFault(route) ?? placeFault(route, own, routes.slice(0, index));
     return fault === undefined ? [] : [`plugins: route "${routeName(route)}" of plugin "${route.plugin}": ${fault}`];
   });
   if (faults.length > 0) throw new ConfigError(faults);
@@ -39,8 +39,8 @@ function chainFault({ steps }: LoadedRoute): string | undefined {
   return undefined;
 }
 
-function placeFault(route: LoadedRoute, earlier: readonly LoadedRoute[]): string | undefined {
-  const ours = ROUTES.find(({ path }) => pathsOverlap(path, route.path));
+function placeFault(route: LoadedRoute, own: readonly RouteRow[], earlier: readonly LoadedRoute[]): string | undefined {
+  const ours = own.find(({ path }) => pathsOverlap(path, route.path));
   if (ours !== undefined) return `"${routeName(ours)}" is the gateway's own and cannot be replaced; choose another path`;
   const taken = earlier.find((other) => {
     if (other.plugin === route.plugin) return routeName(other) === routeName(route);

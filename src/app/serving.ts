@@ -20,6 +20,8 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { startListener } from './public-listener.ts';
 import type { Listening, ListenOptions } from './public-listener.ts';
+import { apiOptions, serverUrlOf } from './operator-side.ts';
+import { documentationStep } from './public-docs.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
@@ -71,6 +73,10 @@ class OpenServing implements Serving {
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
   readonly #languages: OfferedLanguages;
+  /** As the last reload left it. */
+  #config: Config;
+  /** What the documentation says of where things are; known when it listens. */
+  #urls = { serverUrl: '', docsUrl: '' };
   #listener: Listener | undefined;
   #gateway: Gateway | undefined;
   #settlements: SettlementQueue | undefined;
@@ -80,6 +86,7 @@ class OpenServing implements Serving {
 
   constructor(opened: Opened) {
     this.#opened = opened;
+    this.#config = opened.config;
     this.metrics = opened.metrics;
     this.pluginApis = opened.plugins;
     this.teams = opened.store.teams;
@@ -107,6 +114,7 @@ class OpenServing implements Serving {
     this.#live.watch(() => gateway.inFlight);
     const listener = await startListener(config, gateway, options);
     this.#listener = listener;
+    this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     down.add('public listener', async () => {
       await this.drain();
       const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drainMs });
@@ -141,6 +149,7 @@ class OpenServing implements Serving {
     this.#opened.engine.setUrls(next.engine.urls);
     const { table, pairs } = this.#offerOf(next);
     this.#languages.replace(table, pairs);
+    this.#config = next;
     if (next.tls !== undefined) this.#renewTls(next.tls);
   }
 
@@ -167,7 +176,7 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, store, probe, engine, can, forward, upstream } = this.#opened;
+    const { config, output, metrics, plugins, store, probe, engine, can, forward, upstream } = this.#opened;
     return {
       forward,
       upstream,
@@ -179,6 +188,11 @@ class OpenServing implements Serving {
       ...output,
       metrics,
       live: this.#live,
+      documentation: documentationStep({
+        config: () => this.#config,
+        documented: plugins,
+        api: () => apiOptions(this.#config, this.#urls, plugins),
+      }),
       languages: () => this.#languages.current,
       serving: () => this.ready(),
       onUnavailable: (cause) => probe.failed(cause),

@@ -33,7 +33,9 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   // Its files are read anew; that there is TLS at all is settled at the start.
   tls: (c) => c.tls !== undefined,
   'service.name': (c) => c.service.name,
+  'service.public_url': (c) => c.service.publicUrl,
   'service.docs_url': (c) => c.service.docsUrl,
+  'docs.public': (c) => c.docs.public,
   store: (c) => c.store,
   'store_options.sqlite_durability': (c) => c.storeOptions.sqliteDurability,
   'store_options.command_timeout_ms': (c) => c.storeOptions.commandTimeoutMs,

@@ -27,8 +27,9 @@ export interface Config {
   readonly listenClientAddress: 'x-forwarded-for' | 'forwarded';
   /** Absolute paths; `undefined` without TLS. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
-  /** `docsUrl` has no slash at its end. */
-  readonly service: { readonly name: string; readonly docsUrl: string };
+  readonly service: ServiceConfig;
+  /** `public`: the documentation is served to callers as well. */
+  readonly docs: { readonly public: boolean };
   /** May hold credentials: show it by `withoutCredentials` only. A SQLite path in it is relative to the working directory. */
   readonly store: string;
   readonly storeOptions: { readonly sqliteDurability: 'full' | 'normal'; readonly commandTimeoutMs: number; readonly waitMs: number };
@@ -55,6 +56,15 @@ export interface ConfigOrigins {
   readonly engineUrls: string;
   /** What is not wrong, but probably not meant: one line each. */
   readonly warnings: readonly string[];
+}
+
+/** URLs have no slash at their ends. */
+export interface ServiceConfig {
+  readonly name: string;
+  /** Where callers reach the service; `undefined`: where it listens. */
+  readonly publicUrl: string | undefined;
+  /** What problem `type` URIs begin with. */
+  readonly docsUrl: string;
 }
 
 export interface EngineConfig {
@@ -129,6 +139,8 @@ export interface LimitsConfig {
   readonly glossaryBytes: number;
 }
 
+/** The ops listener where it is by default: nobody outside can open it, but nothing better is known. */
+const OPS_URL = 'http://127.0.0.1:9090';
 /** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
@@ -151,7 +163,8 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     listenTrustedProxies: raw.listen_trusted_proxies,
     listenClientAddress: raw.listen_client_address,
     tls: raw.tls && { certFile: besideFile(raw.tls.cert_file, file), keyFile: besideFile(raw.tls.key_file, file) },
-    service: { name: service.name, docsUrl: withoutSlash(service.docs_url) },
+    service: toService(service),
+    docs: raw.docs,
     store: raw.store,
     storeOptions: {
       sqliteDurability: raw.store_options.sqlite_durability,
@@ -194,6 +207,12 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, engine.timeout_ms)),
     plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), from: file, options })),
   };
+}
+
+function toService({ name, public_url, docs_url }: ConfigFile['service']): ServiceConfig {
+  const publicUrl = public_url && withoutSlash(public_url);
+  const docsUrl = docs_url === undefined ? `${publicUrl ?? OPS_URL}/docs` : withoutSlash(docs_url);
+  return { name, publicUrl, docsUrl };
 }
 
 function toTeamMetrics(raw: NonNullable<ConfigFile['team_metrics']>): TeamMetricsConfig {

@@ -108,12 +108,13 @@ export const ConfigFile = Type.Object(
         name: matching('1 to 64 printable ASCII characters without quotes and backslashes', /^(?! )[ !#-[\]-~]{1,64}(?<! )$/, {
           default: 'lingate',
         }),
-        docs_url: text(HTTP_URL, isHttpUrl, {
-          default: 'http://127.0.0.1:9090/docs',
-        }),
+        public_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
+        // Without it: below public_url, or on the ops listener.
+        docs_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
       },
       section,
     ),
+    docs: Type.Object({ public: Type.Boolean({ default: false }) }, section),
     store: text(`one of ${STORE_URL_FORMS}`, (value) => storeKindOf(value) !== undefined || otherSchemeOf(value) !== undefined, {
       default: 'sqlite:data/lingate.db',
     }),

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { securityFields } from './ops-request.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 
 /** By path. */
@@ -37,8 +38,6 @@ class OpsListenError extends Error {
   // The command line shows errors of this name to people as they are, whichever listener they come from.
   override name = 'ListenError';
 }
-
-const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 
 /** Rejects with a `ListenError`. */
 export async function startOpsListener(options: OpsListenerOptions): Promise<OpsListener> {
@@ -133,9 +132,7 @@ function send(response: ServerResponse, { status, contentType, body, security, h
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': security ?? NOTHING_RUNS,
-    'Referrer-Policy': 'no-referrer',
+    ...securityFields(security),
     ...headers,
   });
   response.end(body);

@@ -30,6 +30,16 @@ export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): O
     '/livez': () => LIVE,
     '/readyz': async () => ((await ready()) ? READY : NOT_READY),
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
+    ...documentPages(api, documents),
+  };
+}
+
+/** The documentation: what callers may see too. */
+export type DocumentPages = Readonly<Record<string, () => OpsAnswer & { readonly body: string; readonly contentType: string }>>;
+
+/** `documents` are the plugins that have an API document of their own. */
+export function documentPages(api: () => OpenApiOptions, documents: readonly string[]): DocumentPages {
+  return {
     '/openapi.json': () => json(openApiDocument(api())),
     ...Object.fromEntries(documents.map((plugin) => [documentPath(plugin), () => json(pluginDocuments(api()).get(plugin))])),
     '/docs': () => ({ status: 200, contentType: HTML, body: referencePage(api()), security: PAGE_SECURITY }),
@@ -37,7 +47,7 @@ export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): O
   };
 }
 
-function json(value: unknown): OpsAnswer {
+function json(value: unknown): ReturnType<DocumentPages[string]> {
   return { status: 200, contentType: 'application/json', body: JSON.stringify(value) };
 }
 

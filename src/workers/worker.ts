@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
-import { openWaitingListener, publicUrl, startOperatorSide } from '../app/operator-side.ts';
+import { openWaitingListener, publicUrl, serverUrlOf, startOperatorSide } from '../app/operator-side.ts';
 import { openAwaited } from '../app/store-wait.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
@@ -149,7 +149,8 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       return running;
     },
     announce(listen, count) {
-      const listenUrl = (operator.serverUrl = publicUrl(config, listen));
+      const listenUrl = publicUrl(config, listen);
+      operator.serverUrl = serverUrlOf(config, listen);
       announceReady(log, config, { listenUrl, opsUrl: operator.url, listener: listen.library, workers: count });
     },
     reload(next) {

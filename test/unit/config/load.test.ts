@@ -25,7 +25,8 @@ describe('the default file', () => {
     expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
     expect(config.ops).toEqual({ host: '127.0.0.1', port: 9090 });
     expect(config.listener).toBe('uws');
-    expect(config.service).toEqual({ name: 'lingate', docsUrl: 'http://127.0.0.1:9090/docs' });
+    expect(config.service).toEqual({ name: 'lingate', publicUrl: undefined, docsUrl: 'http://127.0.0.1:9090/docs' });
+    expect(config.docs).toEqual({ public: false });
     expect(config.store).toBe('sqlite:data/lingate.db');
     expect(config.auth.vendorNames).toEqual(['Vendor-Auth-Key', 'DeepL-Auth-Key']);
     expect(config.engine).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeoutMs: 10_000 });

@@ -21,7 +21,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   // Names.
   ['listner: uws', 'listner: is not known; did you mean listener?'],
   ['engine: { timout_ms: 5 }', 'engine.timout_ms: is not known; did you mean timeout_ms?'],
-  ['service: { colour: red }', 'service.colour: is not known; there are name, docs_url'],
+  ['service: { colour: red }', 'service.colour: is not known; there are name, public_url, docs_url'],
   // Shapes.
   ['- listen', 'this is not a group of members'],
   ['limits:', 'limits: is empty; give it a value or leave it out'],
@@ -44,6 +44,9 @@ const WRONG: readonly [yaml: string, line: string][] = [
   // Service.
   [`service: { name: 'a"b' }`, 'service.name: "a\\"b" is not 1 to 64 printable ASCII characters without quotes and backslashes'],
   ['service: { docs_url: /docs }', `service.docs_url: "/docs" is not ${HTTP_URL}`],
+  ['service: { public_url: api.example.com }', `service.public_url: "api.example.com" is not ${HTTP_URL}`],
+  ['docs: { public: 1 }', 'docs.public: 1 is not true or false'],
+  ['listen_client_address: x-real-ip', 'listen_client_address: "x-real-ip" is not one of x-forwarded-for, forwarded'],
   // Store.
   ['store: mysql://127.0.0.1/x', `store: "mysql://127.0.0.1/x" is not one of ${STORES}`],
   ['store: sqlite://data/x.db', `store: "sqlite://data/x.db" is not one of ${STORES}`],
