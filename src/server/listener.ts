@@ -90,10 +90,10 @@ function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: Listene
 
 /** What only the library can do. */
 export interface ListenerActions {
-  stopAccepting(): void;
-  renewTls(files: TlsFiles): TlsRenewal;
+  readonly stopAccepting: () => void;
+  readonly renewTls: (files: TlsFiles) => TlsRenewal;
   /** Closes the port, if it is still open, and every connection. */
-  cut(): void;
+  readonly cut: () => void;
 }
 
 /** Makes a `Listener` of a library's own. */

@@ -3,6 +3,7 @@ import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
+import { LISTENER_MUTATIONS } from './listener-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
@@ -11,6 +12,7 @@ import { STORE_MUTATIONS } from './store-mutations.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
   ...CHAIN_MUTATIONS,
+  ...LISTENER_MUTATIONS,
   ...CONSOLE_MUTATIONS,
   ...ENGINE_MUTATIONS,
   ...PLUGIN_MUTATIONS,

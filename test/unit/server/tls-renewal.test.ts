@@ -86,12 +86,13 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
   test('loses no connection while it is renewed again and again', async () => {
     let renewals = 0;
     let callers = 8;
+    const calling = (): boolean => callers > 0;
     const call = async (): Promise<void> => {
       for (let i = 0; i < 25; i++) expect((await request({ port: server.port, tls: true, path: '/async' })).status).toBe(200);
       callers--;
     };
     const renew = async (): Promise<void> => {
-      while (callers > 0) {
+      while (calling()) {
         install(certificates[++renewals % 2]!);
         expect(server.listener.renewTls(live).changed).toBe(true);
         await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,0 +1,45 @@
+// Planted bugs in the listeners, in client addresses and in the watch over workers.
+import type { Mutation, TestRun } from './mutation.ts';
+
+const CONNECTION: TestRun = { file: 'test/unit/server/node-connection.test.ts' };
+const ADDRESS: TestRun = { file: 'test/unit/domain/client-address.test.ts' };
+const TURNING: TestRun = { file: 'test/unit/workers/turning.test.ts' };
+const RENEWAL: TestRun = { file: 'test/unit/server/tls-renewal.test.ts' };
+
+/** One edit, which is what most bugs are. */
+function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
+}
+
+export const LISTENER_MUTATIONS: readonly Mutation[] = [
+  bug(
+    'pipelined requests begin before their turn',
+    'server/node-connection.ts',
+    'if (res.socket !== null) return this.#begin(req, res);',
+    'if (res.socket !== undefined) return this.#begin(req, res);',
+    CONNECTION,
+  ),
+  bug('a reply that waits is settled at once', 'server/call.ts', "return waits ? 'held' : 'written';", "return 'written';", CONNECTION),
+  bug(
+    'a write that the system refused is a delivery',
+    'server/node-call.ts',
+    'return socket.errored === null;',
+    'return true;',
+    CONNECTION,
+  ),
+  bug(
+    'an open quote takes in what the proxy has said',
+    'domain/client-address.ts',
+    'return quoted ? undefined : parts;',
+    'return parts;',
+    ADDRESS,
+  ),
+  bug('a primary that was stopped judges its workers', 'workers/turning.ts', 'if (late) heard.atMs = nowMs;', '', TURNING),
+  bug(
+    'the certificate before goes on being served beside the new one',
+    'server/uws.ts',
+    'if (before !== first) first.removeChildAppDescriptor(before.getDescriptor!());',
+    '',
+    RENEWAL,
+  ),
+];
