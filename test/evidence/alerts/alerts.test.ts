@@ -144,6 +144,33 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
+  test('a replica of the engine that is gone, until it is back', async () => {
+    const scene = await Scene.open();
+    const gone = await startScriptedEngine();
+    const { port, url } = gone;
+    await gone.close();
+    const engine = { urls: [scene.engine.url, url] };
+    const store = `sqlite:${folder}/two.db`;
+    const gateway = await startGateway({ listener: 'node', store, engineUrls: engine.urls });
+    closing.push(() => gateway.stop());
+    const two = new Scene(scene.engine, gateway);
+    const team = await gateway.team();
+    // Many, so that the few trials are no share to speak of.
+    const many = async (): Promise<void> => {
+      for (let i = 0; i < 20; i++) expect(await two.translate(team)).toBe(200);
+    };
+    await many();
+    await two.until(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
+    await two.pass(MINUTES, alert('LingateEngineReplicaSetAside'), many);
+    const again = await startScriptedEngine({ port });
+    closing.push(() => again.close());
+    await expect
+      .poll(async () => (await many(), await two.metrics()), { timeout: 40_000 })
+      .not.toMatch(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
+    await two.pass(MINUTES, [], many);
+    expect(await two.judge()).toBe('');
+  });
+
   test("the operator's own quota at the engine", async () => {
     const right = { right: () => JSON.stringify({ translations: [{ detected_source_language: 'EN', text: 'vier' }] }) };
     const engine = { protocol: 'deepl', options: { api_key: 'operator' } };

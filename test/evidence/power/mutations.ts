@@ -8,6 +8,7 @@ import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
+import { REPLICA_MUTATIONS } from './replica-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -16,6 +17,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CONSOLE_MUTATIONS,
   ...ENGINE_MUTATIONS,
   ...PLUGIN_MUTATIONS,
+  ...REPLICA_MUTATIONS,
   ...STORE_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
   ...OPERATOR_MUTATIONS,

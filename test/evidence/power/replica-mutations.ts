@@ -1,0 +1,36 @@
+// Planted bugs in how replicas are chosen, set aside and brought back.
+import type { Mutation, TestRun } from './mutation.ts';
+
+const STANDING: TestRun = { file: 'test/unit/engines/replica-standing.test.ts' };
+const ROTATION: TestRun = { file: 'test/unit/engines/rotation.test.ts' };
+
+function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name, edits: [{ file: `src/engines/${file}`, find, replace }], caughtBy };
+}
+
+export const REPLICA_MUTATIONS: readonly Mutation[] = [
+  bug(
+    'second attempts move the rotation',
+    'rotation.ts',
+    'this.#secondTurn = (index + 1) % members.length;',
+    'this.#turn = (index + 1) % members.length;',
+    ROTATION,
+  ),
+  bug(
+    'a second attempt prefers a replica that is set aside',
+    'rotation.ts',
+    'if (good === undefined && !previous.standing.aside && members.includes(previous)) return previous;',
+    '',
+    ROTATION,
+  ),
+  bug('every request tries a replica whose time is over', 'replica-standing.ts', 'this.#trial === NO_TRIAL && ', '', STANDING, ROTATION),
+  bug(
+    'an answer from before brings a replica back',
+    'replica-standing.ts',
+    'if (ticket < this.#since) return undefined;',
+    '',
+    STANDING,
+    ROTATION,
+  ),
+  bug('the time is not doubled', 'replica-standing.ts', '2 ** Math.min(this.times - 1, 5)', '1', STANDING, ROTATION),
+];
