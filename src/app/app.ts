@@ -57,11 +57,12 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptions, output: JsonLog, down: Teardown): Promise<App> {
   const { log } = output;
   let running = config;
-  const token = adminToken(config, process.env);
   const listener = await openWaitingListener(config, log);
   // Closed with the operator's side, if it comes to that.
   down.add('early ops listener', () => listener?.close());
   const serving = await openServing(config, output, down, onNewStore);
+  // Judged with all else before anything was opened.
+  const token = adminToken(config, process.env);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => serving.ready(),

@@ -5,22 +5,12 @@ import { forwardSettings } from '../config/forward-settings.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { labelOf } from '../config/load.ts';
 import type { Environment } from '../config/overrides.ts';
-import { routeName } from '../core/route.ts';
 import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/proxy-upstream.ts';
-import { NO_PLUGINS } from '../config/plugins.ts';
-import { ownRows } from './public-docs.ts';
 
 /** `own` are the routes that there are. Throws a `ConfigError` that says what does not fit, or which secret is missing. */
 export function setUpForward(config: Config, own: readonly { readonly path: string }[], env: Environment = process.env): ForwardRoute[] {
   const taken = own.map(({ path }) => path);
   return forwardSettings(config.forward, taken, { env, file: config.file }, labelOf(config.file));
-}
-
-/** The same check without a gateway and its plugins. Returns the names of the routes. */
-export function checkForward(config: Config, env: Environment): string[] {
-  return setUpForward(config, ownRows(config, NO_PLUGINS), env).flatMap(({ methods, path }) =>
-    methods.map((method) => routeName({ method, path })),
-  );
 }
 
 /** `undefined` where nothing is forwarded: only otherwise is http-proxy-3 loaded. */

@@ -2,7 +2,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
-import { loadPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
@@ -21,12 +20,10 @@ import type { Store } from '../ports/store.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
-import { setUpEngine } from './engine-setup.ts';
 import { ENGINE_NAME, replicaWatch } from './engine-watch.ts';
-import { openUpstream, setUpForward } from './forward-setup.ts';
-import { pluginRows } from './plugin-routes.ts';
+import { openUpstream } from './forward-setup.ts';
+import { judge } from './judge.ts';
 import { openAwaited } from './store-wait.ts';
-import { ownRows } from './public-docs.ts';
 
 export const clock: Clock = { nowMs: () => Date.now() };
 export const monotonicMs = (): number => performance.now();
@@ -53,11 +50,8 @@ export type OnNewStore = ((place: string) => void) | undefined;
 export async function openParts(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Opened> {
   const { log } = output;
   const metrics = openMetrics();
-  const plugins = await loadPlugins(config.plugins, log);
+  const { plugins, engine: settings, forward } = await judge(config, log);
   down.add('plugins', () => plugins.close());
-  const settings = setUpEngine(config, plugins.engines);
-  const own = ownRows(config, plugins);
-  const forward = setUpForward(config, [...own, ...pluginRows(own, plugins)]);
   const failures = new FailureLog(log);
   down.add('failure log', () => failures.close());
   const watching = { engine: ENGINE_NAME, protocol: config.engine.protocol, metrics, log, failures };

@@ -13,6 +13,8 @@ import { overridesOf, withOverrides } from './overrides.ts';
 import type { ConfigFlags, Environment, Override } from './overrides.ts';
 import { joinedFaults, pairFaults, planFaults } from './rules.ts';
 import { ConfigFile } from './schema.ts';
+import { soundPart } from './sound-part.ts';
+import type { SoundPart } from './sound-part.ts';
 import { strayVariables, variablesNamedIn } from './variables.ts';
 import { readYamlFile } from './yaml-file.ts';
 
@@ -50,15 +52,34 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
     faults.push(...unknown);
     lines.push(...unknown.map((fault) => lineOf(fault, label, overrides)));
   }
-  if (lines.length > 0 || 'lines' in languages) {
-    const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
-    throw new ConfigError([...lines, ...warnings], flagsOnly);
-  }
   const originOf = (...place: Override['path']): string =>
     overrides.find((override) => override.path.join('.') === place.join('.'))?.origin ??
     (named !== undefined && isWritten(written.value, place) ? label : 'the default');
   const sources = { fileNamed: named !== undefined, store: originOf('store'), engineUrls: originOf('engine', 'urls'), warnings };
-  return toConfig(value as ConfigFile, path, sources, languagesFile, languages.value);
+  if (lines.length === 0 && !('lines' in languages)) return toConfig(value as ConfigFile, path, sources, languagesFile, languages.value);
+  const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
+  const rest = soundPart(value, allFaults);
+  const restOf = ({ value: sound, asWritten }: SoundPart): SoundRest => ({
+    // Which languages there are matters to none of the later checks.
+    config: toConfig(sound, path, sources, DEFAULT_LANGUAGES_FILE, { sources: [], targets: [] }),
+    asWritten,
+  });
+  throw new RefusedConfig([...lines, ...warnings], flagsOnly, rest && restOf(rest));
+}
+
+/** What can still be judged of a configuration that is refused. */
+export interface SoundRest extends Pick<SoundPart, 'asWritten'> {
+  /** Not to be used for anything else. */
+  readonly config: Config;
+}
+
+export class RefusedConfig extends ConfigError {
+  readonly rest: SoundRest | undefined;
+
+  constructor(lines: readonly string[], flagsOnly: boolean, rest: SoundRest | undefined) {
+    super(lines, flagsOnly);
+    this.rest = rest;
+  }
 }
 
 /** Whether the file itself has the member. */

@@ -51,18 +51,29 @@ export const NO_PLUGINS: LoadedPlugins = {
 
 type Definition = PluginDefinition;
 
-/** Throws a `ConfigError` that names the plugin and what is wrong with it. */
+/** Throws a `ConfigError` that names every plugin that cannot be had, and what is wrong with it; the others are closed then. */
 export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Promise<LoadedPlugins> {
   const loaded: { name: string; parts: PluginParts }[] = [];
+  const names = new Set<string>();
+  const lines: string[] = [];
   for (const [index, entry] of entries.entries()) {
     const where = `plugins.${index}`;
-    const definition = await importPlugin(entry, where);
-    if (loaded.some(({ name }) => name === definition.name))
-      throw new ConfigError([`${where}: plugin "${definition.name}" is listed twice`]);
-    const options = optionsOf(definition, entry.options, where);
-    loaded.push({ name: definition.name, parts: await setup(definition, options, where, log) });
+    try {
+      const definition = await importPlugin(entry, where);
+      if (names.has(definition.name)) throw new ConfigError([`${where}: plugin "${definition.name}" is listed twice`]);
+      names.add(definition.name);
+      const options = optionsOf(definition, entry.options, where);
+      loaded.push({ name: definition.name, parts: await setup(definition, options, where, log) });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      lines.push(...error.lines);
+    }
   }
-  checkNames(loaded.map(({ parts }) => parts));
+  lines.push(...nameFaults(loaded.map(({ parts }) => parts)));
+  if (lines.length > 0) {
+    await closeAll(loaded);
+    throw new ConfigError(lines);
+  }
   return {
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
@@ -70,22 +81,24 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
     documents: new Map(loaded.flatMap(({ name, parts: { document } }) => (document === undefined ? [] : [[name, document]]))),
     stores: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.stores ?? {}))),
     routeSteps: (services) => new Map(loaded.map(({ name, parts }) => [name, parts.routeSteps?.(services) ?? []])),
-    async close() {
-      for (const { parts } of loaded.toReversed()) await parts.close?.();
-    },
+    close: () => closeAll(loaded),
   };
 }
 
-/** Refuses two stores or two engines of one name: one would replace the other unnoticed. */
-function checkNames(parts: readonly PluginParts[]): void {
+async function closeAll(loaded: readonly { readonly parts: PluginParts }[]): Promise<void> {
+  for (const { parts } of loaded.toReversed()) await parts.close?.();
+}
+
+/** Two stores or two engines of one name: one would replace the other unnoticed. */
+function nameFaults(parts: readonly PluginParts[]): string[] {
   const schemes = parts.flatMap(({ stores = {} }) => Object.keys(stores));
-  const unfit = schemes.find((scheme) => otherSchemeOf(`${scheme}:x`) !== scheme);
-  if (unfit !== undefined)
-    throw new ConfigError([`plugins: a store cannot be called "${unfit}"; choose a word that no store of the gateway has`]);
-  for (const names of [schemes, parts.flatMap(({ engines = {} }) => Object.keys(engines))]) {
-    const twice = names.find((name, index) => names.indexOf(name) !== index);
-    if (twice !== undefined) throw new ConfigError([`plugins: two of them bring "${twice}"; leave one out`]);
-  }
+  const unfit = schemes.filter((scheme) => otherSchemeOf(`${scheme}:x`) !== scheme);
+  const engines = parts.flatMap((part) => Object.keys(part.engines ?? {}));
+  const twice = [schemes, engines].flatMap((names) => [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]);
+  return [
+    ...unfit.map((scheme) => `plugins: a store cannot be called "${scheme}"; choose a word that no store of the gateway has`),
+    ...twice.map((name) => `plugins: two of them bring "${name}"; leave one out`),
+  ];
 }
 
 async function importPlugin({ module, from }: PluginEntry, where: string): Promise<Definition> {

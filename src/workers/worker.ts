@@ -1,7 +1,6 @@
 // A gateway on several processes, in its two halves: a worker, which serves callers, and the primary, which serves the operator.
 import { teardownOf } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
-import { apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { openWaitingListener, publicUrl, serverUrlOf, startOperatorSide } from '../app/operator-side.ts';
@@ -18,6 +17,7 @@ import process from 'node:process';
 import { adminToken } from '../config/admin-token.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/port-check.ts';
+import { judge } from '../app/judge.ts';
 import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';
 import { announceReady } from '../app/ready-line.ts';
@@ -127,7 +127,8 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       return merged.render();
     },
   };
-  const pluginApis = await apisOfPlugins(config.plugins);
+  const { plugins: pluginApis } = await judge(config, log);
+  await pluginApis.close();
   const listener = await openWaitingListener(config, log);
   const onStore = await openOnStore(config, workers, log, onNewStore).catch(async (error: unknown) => {
     await listener?.close();

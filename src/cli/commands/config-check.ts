@@ -1,16 +1,10 @@
 // lingate config check: says whether a configuration is valid, and what follows from it.
-import { accessSync, constants } from 'node:fs';
-import { isAbsolute } from 'node:path';
-import { adminToken } from '../../config/admin-token.ts';
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
-import { checkEngine } from '../../app/engine-setup.ts';
-import { checkForward } from '../../app/forward-setup.ts';
-import { checkIdleSeconds } from '../../app/http-library.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
 import type { Command } from '../command.ts';
+import { judgedConfig } from '../judged-config.ts';
 import { labelled } from '../text-table.ts';
 
 export const configCheck: Command = {
@@ -21,16 +15,12 @@ export const configCheck: Command = {
   flags: {},
   examples: ['lingate config check --config lingate.yaml'],
   async run(context) {
+    const { engine, adminToken, forward, plugins } = await judgedConfig(context);
+    await plugins.close();
     const config = await context.config();
-    const missing = unreadable(config);
-    if (missing.length > 0) throw new ConfigError(missing);
-    await checkIdleSeconds(config);
-    // Throws when a plugin's options are wrong, or when its steps and routes do not fit.
-    if (config.plugins.length > 0) await (await import('../../app/app.ts')).describeRoutes(config);
-    const admin = adminToken(config, context.io.env) === undefined ? 'off' : 'on';
-    const forward = checkForward(config, context.io.env);
-    const engine = engineSummaryOf(await checkEngine(config, context.io.env));
-    const summary = { ...summaryOf(config), ...engine, admin, ...(forward.length === 0 ? {} : { forward }) };
+    const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
+    const admin = adminToken === undefined ? 'off' : 'on';
+    const summary = { ...summaryOf(config), ...engineSummaryOf(engine), admin, ...(routes.length === 0 ? {} : { forward: routes }) };
     context.print(
       { valid: true, ...summary },
       () =>
@@ -60,27 +50,4 @@ function engineSummaryOf({ given, secrets }: EngineSettings) {
 
 function textOf(value: string | number | readonly string[]): string | number {
   return typeof value === 'object' ? value.join(', ') || 'none' : value;
-}
-
-/** Files that only a running gateway reads: other commands work for operators who may not read them. */
-function unreadable(config: Config): string[] {
-  const files = [
-    ...(config.tls === undefined
-      ? []
-      : [
-          ['tls.cert_file', config.tls.certFile],
-          ['tls.key_file', config.tls.keyFile],
-        ]),
-    ...config.plugins.map(({ module }, index) => [`plugins.${index}.module`, module]).filter(([, module]) => isAbsolute(module!)),
-  ] as [path: string, file: string][];
-  return files.filter(([, file]) => !isReadable(file)).map(([path, file]) => `${config.file}: ${path}: ${file} cannot be read`);
-}
-
-function isReadable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -3,6 +3,7 @@ import { startApp } from '../../app/app.ts';
 import { ENGINE_FLAGS } from '../command.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
 import { UsageError } from '../failure.ts';
+import { soundConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
 import { checkEngine } from '../../app/engine-setup.ts';
 import type { Config } from '../../config/config.ts';
@@ -50,7 +51,7 @@ export const serve: Command = {
     const made: string[] = [];
     const onNewStore = (place: string): void => void made.push(place);
     const workers = workersOf(context);
-    const config = await context.config();
+    const config = await soundConfig(context);
     const start = async (): Promise<Stoppable & Reloadable> => {
       const app = await (workers === 1 ? startApp(config, { onNewStore }) : startWorkers(config, workers, onNewStore));
       for (const place of made) tell(place);

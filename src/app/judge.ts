@@ -1,0 +1,122 @@
+// Judges a configuration as a whole before anything is opened: plugins, routes, engine, forward routes, secrets, files.
+import { accessSync, constants } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import process from 'node:process';
+import { adminToken } from '../config/admin-token.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { EngineSettings } from '../config/engine-options.ts';
+import { labelOf } from '../config/load.ts';
+import type { Environment } from '../config/overrides.ts';
+import { loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
+import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
+import { builtInProtocols } from '../engines/protocols/built-in.ts';
+import type { Log } from '../ports/log.ts';
+import { ListenError } from '../server/listener.ts';
+import { readTlsFiles } from '../server/tls-files.ts';
+import { routeRows } from './chain.ts';
+import { setUpEngine } from './engine-setup.ts';
+import { setUpForward } from './forward-setup.ts';
+import { checkIdleSeconds } from './http-library.ts';
+import { pluginRows } from './plugin-routes.ts';
+import { ownRows } from './public-docs.ts';
+
+/** What a configuration comes to: values that the wiring hands out. Holds secrets: not to be shown. */
+export interface SoundSettings {
+  /** Set up; to be closed by whoever has asked. */
+  readonly plugins: LoadedPlugins;
+  readonly engine: EngineSettings;
+  readonly forward: readonly ForwardRoute[];
+  /** `undefined` when the admin API is off. */
+  readonly adminToken: string | undefined;
+}
+
+/**
+ * Rejects with a `ConfigError` that has a line for every fault; the plugins are closed then. Reads files and variables, sets
+ * plugins up; opens neither store nor port.
+ */
+export async function judge(config: Config, log: Log, env: Environment = process.env): Promise<SoundSettings> {
+  const faults = new FoundFaults(config);
+  const missing = unreadable(config);
+  faults.lines.push(...missing.values());
+  const plugins = await faults.of(() => loadPlugins(config.plugins, log));
+  const own = ownRows(config, plugins ?? NO_PLUGINS);
+  const rows = plugins && (await faults.of(() => pluginRows(own, plugins)));
+  if (rows !== undefined) await faults.of(() => routeRows(config, plugins!));
+  // A protocol, a store or a route that is not there may be that of a plugin which could not be loaded.
+  const known = plugins ?? NO_PLUGINS;
+  const engine =
+    plugins !== undefined || builtInProtocols.has(config.engine.protocol)
+      ? await faults.of(() => setUpEngine(config, known.engines, env))
+      : undefined;
+  const forward = await faults.of(() => setUpForward(config, [...own, ...(rows ?? [])], env));
+  const token = await faults.of(() => adminToken(config, env));
+  if (plugins !== undefined) await faults.of(() => assertStore(config, plugins));
+  if (config.tls !== undefined && !missing.has('tls.cert_file') && !missing.has('tls.key_file')) {
+    await faults.of(() => readTlsFiles(config.tls!));
+  }
+  await faults.of(() => checkIdleSeconds(config));
+  // A module that is not there was named already.
+  const lines = faults.lines.filter((line) => ![...missing.keys()].some((path) => line.startsWith(`${path}: `)));
+  if (lines.length > 0) {
+    await plugins?.close();
+    throw new ConfigError(lines);
+  }
+  return { plugins: plugins!, engine: engine!, forward: forward!, adminToken: token };
+}
+
+/** The lines of all checks that did not pass. */
+class FoundFaults {
+  readonly lines: string[] = [];
+  readonly #config: Config;
+
+  constructor(config: Config) {
+    this.#config = config;
+  }
+
+  /** What the check comes to; `undefined` when it found a fault. */
+  async of<T>(check: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await check();
+    } catch (error) {
+      if (error instanceof ConfigError) this.lines.push(...error.lines);
+      else if (error instanceof ListenError) this.lines.push(`${labelOf(this.#config.file)}: ${error.message}`);
+      else throw error;
+      return undefined;
+    }
+  }
+}
+
+/** A line for each file that is not there, by the member that names it. */
+function unreadable({ tls, plugins, file }: Config): ReadonlyMap<string, string> {
+  const files: (readonly [path: string, named: string])[] = [
+    ...(tls === undefined
+      ? []
+      : ([
+          ['tls.cert_file', tls.certFile],
+          ['tls.key_file', tls.keyFile],
+        ] as const)),
+    ...plugins.map(({ module }, index) => [`plugins.${index}.module`, module] as const).filter(([, module]) => isAbsolute(module)),
+  ];
+  const missing = files.filter(([, named]) => !isReadable(named));
+  return new Map(missing.map(([path, named]) => [path, `${labelOf(file)}: ${path}: ${named} cannot be read`]));
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A URL of none of our kinds has to be that of a plugin's store. */
+function assertStore({ store, file }: Config, { stores }: LoadedPlugins): void {
+  const scheme = otherSchemeOf(store);
+  if (storeKindOf(store) !== undefined || (scheme !== undefined && stores.has(scheme))) return;
+  const more = [...stores.keys()].map((name) => `, ${name}:…`).join('');
+  throw new ConfigError([`${labelOf(file)}: store: ${JSON.stringify(withoutCredentials(store))} is not one of ${STORE_URL_FORMS}${more}`]);
+}

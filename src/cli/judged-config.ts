@@ -1,0 +1,38 @@
+// The configuration of a command that is about a gateway: refused with every fault at once, those of plugins, protocols and secrets included.
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config/config.ts';
+import type { SoundSettings } from '../app/judge.ts';
+import type { Log } from '../ports/log.ts';
+import type { CommandContext } from './command.ts';
+
+/** Rejects with a `ConfigError`. The plugins are the caller's to close. */
+export async function judgedConfig(context: CommandContext): Promise<SoundSettings> {
+  const config = await soundConfig(context);
+  const { judge } = await import('../app/judge.ts');
+  return judge(config, SILENT, context.io.env);
+}
+
+/** As `context.config`, but a file that is refused is looked through to its end. */
+export async function soundConfig(context: CommandContext): Promise<Config> {
+  try {
+    return await context.config();
+  } catch (error) {
+    const { RefusedConfig } = await import('../config/load.ts');
+    if (!(error instanceof RefusedConfig) || error.rest === undefined || error.flagsOnly) throw error;
+    const { config, asWritten } = error.rest;
+    throw new ConfigError([...error.lines, ...(await laterFaults(config, context)).map(asWritten)]);
+  }
+}
+
+async function laterFaults(config: Config, { io }: CommandContext): Promise<readonly string[]> {
+  const { judge } = await import('../app/judge.ts');
+  try {
+    await (await judge(config, SILENT, io.env)).plugins.close();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines;
+    throw error;
+  }
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

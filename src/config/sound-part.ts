@@ -1,0 +1,61 @@
+// What is left of a configuration without its faulty members, so that plugins, protocols and secrets can be judged all the same.
+import { Clone, Default } from 'typebox/value';
+import type { Fault } from './faults.ts';
+import { ConfigFile } from './schema.ts';
+
+export interface SoundPart {
+  readonly value: ConfigFile;
+  /** A line about a list's entry, by the number that the entry has in the file. */
+  readonly asWritten: (line: string) => string;
+}
+
+type FileMembers = Record<string, unknown>;
+
+/** A member that was left out may show another's fault, or make one. */
+const ROUNDS_MAX = 3;
+
+/** `faultsOf` judges a value; `undefined` when nothing useful is left. */
+export function soundPart(written: unknown, faultsOf: (value: unknown) => readonly Fault[]): SoundPart | undefined {
+  const numbers = new Map<string, readonly number[]>();
+  const value = Clone(written) as FileMembers;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const faults = faultsOf(value);
+    if (faults.length === 0) return { value: value as ConfigFile, asWritten: (line) => renumbered(line, numbers) };
+    if (faults.some(({ path }) => path === '')) return undefined;
+    for (const [member, entries] of leaveOut(value, faults)) {
+      const before = numbers.get(member);
+      numbers.set(member, before === undefined ? entries : entries.map((index) => before[index]!));
+    }
+    Default(ConfigFile, value);
+  }
+  return undefined;
+}
+
+/** Removes the members that faults are about. Returns, for lists that lost entries, which of them are left. */
+function leaveOut(value: FileMembers, faults: readonly Fault[]): Map<string, readonly number[]> {
+  const wrong = new Map<string, Set<number>>();
+  for (const { path } of faults) {
+    const [first = '', second] = path.split('.');
+    const section = value[first];
+    if (Array.isArray(section) && second !== undefined) wrong.set(first, (wrong.get(first) ?? new Set()).add(Number(second)));
+    else if (typeof section === 'object' && section !== null && second !== undefined) delete (section as FileMembers)[second];
+    else delete value[first];
+    // Options are those of a protocol that is not known now.
+    if (path === 'engine.protocol') delete (section as FileMembers)['options'];
+  }
+  return new Map(
+    [...wrong].map(([member, indexes]) => {
+      const entries = value[member] as readonly unknown[];
+      const left = [...entries.keys()].filter((index) => !indexes.has(index));
+      value[member] = left.map((index) => entries[index]);
+      return [member, left];
+    }),
+  );
+}
+
+function renumbered(line: string, numbers: ReadonlyMap<string, readonly number[]>): string {
+  return line.replace(/(^|: )(forward|plugins)\.(\d+)/, (whole, before: string, member: string, index: string) => {
+    const left = numbers.get(member);
+    return left === undefined ? whole : `${before}${member}.${left[Number(index)]}`;
+  });
+}

@@ -1,0 +1,146 @@
+// Every fault of a configuration is told at once, by config check and by serve, whatever kind it is of; nothing is opened or left behind.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { judge } from '../../../src/app/judge.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+let count = 0;
+/** A plugin with a counter of how often it was set up and closed, as lines in a file. */
+function plugin(parts = '{}', options = 'Type.Object({})'): string {
+  const name = `p${++count}`;
+  const life = `{ ...(${parts}), close: () => appendFileSync('${folder.path}/life', 'closed ${name}\\n') }`;
+  const setup = `() => { appendFileSync('${folder.path}/life', 'set up ${name}\\n'); return ${life}; }`;
+  const text = `import { appendFileSync } from 'node:fs';\nimport Type from 'typebox';\nexport default { name: '${name}', options: ${options}, setup: ${setup} };\n`;
+  writeFileSync(join(folder.path, `${name}.mjs`), text);
+  return `${name}.mjs`;
+}
+
+function write(config: unknown): string {
+  const file = join(folder.path, `c${++count}.yaml`);
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+async function faults(config: unknown, env = {}): Promise<readonly string[]> {
+  const file = write(config);
+  const { status, stdout, stderr } = await inProcess(['config', 'check', '--config', file], env);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  return stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(`${file}: `, ''));
+}
+
+const ROUTE = (path: string): string => `{ routes: [{ method: 'GET', path: '${path}', takesBody: false, steps: ['access-log'] }] }`;
+const FORWARD = { path: '/v1/voices', methods: ['GET'], target: 'http://127.0.0.1:1' };
+
+test('one fault of every kind is one line each', async () => {
+  const lines = await faults({
+    listen: 'x',
+    engine: { timeout_ms: 0, protocol: 'nativ' },
+    languages: 'none.yaml',
+    tls: { cert_file: 'c.pem', key_file: 'k.pem' },
+    admin: { token: { env: 'NO_TOKEN' } },
+    store: 'mine:x',
+    forward: [
+      { path: 'no path', methods: ['GET'], target: 'http://127.0.0.1:1' },
+      { ...FORWARD, headers: { 'x-token': { env: 'NO_HEADER' } } },
+      { ...FORWARD, path: '/v1/usage' },
+    ],
+    plugins: [{ module: plugin(ROUTE('/v1/translate')) }],
+  });
+  expect(lines).toEqual([
+    expect.stringMatching(/^listen: "x" is not HOST:PORT/),
+    expect.stringMatching(/^engine\.timeout_ms: 0 is too small/),
+    expect.stringMatching(/^forward\.0\.path: "no path" is not a path/),
+    `${folder.path}/none.yaml: cannot be read: there is no such file`,
+    `tls.cert_file: ${folder.path}/c.pem cannot be read`,
+    `tls.key_file: ${folder.path}/k.pem cannot be read`,
+    expect.stringMatching(/^plugins: route "GET \/v1\/translate" of plugin "p\d+": "POST \/v1\/translate" is the gateway's own/),
+    expect.stringMatching(/^engine\.protocol: there is no "nativ"; did you mean native\? /),
+    'forward.1.headers.x-token: the environment variable NO_HEADER is not set',
+    expect.stringMatching(/^forward\.2\.path: "\/v1\/usage" would take the place of \/v1\/usage/),
+    'admin.token: the environment variable NO_TOKEN is not set',
+    expect.stringMatching(/^store: "mine:x" is not one of sqlite:PATH/),
+  ]);
+});
+
+test('each plugin that cannot be had is named; what the others bring is not said to be missing', async () => {
+  const config = {
+    engine: { protocol: 'of-the-second' },
+    store: 'of-the-second:x',
+    plugins: [
+      { module: 'none.mjs' },
+      { module: plugin('{}', 'Type.Object({ word: Type.String() })') },
+      { module: plugin(), options: 5 },
+      { module: plugin() },
+      { modul: 'x' },
+      { module: 'lingate/plugins/nowhere' },
+    ],
+  };
+  expect(await faults(config)).toEqual([
+    expect.stringMatching(/^plugins\.4\.module: is missing/),
+    expect.stringMatching(/^plugins\.4\.modul: is not known; did you mean module\?/),
+    `plugins.0.module: ${folder.path}/none.mjs cannot be read`,
+    expect.stringMatching(/^plugins\.1\.options\.word: is missing/),
+    expect.stringMatching(/^plugins\.2\.options: 5 is not a group of members/),
+    expect.stringMatching(/^plugins\.5\.module: lingate\/plugins\/nowhere cannot be loaded/),
+  ]);
+});
+
+test('a protocol that is wrong says nothing of its options, and a token that is weak is told beside it', async () => {
+  const config = { engine: { protocol: 5, options: { api_key: 'x' } }, admin: { token: 'short' } };
+  expect(await faults(config)).toEqual([
+    expect.stringMatching(/^engine\.protocol: 5 is not the name of a protocol/),
+    expect.stringMatching(/^admin\.token: is too weak/),
+  ]);
+});
+
+test('serve tells the same lines, and makes no database; plugins that were set up are closed', async () => {
+  const store = join(folder.path, 'never.db');
+  const config = {
+    listen: '127.0.0.1:0',
+    ops: '127.0.0.1:0',
+    store: `sqlite:${store}`,
+    admin: { token: 'x' },
+    plugins: [{ module: plugin() }],
+  };
+  const file = write({ ...config, forward: [{ ...FORWARD, headers: { a: { file: 'none' } } }] });
+  for (const command of [['serve'], ['serve', '--workers', '2'], ['config', 'check']]) {
+    const { status, stdout, stderr } = await inProcess([...command, '--config', file]);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe(
+      `${file}: forward.0.headers.a: the file ${folder.path}/none cannot be read (ENOENT)\n` +
+        `${file}: admin.token: is too weak; it must be at least 32 characters without spaces, for example from "openssl rand -hex 32"\n`,
+    );
+  }
+  expect(existsSync(store)).toBe(false);
+});
+
+test('what is sound comes out as values for the wiring', async () => {
+  const token = 'a'.repeat(32);
+  const file = write({
+    admin: { token: { env: 'TOKEN' } },
+    forward: [{ ...FORWARD, headers: { a: { env: 'A' } } }],
+    plugins: [{ module: plugin() }],
+  });
+  const judged = await judge(loadConfig({ file, env: {} }), SILENT, { TOKEN: token, A: 'b' });
+  expect(judged).toMatchObject({ adminToken: token, forward: [{ path: '/v1/voices', headers: { a: 'b' } }] });
+  await judged.plugins.close();
+  await expect(judge(loadConfig({ file, env: {} }), SILENT, { TOKEN: 'short', A: 'b' })).rejects.toBeInstanceOf(ConfigError);
+});
+
+test('whoever was set up while faults were looked for was closed', async () => {
+  const { readFileSync } = await import('node:fs');
+  const life = readFileSync(join(folder.path, 'life'), 'utf8').trimEnd().split('\n');
+  const names = (word: string): string[] => life.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length));
+  expect(names('set up ').length).toBeGreaterThan(5);
+  expect(names('closed ').toSorted()).toEqual(names('set up ').toSorted());
+});
