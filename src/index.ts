@@ -92,6 +92,7 @@ export type {
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type * from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
+export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
 export type { Store, StoreCreation } from './ports/store.ts';
 export type * from './ports/team-registry.ts';
 export type { TeamLimits } from './domain/plan.ts';

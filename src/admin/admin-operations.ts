@@ -22,7 +22,7 @@ import type {
 import { cut, done, ofTeam, oneMore } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, TeamList } from './admin-result.ts';
 import { comparePlan, teamsBehind } from './plan-comparison.ts';
-import type { PlanComparison } from './plan-comparison.ts';
+import type { PlanChange, PlanComparison } from './plan-comparison.ts';
 import { planReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 
@@ -67,6 +67,14 @@ export interface PlanApplied {
   readonly teams: number;
   /** Those of them that were held to other numbers. */
   readonly changed: number;
+  readonly changes: readonly PlanChange[];
+}
+
+export interface PlanApplyOptions {
+  /** Changes nothing, and says what would be. */
+  readonly dryRun?: boolean;
+  /** Called after each changed team. */
+  readonly onProgress?: (changed: number, behind: number) => void;
 }
 
 const BALANCE_TOO_LARGE: AdminRefusal = { kind: 'balance_too_large', maxMinor: MINOR_MAX };
@@ -172,13 +180,15 @@ export class AdminOperations {
     return 'kind' in compared ? compared : done(compared);
   }
 
-  /** `onProgress` is called after each changed team. After an interruption a second run changes the remaining teams. */
-  async applyPlan(name: string, onProgress?: (changed: number, behind: number) => void): Promise<AdminResult<PlanApplied>> {
+  /** After an interruption a second run changes the remaining teams. */
+  async applyPlan(name: string, { dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
     const limits = this.#limitsOf(name);
     if ('kind' in limits) return limits;
     const { teams } = this.#options;
     const found = await teamsBehind(teams, name, limits);
     if ('kind' in found) return found;
+    const { members, changes } = found;
+    if (dryRun) return done({ plan: name, teams: members, changed: found.behind.length, changes });
     let changed = 0;
     for (const teamId of found.behind) {
       const team = await teams.updateTeam(teamId, { plan: { name, limits } });
@@ -186,7 +196,7 @@ export class AdminOperations {
       if (team !== undefined) changed++;
       onProgress?.(changed, found.behind.length);
     }
-    return done({ plan: name, teams: found.members, changed }, changed === 0 ? undefined : await this.#replicated(found.behind));
+    return done({ plan: name, teams: members, changed, changes }, changed === 0 ? undefined : await this.#replicated(found.behind));
   }
 
   /** Waits for a replica to have what was written to these teams, as the port has it. */
@@ -210,6 +220,12 @@ export class AdminOperations {
   #limitsOf(name: string): TeamLimits | AdminRefusal {
     return limitsOfPlan(this.#options.plans(), name);
   }
+}
+
+/** The limits that a configuration's plan comes to. */
+export function planLimits(plans: Plans, name: string): AdminResult<TeamLimits> {
+  const limits = limitsOfPlan(plans, name);
+  return 'kind' in limits ? limits : done(limits);
 }
 
 /** What a new team would be held to, or why there can be none; asks no store. */

@@ -99,6 +99,16 @@ const NewKeyAnswer = Type.Object({
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
   team_id: Type.String(),
 });
+const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
+const PlanAppliedAnswer = Type.Object({
+  plan: Type.String(),
+  teams: Type.Integer({ minimum: 0, description: 'Teams on the plan.' }),
+  changed: Type.Integer({ minimum: 0, description: 'Those of them that were held to other numbers.' }),
+  changes: Type.Array(Type.Object({ number: Type.String(), from: numberValue, to: numberValue, teams: whole }), {
+    description: 'Which numbers changed, from what to what, for how many teams; `null` where a billing has no such number.',
+  }),
+  replicated,
+});
 const LiveAnswer = Type.Object({
   step_seconds: whole,
   points: Type.Array(
@@ -239,7 +249,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/plans/{name}/apply',
     summary: "Copies a plan's numbers to all of its teams.",
     status: 200,
-    answer: Type.Object({ plan: Type.String(), teams: whole, changed: whole, replicated }),
+    answer: PlanAppliedAnswer,
   },
   { id: 'live', method: 'GET', path: '/live', summary: 'The last 15 minutes in steps of 5 seconds.', status: 200, answer: LiveAnswer },
 ];

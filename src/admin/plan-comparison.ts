@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { numberChanges } from './plan-numbers.ts';
+import type { NumberChange } from './plan-numbers.ts';
 import type { Team, TeamRegistry } from '../ports/team-registry.ts';
 
 export interface PlanComparison {
@@ -54,22 +56,36 @@ export async function comparePlan(
   return { looked, complete: true, members, behind, examples };
 }
 
-/** All teams on the plan, and the ids of those that are held to other numbers. */
-export async function teamsBehind(
-  teams: TeamRegistry,
-  name: string,
-  limits: TeamLimits,
-): Promise<{ readonly members: number; readonly behind: readonly string[] } | StoreUnavailable> {
+/** A number that a plan would change, and for how many teams. */
+export interface PlanChange extends NumberChange {
+  readonly teams: number;
+}
+
+export interface TeamsBehind {
+  /** All teams on the plan. */
+  readonly members: number;
+  /** The ids of those that are held to other numbers. */
+  readonly behind: readonly string[];
+  readonly changes: readonly PlanChange[];
+}
+
+export async function teamsBehind(teams: TeamRegistry, name: string, limits: TeamLimits): Promise<TeamsBehind | StoreUnavailable> {
   let members = 0;
   const behind: string[] = [];
+  const changes = new Map<string, PlanChange>();
   for await (const page of pagesOf(teams)) {
     if (isUnavailable(page)) return page;
     for (const team of page.filter(({ plan }) => plan === name)) {
       members++;
-      if (differencesOf(team.limits, limits).length > 0) behind.push(team.teamId);
+      if (differencesOf(team.limits, limits).length === 0) continue;
+      behind.push(team.teamId);
+      for (const change of numberChanges(team.limits, limits)) {
+        const key = `${change.number} ${change.from}`;
+        changes.set(key, { ...change, teams: (changes.get(key)?.teams ?? 0) + 1 });
+      }
     }
   }
-  return { members, behind };
+  return { members, behind, changes: [...changes.values()] };
 }
 
 /** Ends after the last page, or after the first `unavailable`. */

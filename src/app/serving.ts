@@ -36,6 +36,7 @@ import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.t
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { PairsMode } from '../runtime/offered-languages.ts';
+import { PlanRecord } from '../runtime/plan-record.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 export interface Serving {
@@ -77,6 +78,7 @@ class OpenServing implements Serving {
   #config: Config;
   /** What the documentation says of where things are; known when it listens. */
   #urls = { serverUrl: '', docsUrl: '' };
+  readonly #planRecord: PlanRecord;
   #listener: Listener | undefined;
   #gateway: Gateway | undefined;
   #settlements: SettlementQueue | undefined;
@@ -94,6 +96,8 @@ class OpenServing implements Serving {
     const languages = new OfferedLanguages({ ...this.#offerOf(config), ask: engine.askPairs, log: output.log });
     this.#languages = languages;
     down.add('offered languages', () => languages.close());
+    this.#planRecord = new PlanRecord({ records: opened.store.gateways, file: config.file }, config.plans);
+    down.add('plan record', () => this.#planRecord.close());
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
   }
 
@@ -112,6 +116,8 @@ class OpenServing implements Serving {
     this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
     this.#live.watch(() => gateway.inFlight);
+    // Before anybody is told that the gateway is ready: a command that comes then finds it.
+    await this.#planRecord.leave();
     const listener = await startListener(config, gateway, options);
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
@@ -150,6 +156,7 @@ class OpenServing implements Serving {
     const { table, pairs } = this.#offerOf(next);
     this.#languages.replace(table, pairs);
     this.#config = next;
+    this.#planRecord.replace(next.plans);
     if (next.tls !== undefined) this.#renewTls(next.tls);
   }
 

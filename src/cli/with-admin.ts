@@ -5,14 +5,15 @@ import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import { nearest } from '../config/nearest.ts';
 import { storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
+import type { Store } from '../ports/store.ts';
 import type { CommandContext } from './command.ts';
 import { CommandFailure } from './failure.ts';
 import { withStore } from './with-store.ts';
 
 /** Rejects with a `StoreError` when there is no store to be had. */
-export async function withAdmin(context: CommandContext, use: (admin: AdminOperations) => Promise<void>): Promise<void> {
-  await withStore(context, async ({ teams }, { plans }) => {
-    await use(new AdminOperations({ teams, plans: () => plans, newId: ulidSource(() => context.io.nowMs()) }));
+export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
+  await withStore(context, async (store, { plans }) => {
+    await use(new AdminOperations({ teams: store.teams, plans: () => plans, newId: ulidSource(() => context.io.nowMs()) }), store);
   });
 }
 

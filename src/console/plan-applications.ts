@@ -58,7 +58,7 @@ export class PlanApplications {
     };
     stands({ kind: 'running', changed: 0, behind: 0 });
     const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
-    const result = await operations.applyPlan(plan, onProgress).catch((bug: unknown) => {
+    const result = await operations.applyPlan(plan, { onProgress }).catch((bug: unknown) => {
       // Nothing is under way any more; the error is reported once, to the request that has started it.
       this.#latest.delete(plan);
       throw bug;

@@ -1,5 +1,6 @@
 // A store: one backing service behind all of the ports that keep something.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
@@ -26,6 +27,8 @@ export interface Store {
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
+  /** A store that keeps none cannot tell of a plan that is applied by the wrong configuration. */
+  readonly gateways?: GatewayRecords;
   /** Writes something small, wherever admissions are written. `undefined` when that was taken: reading alone proves nothing. */
   ping(): Promise<StoreFault | undefined>;
   /** Lets running operations end, then closes. */

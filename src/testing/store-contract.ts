@@ -12,6 +12,7 @@ import { creditContract } from './store/credit-contract.ts';
 import { dictionaryConcurrencyContract } from './store/dictionary-concurrency-contract.ts';
 import { dictionaryContract } from './store/dictionary-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
+import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
 import { periodContract } from './store/period-contract.ts';
@@ -48,6 +49,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },
   { title: 'teams', part: teamsContract },
+  { title: 'what gateways leave', part: gatewaysContract },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },
   { title: 'dictionaries of glossaries, by several at once', part: dictionaryConcurrencyContract },

@@ -1,28 +1,54 @@
-// lingate plan apply: brings a plan's changed numbers to its teams.
+// lingate plan apply: brings a plan's changed numbers to its teams, unless a gateway that runs has others for it.
+import type { PlanApplied } from '../../admin/admin-operations.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
-import type { Command } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { CommandFailure } from '../failure.ts';
+import { otherNumbers } from '../other-numbers.ts';
+import { textTable } from '../text-table.ts';
 import { saying, valueOf, withAdmin } from '../with-admin.ts';
+
+const WHAT_TO_DO =
+  'name the right file by --config or LINGATE_CONFIG, or let the gateway read the new one first (SIGHUP or a restart); --force applies it all the same';
 
 export const planApply: Command = {
   name: 'plan apply',
   summary: "Copies a plan's numbers to all of its teams.",
-  usage: 'NAME',
-  about: 'Each team is held to the new numbers from its next request on. Run twice, it does nothing the second time.',
+  usage: 'NAME [--dry-run] [--force]',
+  about:
+    'Each team is held to the new numbers from its next request on. Run twice, it does nothing the second time. Where a gateway ' +
+    'that ran within the last minute has other numbers for the plan, nothing is changed.',
   operands: ['NAME'],
-  flags: {},
-  examples: ['lingate plan apply pro'],
+  flags: {
+    'dry-run': { kind: 'switch', summary: 'only show what would change' },
+    force: { kind: 'switch', summary: 'apply numbers that differ from those of a running gateway' },
+  },
+  examples: ['lingate plan apply pro --dry-run', 'lingate plan apply pro'],
   async run(context) {
     const name = context.operands[0]!;
-    const { io } = context;
-    const onProgress = (changed: number, behind: number): void => {
-      if (io.watched) io.err(`\r${changed} of ${behind} teams${changed === behind ? '\n' : ''}`);
-    };
-    await withAdmin(context, async (admin) => {
-      const result = await admin.applyPlan(name, onProgress);
+    const dryRun = context.on('dry-run');
+    await withAdmin(context, async (admin, store) => {
+      const differing = await otherNumbers(context, store, name);
+      if (differing !== undefined && !dryRun && !context.on('force')) {
+        throw new CommandFailure(`nothing was changed: ${differing}; ${WHAT_TO_DO}`);
+      }
+      if (differing !== undefined) context.io.err(`lingate plan apply: warning: ${differing}\n`);
+      const result = await admin.applyPlan(name, { dryRun, onProgress: progressOf(context) });
       const applied = valueOf(result);
-      context.print({ ...applied, ...replicatedMember(result) }, () =>
-        saying(`${applied.changed} of the ${applied.teams} teams on plan ${name} changed.`, result),
-      );
+      context.print({ ...applied, ...replicatedMember(result) }, () => saying(textOf(applied, dryRun), result));
     });
   },
 };
+
+function progressOf({ io }: CommandContext): (changed: number, behind: number) => void {
+  return (changed, behind) => {
+    if (io.watched) io.err(`\r${changed} of ${behind} teams${changed === behind ? '\n' : ''}`);
+  };
+}
+
+function textOf({ plan, teams, changed, changes }: PlanApplied, dryRun: boolean): string {
+  const done = dryRun ? 'would change' : 'changed';
+  const summary = `${changed} of the ${teams} teams on plan ${plan} ${done}.`;
+  if (changes.length === 0) return summary;
+  const rows = changes.map(({ number, from, to, teams: count }) => [number, String(from ?? 'none'), String(to ?? 'none'), String(count)]);
+  return `${summary}\n\n${textTable(['NUMBER', 'FROM', 'TO', 'TEAMS'], rows)}`;
+}

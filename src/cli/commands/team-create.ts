@@ -4,6 +4,7 @@ import { replicatedMember } from '../../admin/admin-result.ts';
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { readMinor, readName } from '../operand.ts';
+import { warnOfOtherNumbers } from '../other-numbers.ts';
 import { teamText } from '../team-text.ts';
 import { saying, valueOf, withAdmin } from '../with-admin.ts';
 
@@ -26,7 +27,8 @@ export const teamCreate: Command = {
     const creditMinor = credit === undefined ? undefined : readMinor('credit-minor', credit, 0);
     // Judged before the store is opened: a refused command leaves no new database behind.
     valueOf(judgeNewTeam((await context.config()).plans, { plan, creditMinor }));
-    await withAdmin(context, async (admin) => {
+    await withAdmin(context, async (admin, store) => {
+      await warnOfOtherNumbers(context, store, plan);
       const result = await admin.createTeam({ name, plan, creditMinor });
       const team = valueOf(result);
       const next = `Next, a key for it: lingate key create --team ${team.teamId} --mode live`;

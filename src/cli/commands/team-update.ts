@@ -4,6 +4,7 @@ import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { readId, readMinor, readName } from '../operand.ts';
+import { warnOfOtherNumbers } from '../other-numbers.ts';
 import { teamText } from '../team-text.ts';
 import { TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-admin.ts';
 
@@ -33,7 +34,8 @@ export const teamUpdate: Command = {
     const name = given === undefined ? undefined : readName('name', given);
     const addCreditMinor = credit === undefined ? undefined : readMinor('add-credit-minor', credit, 1);
     const teamId = readId('team', context.operands[0]!, TEAMS_WHERE);
-    await withAdmin(context, async (admin) => {
+    await withAdmin(context, async (admin, store) => {
+      if (plan !== undefined) await warnOfOtherNumbers(context, store, plan);
       const result = await admin.updateTeam(teamId, { name, plan, addCreditMinor });
       const team = valueOf(result, '--add-credit-minor');
       context.print({ ...teamReport(team), ...replicatedMember(result) }, () => saying(teamText(team), result));

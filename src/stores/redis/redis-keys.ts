@@ -57,6 +57,9 @@ export const LAYOUT_KEY = 'lingate:layout';
 /** Set of the plan numbers that teams here may have, in the slot of the version: a gateway that does not know one must not use the data. */
 export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 
+/** Hash of the records that gateways leave about themselves, by host and configuration file. */
+export const GATEWAYS_KEY = 'lingate:gateways';
+
 /** The owner of the key with this digest. */
 export function digestKey(digest: string): string {
   return `lingate:digest:${digest}`;

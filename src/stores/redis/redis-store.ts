@@ -10,6 +10,7 @@ import { checkLayout } from './layout-version.ts';
 import { causeOf, isNoMaster } from './failure-cause.ts';
 import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { RedisGatewayRecords } from './redis-gateway-records.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
 import { RedisKeyDirectory } from './redis-key-directory.ts';
 import { RedisLedger } from './redis-ledger.ts';
@@ -70,6 +71,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     ledger: new RedisLedger(link),
     teams: new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.clock),
     glossaries: new RedisGlossaryStore(link, new DictionaryText(link, bulk)),
+    gateways: new RedisGatewayRecords(link, options.clock),
     ping: () => probe.ask(),
     close: async () => {
       await link.close();

@@ -4,6 +4,7 @@ import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
+import { GATEWAYS } from './schema-gateways.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 import { CHANGES, PERIODS } from './schema-periods.ts';
 import { cutDictionaries } from './schema-pieces.ts';
@@ -152,6 +153,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   PERIODS,
   cutDictionaries,
   CHANGES,
+  GATEWAYS,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

@@ -21,6 +21,7 @@ import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
 import { unavailable } from './store-fault.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
+import { SqliteGatewayRecords } from './sqlite-gateway-records.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 
@@ -61,6 +62,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     }),
     teams: new SqliteTeamRegistry({ database, clock, group, books, expiry, keys }),
     glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces: new DictionaryPieces({ database, path, clock, group }) }),
+    gateways: new SqliteGatewayRecords({ database, clock, group }),
     ping: () => ping({ database, file, group, path }),
     close() {
       janitor.close();

@@ -39,8 +39,9 @@ test.each([0, 199, 200, 1000])('of %i teams all are looked at', async (count) =>
 });
 
 test('for applying all are found', async () => {
-  const { members, behind } = answered(await teamsBehind(registryOf(1234).teams, 'pro', LIMITS));
+  const { members, behind, changes } = answered(await teamsBehind(registryOf(1234).teams, 'pro', LIMITS));
   expect([members, behind.length]).toEqual([617, 124]);
+  expect(changes).toEqual([{ number: 'requests_per_second', from: 1, to: LIMITS.requestsPerSecond, teams: 124 }]);
 });
 
 test('a store that is away in the middle is the answer', async () => {

@@ -1,7 +1,7 @@
 // A plan's application goes on behind the page: one at a time, told as it stands, and what stopped it is told too.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { PlanApplied } from '../../../src/admin/admin-operations.ts';
+import type { PlanApplied, PlanApplyOptions } from '../../../src/admin/admin-operations.ts';
 import type { AdminResult } from '../../../src/admin/admin-result.ts';
 import { PlanApplications } from '../../../src/console/plan-applications.ts';
 
@@ -10,14 +10,14 @@ type Progress = (changed: number, behind: number) => void;
 /** Operations that a test brings to their end. */
 function operationsOf() {
   const runs: { readonly end: (result: AdminResult<PlanApplied>) => void; readonly progress: Progress }[] = [];
-  const applyPlan = (_name: string, progress: Progress = () => undefined): Promise<AdminResult<PlanApplied>> =>
+  const applyPlan = (_name: string, { onProgress: progress = () => undefined }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> =>
     new Promise((resolve) => {
       runs.push({ end: resolve, progress });
     });
   return { runs, applications: new PlanApplications({ operations: { applyPlan }, nowMs: () => 42 }) };
 }
 
-const APPLIED: PlanApplied = { plan: 'pro', teams: 9, changed: 3 };
+const APPLIED: PlanApplied = { plan: 'pro', teams: 9, changed: 3, changes: [] };
 
 test('one that is quick is told when it is done', async () => {
   const { runs, applications } = operationsOf();

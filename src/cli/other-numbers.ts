@@ -1,0 +1,40 @@
+// Compares a plan of this command's configuration with that of the gateways that run on the same store.
+import { planLimits } from '../admin/admin-operations.ts';
+import { gatewaysWithOtherNumbers } from '../admin/plan-guard.ts';
+import type { OtherNumbers } from '../admin/plan-guard.ts';
+import type { NumberChange } from '../admin/plan-numbers.ts';
+import { labelOf } from '../config/load.ts';
+import { answered } from '../domain/store-unavailable.ts';
+import type { Store } from '../ports/store.ts';
+import type { CommandContext } from './command.ts';
+
+/**
+ * One sentence that names both configurations and what differs; `undefined` when every gateway that ran within the last
+ * minute has the same numbers, or none. A plan that this configuration has not got is for the command itself to refuse.
+ */
+export async function otherNumbers(context: CommandContext, { gateways }: Store, plan: string): Promise<string | undefined> {
+  const { plans, file } = await context.config();
+  const limits = planLimits(plans, plan);
+  if (limits.kind !== 'done') return undefined;
+  const [first, ...more] = answered(await gatewaysWithOtherNumbers(gateways, plan, limits.value));
+  return first && sentence(plan, first, more.length, labelOf(file), first.file === file);
+}
+
+/** For a command that gives one team a plan's numbers: it does so, and says whose they are. */
+export async function warnOfOtherNumbers(context: CommandContext, store: Store, plan: string): Promise<void> {
+  const differing = await otherNumbers(context, store, plan);
+  if (differing === undefined) return;
+  context.io.err(`lingate ${context.command.name}: warning: ${differing}, and the team is given these\n`);
+}
+
+function sentence(plan: string, { host, file, differences }: OtherNumbers, more: number, ours: string, isSame: boolean): string {
+  const theirs = differences.map(({ number, from }) => `${number} ${shownNumber(from)}`).join(', ');
+  const our = differences.map(({ number, to }) => `${number} ${shownNumber(to)}`).join(', ');
+  const others = more === 0 ? '' : `, and ${more} more gateway${more === 1 ? '' : 's'} like it`;
+  const here = isSame ? `${ours} has now` : `this command's ${ours} has`;
+  return `the gateway on ${host} runs by ${file}, in which plan ${plan} has ${theirs}${others}; ${here} ${our}`;
+}
+
+function shownNumber(value: NumberChange['from']): string {
+  return value === null ? 'none' : String(value);
+}

@@ -1,0 +1,62 @@
+// Part of the store contract: what gateways leave about themselves. A store that keeps none passes.
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { GatewayRecord } from '../../ports/gateway-records.ts';
+import type { Subject } from './subject.ts';
+import { GENEROUS_QUOTA, newId, PREPAID } from './team-under-test.ts';
+
+const DAY_MS = 86_400_000;
+
+export function gatewaysContract(it: AddCase, subject: Subject): void {
+  const recent = async (mark: string, withinMs = 60_000): Promise<unknown> => {
+    const found = await subject.again.gateways!.recent(withinMs);
+    return 'kind' in found ? found : found.filter(({ file }) => file.includes(mark));
+  };
+  const record = (host: string, file: string, plans: GatewayRecord['plans'] = { pro: GENEROUS_QUOTA }): GatewayRecord => ({
+    host,
+    file,
+    plans,
+  });
+
+  it('a gateway’s record is found by others, and replaced by that of the same host and file', async () => {
+    const { gateways } = subject.store;
+    if (gateways === undefined) return;
+    const mark = newId();
+    expect(await gateways.leave(record('b', `/etc/${mark}.yaml`))).toBeUndefined();
+    expect(await gateways.leave(record('a', `/etc/${mark}.yaml`))).toBeUndefined();
+    expect(await gateways.leave(record('a', `/opt/“${mark}”.yaml`))).toBeUndefined();
+    const plans = { 'pro-2': PREPAID, free: { ...GENEROUS_QUOTA, requestsPerSecond: 7 } };
+    expect(await gateways.leave(record('b', `/etc/${mark}.yaml`, plans))).toBeUndefined();
+    expect(await recent(mark)).toEqual([
+      record('a', `/etc/${mark}.yaml`),
+      record('a', `/opt/“${mark}”.yaml`),
+      record('b', `/etc/${mark}.yaml`, plans),
+    ]);
+  });
+
+  it('only those of late are found, by the store’s clock, and each sign of life counts', async () => {
+    const { gateways } = subject.store;
+    if (gateways === undefined) return;
+    const mark = newId();
+    const [quiet, alive] = [record('quiet', `/${mark}`), record('alive', `/${mark}`)];
+    await gateways.leave(quiet);
+    await gateways.leave(alive);
+    subject.clock.step(40_000);
+    await gateways.leave(alive);
+    subject.clock.step(20_000);
+    expect(await recent(mark)).toEqual([alive, quiet]);
+    subject.clock.step(1);
+    expect(await recent(mark)).toEqual([alive]);
+    expect(await recent(mark, 100_000)).toEqual([alive, quiet]);
+  });
+
+  it('records of gateways that are long gone are forgotten', async () => {
+    const { gateways } = subject.store;
+    if (gateways === undefined) return;
+    const mark = newId();
+    await gateways.leave(record('gone', `/${mark}`));
+    subject.clock.step(DAY_MS + 1);
+    await gateways.leave(record('new', `/${mark}`));
+    expect(await recent(mark, 10 * DAY_MS)).toEqual([record('new', `/${mark}`)]);
+  });
+}

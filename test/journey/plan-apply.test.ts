@@ -1,0 +1,110 @@
+// plan apply: what it prints, and that a configuration other than the running gateways' changes nothing by mistake.
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { expect, test } from 'vitest';
+import { answered as stored } from '../../src/domain/store-unavailable.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { adminClient } from '../support/admin-client.ts';
+import { onEveryGateway } from '../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import { inProcess, parsed } from '../support/lingate-command.ts';
+import { written } from '../support/written-file.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const FAST = { ...QUOTA_PLAN, requests_per_second: 5000 };
+const PLANS = { pro: FAST, prepaid: CREDIT_PLAN };
+const SLOW = { ...PLANS, pro: { ...FAST, requests_per_second: 50, max_glossaries: 9 } };
+
+onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+  const { call, answered } = adminClient(setting, TOKEN);
+  const fileOf = (plans: unknown): string => written(JSON.stringify({ plans }));
+  const run = (args: readonly string[], plans: unknown = PLANS) => inProcess([...args, '--config', fileOf(plans), '--store', setting.url]);
+  const apply = (words: readonly string[], plans?: unknown) => run(['plan', 'apply', 'pro', '--json', ...words], plans);
+  const teamOnPro = async (rate: number): Promise<string> => {
+    const { team_id } = parsed(await run(['team', 'create', '--name', 'A', '--plan', 'pro', '--json'])) as { team_id: string };
+    const { limits } = stored(await setting.gateway.store.teams.findTeam(team_id))!;
+    await setting.gateway.store.teams.updateTeam(team_id, { plan: { name: 'pro', limits: { ...limits, requestsPerSecond: rate } } });
+    return team_id;
+  };
+  const rateOf = async (team: string): Promise<number> =>
+    stored(await setting.gateway.store.teams.findTeam(team))!.limits.requestsPerSecond;
+
+  test('it prints what changes, from what to what and for how many; a dry run prints the same and changes nothing', async () => {
+    const [one, two] = [await teamOnPro(7), await teamOnPro(8)];
+    const shown = parsed(await apply(['--dry-run'])) as { teams: number };
+    expect(shown).toEqual({
+      plan: 'pro',
+      teams: shown.teams,
+      changed: 2,
+      changes: [
+        { number: 'requests_per_second', from: 7, to: 5000, teams: 1 },
+        { number: 'requests_per_second', from: 8, to: 5000, teams: 1 },
+      ],
+    });
+    expect(Object.keys(shown)).toEqual(['plan', 'teams', 'changed', 'changes']);
+    expect([await rateOf(one), await rateOf(two)]).toEqual([7, 8]);
+    expect(parsed(await apply([]))).toEqual(shown);
+    expect([await rateOf(one), await rateOf(two)]).toEqual([5000, 5000]);
+    expect(parsed(await apply([]))).toEqual({ ...shown, changed: 0, changes: [] });
+  });
+
+  test('with other numbers than the running gateway it changes nothing, and names both files and what differs', async () => {
+    const team = await teamOnPro(7);
+    const file = fileOf(SLOW);
+    const { status, stdout, stderr } = await inProcess(['plan', 'apply', 'pro', '--config', file, '--store', setting.url]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^lingate plan apply: nothing was changed: the gateway on ${hostname()} runs by (/\\S+), in which plan pro has requests_per_second 5000, max_glossaries 2; ` +
+          `this command's ${file} has requests_per_second 50, max_glossaries 9; [^\\n]+--force[^\\n]+\\n$`,
+      ),
+    );
+    expect(await rateOf(team)).toBe(7);
+    // A plan that is the same in both is nobody's mistake.
+    expect((await run(['plan', 'apply', 'prepaid', '--json'], SLOW)).status).toBe(0);
+  });
+
+  test('a dry run shows what it would do, and --force does it', async () => {
+    const team = await teamOnPro(7);
+    const shown = await apply(['--dry-run'], SLOW);
+    expect(shown.status).toBe(0);
+    expect(shown.stderr).toMatch(
+      /^lingate plan apply: warning: the gateway on [^\n]+ has requests_per_second 5000, max_glossaries 2; [^\n]+\n$/,
+    );
+    expect((JSON.parse(shown.stdout) as { changes: unknown[] }).changes).toContainEqual({
+      number: 'max_glossaries',
+      from: 2,
+      to: 9,
+      teams: expect.any(Number) as number,
+    });
+    expect(await rateOf(team)).toBe(7);
+    expect(await apply(['--force'], SLOW)).toMatchObject({ status: 0, stdout: shown.stdout });
+    expect(await rateOf(team)).toBe(50);
+  });
+
+  test('the admin API answers the same', async () => {
+    const team = await teamOnPro(9);
+    const applied = await answered('applyPlan', call('POST', '/plans/pro/apply'));
+    expect(Object.keys(applied)).toEqual(['plan', 'teams', 'changed', 'changes']);
+    expect(applied['changes']).toContainEqual({ number: 'requests_per_second', from: 9, to: 5000, teams: 1 });
+    expect(await rateOf(team)).toBe(5000);
+  });
+
+  test('a team that is given other numbers than the gateway has is a warning', async () => {
+    const created = await run(['team', 'create', '--name', 'B', '--plan', 'pro'], SLOW);
+    expect([created.status, created.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^lingate team create: warning: the gateway on [^\n]+, and the team is given these\n$/),
+    ]);
+    const team = await teamOnPro(7);
+    expect((await run(['team', 'update', team, '--name', 'C'], SLOW)).stderr).toBe('');
+    expect((await run(['team', 'update', team, '--plan', 'pro'], SLOW)).stderr).toMatch(/^lingate team update: warning: the gateway on /);
+  });
+
+  // The last: from here on the gateway has the other numbers.
+  test('a gateway that has read the new file is no other', async () => {
+    setting.gateway.app.reload(loadConfig({ file: fileOf(SLOW), env: {} }));
+    await expect.poll(async () => (await apply([], SLOW)).status).toBe(0);
+    expect((await apply([])).status).toBe(1);
+  });
+});
