@@ -143,6 +143,8 @@ export function apiOptions(
     targetLanguages: config.languages.targets.map(({ code }) => code),
     vendorNames: config.auth.vendorNames,
     rateLimitHeaders: config.limits.rateLimitHeaders,
+    dashboardUrl: config.service.dashboardUrl,
+    hasConsole: config.admin !== undefined,
     pluginApis: { ...pluginApis, routes: pluginApis.routes.filter(({ undocumented }) => undocumented !== true) },
   };
 }

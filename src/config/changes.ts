@@ -36,6 +36,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'service.public_url': (c) => c.service.publicUrl,
   'service.docs_url': (c) => c.service.docsUrl,
   'docs.public': (c) => c.docs.public,
+  'service.dashboard_url': (c) => c.service.dashboardUrl,
   store: (c) => c.store,
   'store_options.sqlite_durability': (c) => c.storeOptions.sqliteDurability,
   'store_options.command_timeout_ms': (c) => c.storeOptions.commandTimeoutMs,

@@ -65,6 +65,8 @@ export interface ServiceConfig {
   readonly publicUrl: string | undefined;
   /** What problem `type` URIs begin with. */
   readonly docsUrl: string;
+  /** Of a product of the operator's own with sign-in and checkout: nothing speaks of it without. */
+  readonly dashboardUrl: string | undefined;
 }
 
 export interface EngineConfig {
@@ -209,10 +211,10 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
   };
 }
 
-function toService({ name, public_url, docs_url }: ConfigFile['service']): ServiceConfig {
+function toService({ name, public_url, docs_url, dashboard_url }: ConfigFile['service']): ServiceConfig {
   const publicUrl = public_url && withoutSlash(public_url);
   const docsUrl = docs_url === undefined ? `${publicUrl ?? OPS_URL}/docs` : withoutSlash(docs_url);
-  return { name, publicUrl, docsUrl };
+  return { name, publicUrl, docsUrl, dashboardUrl: dashboard_url };
 }
 
 function toTeamMetrics(raw: NonNullable<ConfigFile['team_metrics']>): TeamMetricsConfig {

@@ -111,6 +111,7 @@ export const ConfigFile = Type.Object(
         public_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
         // Without it: below public_url, or on the ops listener.
         docs_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
+        dashboard_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
       },
       section,
     ),

@@ -14,19 +14,42 @@ import { rowOf, schemaTable } from './schema-table.ts';
 
 const CODES = Object.keys(problems) as ProblemCode[];
 
+/** What the console answers of the codes that no route of the API does, in its own words. */
+const BY_CONSOLE: Partial<Record<ProblemCode, { readonly meaning: string; readonly advice: string }>> = {
+  forbidden: {
+    meaning: 'Not signed in to the console, or no longer; or the form was sent from another page.',
+    advice: 'Sign in to the console again.',
+  },
+  csrf_invalid: { meaning: problems.csrf_invalid.meaning, advice: advice.csrf_invalid },
+};
+
 export interface ErrorsPageOptions {
   readonly serviceName: string;
   readonly docsUrl: string;
+  readonly dashboardUrl?: string | undefined;
+  readonly hasConsole?: boolean;
+}
+
+/** The codes that this gateway, its console, or the dashboard that its operator names can answer. */
+function codesOf({ dashboardUrl, hasConsole = false }: ErrorsPageOptions): readonly ProblemCode[] {
+  return CODES.filter((code) => !problems[code].dashboardOnly || dashboardUrl !== undefined || (hasConsole && code in BY_CONSOLE));
+}
+
+/** In the words of who answers it. */
+function wordsOf(code: ProblemCode, { dashboardUrl }: ErrorsPageOptions): { readonly meaning: string; readonly advice: string } {
+  const ofConsole = dashboardUrl === undefined ? BY_CONSOLE[code] : undefined;
+  return ofConsole ?? { meaning: problems[code].meaning, advice: advice[code] };
 }
 
 export function errorsPage(options: ErrorsPageOptions): string {
+  const codes = codesOf(options);
   return page({
     title: 'Errors',
     serviceName: options.serviceName,
     current: 'errors',
     groups: [
       { label: 'Start', sections: [{ anchor: 'all', label: 'All codes' }] },
-      { label: 'Codes', sections: CODES.map((code) => ({ anchor: anchorOf(code), label: code, tag: statusTag(problems[code]) })) },
+      { label: 'Codes', sections: codes.map((code) => ({ anchor: anchorOf(code), label: code, tag: statusTag(problems[code]) })) },
     ],
     main: html`<h1>Errors</h1>
       <p class="lede">
@@ -39,13 +62,13 @@ export function errorsPage(options: ErrorsPageOptions): string {
       </p>
       <section id="all" aria-labelledby="all-title">
         <h2 id="all-title"><a href="#all">All codes</a></h2>
-        ${overview()}
+        ${overview(codes, options)}
       </section>
-      ${CODES.map((code) => entry(code, options))}`,
+      ${codes.map((code) => entry(code, options))}`,
   });
 }
 
-function overview(): Html {
+function overview(codes: readonly ProblemCode[], options: ErrorsPageOptions): Html {
   return html`<div class="scroll" role="region" aria-label="All codes" tabindex="0">
     <table>
       <thead>
@@ -57,7 +80,7 @@ function overview(): Html {
         </tr>
       </thead>
       <tbody>
-        ${CODES.map(
+        ${codes.map(
           (code) =>
             html`<tr>
               <td>
@@ -65,7 +88,7 @@ function overview(): Html {
               </td>
               <td>${problems[code].status}</td>
               <td>${retry(code)}</td>
-              <td class="wide">${prose(problems[code].meaning)}</td>
+              <td class="wide">${prose(wordsOf(code, options).meaning)}</td>
             </tr>`,
         )}
       </tbody>
@@ -76,15 +99,16 @@ function overview(): Html {
 function entry(code: ProblemCode, options: ErrorsPageOptions): Html {
   const kind: ProblemKind = problems[code];
   const anchor = anchorOf(code);
+  const words = wordsOf(code, options);
   return html`<section id="${anchor}" class="entry" aria-labelledby="${anchor}-title">
     <div>
       <h3 id="${anchor}-title">
         <a href="#${anchor}"><code>${code}</code></a>
       </h3>
-      <p>${statusTag(kind)} ${kind.title}. ${prose(kind.meaning)}</p>
+      <p>${statusTag(kind)} ${kind.title}. ${prose(words.meaning)}</p>
       <h4>Try again?</h4>
-      <p>${retry(code)} ${prose(advice[code])}</p>
-      ${members(code, kind.fields)} ${fields(code, kind.headers)} ${sentBy(code, kind)}
+      <p>${retry(code)} ${prose(words.advice)}</p>
+      ${members(code, kind.fields)} ${fields(code, kind.headers)} ${sentBy(code, kind, options)}
     </div>
     <div class="samples">${example(code, kind, options)}</div>
   </section>`;
@@ -116,8 +140,11 @@ function fields(code: ProblemCode, names: readonly string[]): Html | undefined {
     ${schemaTable(`${code}: response headers`, 'answer', rows)}`;
 }
 
-function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind): Html {
-  if (dashboardOnly) return html`<p class="soft">Only the dashboard answers this; no route of the API does.</p>`;
+function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUrl }: ErrorsPageOptions): Html {
+  if (dashboardOnly && dashboardUrl === undefined)
+    return html`<p class="soft">Only the console answers this; no route of the API does.</p>`;
+  if (dashboardOnly)
+    return html`<p class="soft">Only <a href="${dashboardUrl}">the dashboard</a> answers this; no route of the API does.</p>`;
   if (UNMATCHED.includes(code)) return html`<p class="soft">Answered before a key is looked at.</p>`;
   const all = Object.entries(operations);
   const senders = all.filter(([, operation]) => [...problemsOf(operation).values()].flat().includes(code));

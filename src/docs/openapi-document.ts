@@ -23,6 +23,10 @@ export interface OpenApiOptions {
   readonly vendorNames: readonly string[];
   /** Whether answers say how the team's request rate stands. */
   readonly rateLimitHeaders: boolean;
+  /** A product of the operator's own with sign-in and checkout; `undefined` without one. */
+  readonly dashboardUrl?: string | undefined;
+  /** Whether this gateway has a console. */
+  readonly hasConsole?: boolean;
   /** Routes beside those of the service. */
   readonly pluginApis: PluginApis;
 }

@@ -4,7 +4,7 @@ import { refuse } from '../core/problem.ts';
 import type { Languages } from './languages.ts';
 
 export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
-export const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Create a new one in the dashboard.');
+export const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");

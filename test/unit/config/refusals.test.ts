@@ -21,7 +21,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   // Names.
   ['listner: uws', 'listner: is not known; did you mean listener?'],
   ['engine: { timout_ms: 5 }', 'engine.timout_ms: is not known; did you mean timeout_ms?'],
-  ['service: { colour: red }', 'service.colour: is not known; there are name, public_url, docs_url'],
+  ['service: { colour: red }', 'service.colour: is not known; there are name, public_url, docs_url, dashboard_url'],
   // Shapes.
   ['- listen', 'this is not a group of members'],
   ['limits:', 'limits: is empty; give it a value or leave it out'],
@@ -47,6 +47,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['service: { public_url: api.example.com }', `service.public_url: "api.example.com" is not ${HTTP_URL}`],
   ['docs: { public: 1 }', 'docs.public: 1 is not true or false'],
   ['listen_client_address: x-real-ip', 'listen_client_address: "x-real-ip" is not one of x-forwarded-for, forwarded'],
+  ['service: { dashboard_url: app.example.com }', `service.dashboard_url: "app.example.com" is not ${HTTP_URL}`],
   // Store.
   ['store: mysql://127.0.0.1/x', `store: "mysql://127.0.0.1/x" is not one of ${STORES}`],
   ['store: sqlite://data/x.db', `store: "sqlite://data/x.db" is not one of ${STORES}`],

@@ -1,0 +1,30 @@
+// The error page lists what this gateway can answer, and speaks of a dashboard only where its operator has one.
+import { expect, test } from 'vitest';
+import { anchorOf, problems } from '../../../src/core/problem.ts';
+import type { ProblemCode } from '../../../src/core/problem.ts';
+import { errorsPage } from '../../../src/docs/errors-page.ts';
+import type { ErrorsPageOptions } from '../../../src/docs/errors-page.ts';
+
+const CODES = Object.keys(problems) as ProblemCode[];
+const OF_THE_API = CODES.filter((code) => !problems[code].dashboardOnly);
+const pageOf = (more: Partial<ErrorsPageOptions> = {}): string => errorsPage({ serviceName: 'lingate', docsUrl: 'http://docs', ...more });
+const codesOn = (page: string): ProblemCode[] => CODES.filter((code) => page.includes(`<section id="${anchorOf(code)}"`));
+
+test.each<[what: string, options: Partial<ErrorsPageOptions>, codes: readonly ProblemCode[], dashboard: boolean]>([
+  ['neither console nor dashboard', {}, OF_THE_API, false],
+  ['a console', { hasConsole: true }, [...OF_THE_API, 'forbidden', 'csrf_invalid'], false],
+  ['a dashboard', { dashboardUrl: 'https://app.example.com' }, CODES, true],
+])('with %s', (_what, options, codes, dashboard) => {
+  const page = pageOf(options);
+  expect(codesOn(page).toSorted()).toEqual(codes.toSorted());
+  // In the list, in the navigation and as a section: the same codes everywhere.
+  for (const code of CODES) expect(page.includes(`<code>${code}</code>`), code).toBe(codes.includes(code));
+  expect(/dashboard|checkout/i.test(page)).toBe(dashboard);
+  expect(page.includes('href="https://app.example.com"')).toBe(dashboard);
+});
+
+test('the console’s codes are told in its own words', () => {
+  const page = pageOf({ hasConsole: true });
+  expect(page).toContain('Not signed in to the console, or no longer; or the form was sent from another page.');
+  expect(page.match(/Only the console answers this/g)).toHaveLength(2);
+});
