@@ -18,7 +18,9 @@ interface ComposeService {
   readonly security_opt: readonly string[];
   readonly mem_limit: string;
   readonly stop_grace_period?: string;
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly profiles?: readonly string[];
+  readonly networks: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string; readonly required: boolean }>>;
   readonly healthcheck: { readonly test: readonly string[] };
 }
 
@@ -70,6 +72,33 @@ describe('the compose file', () => {
     expect(builtInProtocols.has(config.engine.protocol)).toBe(true);
     expect(config.engine).toMatchObject({ protocol: 'libretranslate', urls: ['http://libretranslate:5000'] });
     expect(services[new URL(config.engine.urls[0]!).hostname]).toMatchObject({ profiles: [config.engine.protocol] });
+  });
+
+  test('lets no engine reach the store, and the store reach nothing', () => {
+    const { networks } = parse(read('config/compose.yaml')) as { networks: Record<string, { internal?: boolean } | null> };
+    const shared = (one: ComposeService, other: ComposeService): string[] => one.networks.filter((name) => other.networks.includes(name));
+    for (const name of ['engine', 'libretranslate']) {
+      expect(shared(services[name]!, redis)).toEqual([]);
+      expect(shared(services[name]!, lingate)).toEqual(['engines']);
+    }
+    expect(shared(redis, lingate)).toEqual(['store']);
+    expect(networks).toEqual({ engines: null, store: { internal: true } });
+  });
+
+  test('every service but lingate can be left out, for one that runs elsewhere', () => {
+    const profiles = Object.fromEntries(Object.entries(services).map(([name, service]) => [name, service.profiles]));
+    expect(profiles).toEqual({ lingate: undefined, redis: ['redis'], engine: ['apertium'], libretranslate: ['libretranslate'] });
+    for (const { required } of Object.values(lingate.depends_on!)) expect(required).toBe(false);
+    const own = { LINGATE_STORE: 'redis://db:1', LINGATE_ENGINE_URL: 'http://mt:2', LINGATE_ENGINE_PROTOCOL: 'native' };
+    expect(configOf(lingate.command!, withVariables(services['lingate']!, own).environment!)).toMatchObject({
+      store: 'redis://db:1',
+      engine: { urls: ['http://mt:2'], protocol: 'native' },
+    });
+    const commands = read('config/compose.yaml')
+      .split('\nname:')[0]!
+      .matchAll(/--profile (\w+)/g);
+    const known = Object.values(services).flatMap((service) => service.profiles ?? []);
+    for (const [, profile] of commands) expect(known).toContain(profile);
   });
 
   test('publishes the public port, to this machine, and nothing else', () => {

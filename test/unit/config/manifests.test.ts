@@ -27,6 +27,8 @@ interface Manifest {
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
 }
 
 interface Container {
@@ -103,8 +105,9 @@ describe('the Kubernetes manifest', () => {
   test('probes pages that the ops listener has', () => {
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'ops' });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'ops' });
-    // A pod that waits for its store has started: only what it answers callers has to wait.
     expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'ops' });
+    // A store that blinks for less than this takes no pod out.
+    expect(container.readinessProbe.failureThreshold * container.readinessProbe.periodSeconds).toBeGreaterThanOrEqual(10);
     expect(opsPaths).toEqual(expect.arrayContaining(['/livez', '/readyz']));
   });
 
