@@ -1,4 +1,4 @@
-// Planted bugs in what operators count on: that only pairs which the engine has are offered, and that a leaked key is found.
+// Planted bugs in what operators count on: that only pairs which the engine has are offered, that a leaked key is found, that a mistake is told.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const LEAKED = (names: string): TestRun => ({ file: 'test/journey/leaked-key.test.ts', names });
@@ -55,5 +55,26 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     {
       file: 'test/unit/stores/redis/team-search.test.ts',
     },
+  ),
+  bug(
+    'a plan is applied whatever numbers the running gateways have',
+    'admin/plan-guard.ts',
+    'return differences.length === 0 ? [] : [{ host, file, differences }];',
+    'return [];',
+    { file: 'test/unit/admin/plan-guard.test.ts' },
+  ),
+  bug(
+    'a command with the wrong store makes an empty one',
+    'stores/sqlite/open-database.ts',
+    'if (!mayCreate && !existsSync(location)) throw new NoStoreError(placeOf(path, location));',
+    '',
+    { file: 'test/unit/cli/with-store.test.ts' },
+  ),
+  bug(
+    'the first plugin that is wrong hides the others',
+    'config/plugins.ts',
+    'if (!(error instanceof ConfigError)) throw error;',
+    'throw error;',
+    { file: 'test/unit/app/judge.test.ts' },
   ),
 ];
