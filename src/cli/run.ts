@@ -10,6 +10,7 @@ import { versionOf } from '../app/version.ts';
 import { contextOf } from './context.ts';
 import { UsageError } from './failure.ts';
 import { helpOf, helpOfAll, helpOfGroup } from './help.ts';
+import { typed } from './typed.ts';
 
 const DONE = 0;
 const FAILED = 1;
@@ -24,7 +25,12 @@ const HELP = ['--help', '-h', 'help'];
 const TOLD = ['CommandFailure', 'StoreError', 'ListenError'];
 
 /** Runs one command line. Never rejects: what goes wrong is one line on standard error and a status. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+export function run(argv: readonly string[], io: Io): Promise<number> {
+  // What people read has its commands as they can type them here; what programs read is not touched.
+  return runWords(argv, { ...io, err: (text) => io.err(typed(text, io.env)) });
+}
+
+async function runWords(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', ...rest] = argv;
   // Before anything else may repeat it.
   if (argv.some(holdsKey)) {
@@ -39,12 +45,12 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     io.out(`${versionOf()}\n${await libraries()}\n`);
     return DONE;
   }
-  if (HELP.includes(first)) return first === 'help' && rest.length > 0 ? run([...rest, '--help'], io) : showAll(io);
+  if (HELP.includes(first)) return first === 'help' && rest.length > 0 ? runWords([...rest, '--help'], io) : showAll(io);
   return findAndRun(argv, io);
 }
 
 function showAll(io: Io): number {
-  io.out(helpOfAll(COMMANDS));
+  io.out(typed(helpOfAll(COMMANDS), io.env));
   return DONE;
 }
 
@@ -57,7 +63,7 @@ async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
   const found = group.find(({ name }) => name === `${first} ${second}`);
   if (found !== undefined) return runOne(found, argv.slice(2), io);
   if (HELP.includes(second)) {
-    io.out(helpOfGroup(first, group));
+    io.out(typed(helpOfGroup(first, group), io.env));
     return DONE;
   }
   const words = group.map(({ name }) => name.slice(first.length + 1));
@@ -69,7 +75,7 @@ async function runOne(entry: Command | LateCommand, argv: readonly string[], io:
   const title = `lingate ${entry.name}`;
   try {
     const command = 'load' in entry ? await entry.load() : entry;
-    if (asksForHelp(argv)) io.out(helpOf(command));
+    if (asksForHelp(argv)) io.out(typed(helpOf(command), io.env));
     else await command.run(contextOf(command, readArguments(command, argv), io));
     return DONE;
   } catch (error) {

@@ -6,6 +6,7 @@ import type { Command } from '../command.ts';
 import { readMinor, readName } from '../operand.ts';
 import { warnOfOtherNumbers } from '../other-numbers.ts';
 import { teamText } from '../team-text.ts';
+import { typed } from '../typed.ts';
 import { saying, valueOf, withAdmin } from '../with-admin.ts';
 
 export const teamCreate: Command = {
@@ -31,7 +32,7 @@ export const teamCreate: Command = {
       await warnOfOtherNumbers(context, store, plan);
       const result = await admin.createTeam({ name, plan, creditMinor });
       const team = valueOf(result);
-      const next = `Next, a key for it: lingate key create --team ${team.teamId} --mode live`;
+      const next = typed(`Next, a key for it: lingate key create --team ${team.teamId} --mode live`, context.io.env);
       context.print({ ...teamReport(team), ...replicatedMember(result) }, () => saying(`${teamText(team)}\n\n${next}`, result));
     });
   },

@@ -1,0 +1,38 @@
+// Hints can be typed where they are printed: in a checkout by npm, beside a package by npx, in an image as they stand.
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+describe.each<[what: string, env: Readonly<Record<string, string>>, start: string]>([
+  ['npm in a checkout', { npm_lifecycle_event: 'lingate' }, 'npm run -s lingate --'],
+  ['npx', { npm_command: 'exec' }, 'npx lingate'],
+  ['a shell', {}, 'lingate'],
+  ['another script of npm', { npm_lifecycle_event: 'test', npm_command: 'run-script' }, 'lingate'],
+])('started by %s', (_what, env, start) => {
+  test('errors, help and next steps name commands so; the command that failed keeps its name', async () => {
+    const wrong = await inProcess(['team', 'crate'], env);
+    expect(wrong.stderr).toBe(`lingate team: unknown command "crate"; did you mean create? Run "${start} team --help".\n`);
+    const missing = await inProcess(['team', 'list', '--store', `sqlite:${folder.path}/none.db`], env);
+    expect(missing.stderr).toMatch(/^lingate team list: there is no database at /);
+    expect(missing.stderr).toContain(`make this one by "${start} team create" or "${start} serve"`);
+    expect((await inProcess(['team', 'create', '--help'], env)).stdout).toContain(
+      `\n  ${start} team create --name "Web shop" --plan pro\n`,
+    );
+    expect((await inProcess(['--help'], env)).stdout).toContain(`A first try: ${start} demo\n`);
+    const made = await inProcess(
+      ['team', 'create', '--name', 'A', '--plan', 'free', '--store', `sqlite:${join(folder.path, 'a.db')}`],
+      env,
+    );
+    expect(made.stdout).toContain(`Next, a key for it: ${start} key create --team `);
+  });
+
+  test('what programs read is not touched', async () => {
+    const store = ['--store', `sqlite:${join(folder.path, 'b.db')}`];
+    const name = ': lingate team list "lingate serve"';
+    const made = await inProcess(['team', 'create', '--name', name, '--plan', 'free', '--json', ...store], env);
+    expect((JSON.parse(made.stdout) as { name: string }).name).toBe(name);
+  });
+});
