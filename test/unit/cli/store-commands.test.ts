@@ -190,7 +190,12 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   test("a plan's changed numbers reach its teams, each once, and no other team", async () => {
     const [first, second, other] = await Promise.all([newTeam('tiny'), newTeam('tiny'), newTeam('free')]);
     writeFileSync(file('changed.yaml'), planFile('7'));
-    expect(await report('plan', 'apply', 'tiny', '--config', file('changed.yaml'))).toEqual({ plan: 'tiny', teams: 2, changed: 2 });
+    expect(await report('plan', 'apply', 'tiny', '--config', file('changed.yaml'))).toEqual({
+      plan: 'tiny',
+      teams: 2,
+      changed: 2,
+      changes: [{ number: 'requests_per_second', from: 1, to: 7, teams: 2 }],
+    });
     for (const team of [first, second]) {
       expect(await report('team', 'show', team.team_id)).toEqual({ ...team, requests_per_second: 7 });
     }
