@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
-import type { LedgerWay } from '../../src/stores/redis/scripts.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { emptyBooks, referenceStore } from './model/reference-store.ts';
 import { startRedis } from './redis.ts';
@@ -34,11 +33,10 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
   };
 }
 
-/** `ledgerWay` is which way the ledger's script goes. */
-export async function redisBacking(ledgerWay: LedgerWay = 'fast'): Promise<Backing> {
+export async function redisBacking(): Promise<Backing> {
   const server = await startRedis();
   return {
-    open: (clock) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS, ledgerWay }),
+    open: (clock) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS }),
     remove: () => server.stop(),
   };
 }

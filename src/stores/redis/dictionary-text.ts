@@ -11,7 +11,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import type { RedisLink } from './redis-link.ts';
 
 const CHUNK_BYTES = 65_536;
-/** How long a text stays that no glossary holds: after each piece of it, and then until the script that makes it a glossary's. */
+/** How long a text stays that no glossary holds: after each piece of it, and then until the function that makes it a glossary's. */
 const UNHELD_MS = 60_000;
 
 export class DictionaryText {
@@ -44,7 +44,7 @@ export class DictionaryText {
     return length === 0 ? undefined : splitter.end();
   }
 
-  /** Arguments for the script: how many dictionaries are new, then of each id, bytes, JSON and length (lua/glossaries.lua). */
+  /** Arguments for the function: how many dictionaries are new, then of each id, bytes, JSON and length (lua/glossaries.lua). */
   async write(
     teamId: string,
     dictionaries: readonly (DictionaryRecord | NewDictionary)[],

@@ -116,5 +116,5 @@ export class ReplyReader {
 }
 
 function unreadable(letter: string): Error {
-  return new Error(`the ledger script answered ${JSON.stringify(letter)}`);
+  return new Error(`the ledger function answered ${JSON.stringify(letter)}`);
 }

@@ -1,4 +1,4 @@
-// Sends what one turn of the event loop asks of the ledger as one script call, or one per team in a cluster, and answers each asker.
+// Sends what one turn of the event loop asks of the ledger as one function call, or one per team in a cluster, and answers each asker.
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AskedAdmission, AskedResolution, Resolution } from '../../ports/ledger.ts';
@@ -89,27 +89,33 @@ export class LedgerTurns {
     this.#waiting.push(new LedgerOperation(asked, this.#untilMs));
   }
 
-  #send(groups: readonly Group[], offer: Offer | undefined): void {
+  #send(groups: readonly Group[], offer: Offer | undefined, name: 'ledger' | 'settle' = 'ledger'): void {
     const { masters, nodeOf } = this.#options;
     const [{ asked, first }] = groups[0]!;
     const node = nodeOf(asked.teamId);
-    if (masters === undefined || masters.isSettled(node)) this.#run(groups, offer, first);
-    else this.#options.track(this.#sendSettled(masters, node, groups, offer));
+    if (masters === undefined || masters.isSettled(node)) this.#run(groups, offer, first, name);
+    else this.#options.track(this.#sendSettled(masters, node, groups, offer, name));
   }
 
   /** To a master that has to be looked at first: it may have forgotten revocations. */
-  async #sendSettled(masters: Masters, node: string, groups: readonly Group[], offer: Offer | undefined): Promise<void> {
+  async #sendSettled(
+    masters: Masters,
+    node: string,
+    groups: readonly Group[],
+    offer: Offer | undefined,
+    name: 'ledger' | 'settle',
+  ): Promise<void> {
     const leftMs = groups[0]![0].untilMs - performance.now();
     const fault = await within(masters.settle(node), leftMs).catch(() => TOO_SLOW);
-    if (fault === undefined) this.#run(groups, offer, false);
+    if (fault === undefined) this.#run(groups, offer, false, name);
     else for (const group of groups) for (const operation of group) operation.answer(fault);
   }
 
   /** `first`: nothing of its time is used up. */
-  #run(groups: readonly Group[], offer: Offer | undefined, first: boolean): void {
+  #run(groups: readonly Group[], offer: Offer | undefined, first: boolean, name: 'ledger' | 'settle'): void {
     const [{ asked, untilMs }] = groups[0]!;
     const round = runRound(this.#options, {
-      script: 'ledger',
+      name,
       teamId: asked.teamId,
       untilMs,
       first,
@@ -128,9 +134,21 @@ export class LedgerTurns {
     this.#options.track(
       round.then((reply) => {
         if (reply.kind === 'reply') this.#conclude(groups, reply.value as Buffer);
+        else if (reply.cause === 'oom' && name === 'ledger') this.#settleOnly(groups, offer, reply);
         else for (const group of groups) for (const operation of group) operation.answer(reply);
       }),
     );
+  }
+
+  /** A full server refuses a call before it does anything; reservations have to be settled there, too, which frees memory. */
+  #settleOnly(groups: readonly Group[], offer: Offer | undefined, full: StoreUnavailable): void {
+    const settling: Group[] = [];
+    for (const group of groups) {
+      for (const operation of group) if (!('verdict' in operation.asked)) operation.answer(full);
+      const [first, ...others] = group.filter(({ asked }) => 'verdict' in asked);
+      if (first !== undefined) settling.push([first, ...others]);
+    }
+    if (settling.length > 0) this.#send(settling, offer, 'settle');
   }
 
   /** All answers are read before any is given: when one cannot be read, none is to be believed. */

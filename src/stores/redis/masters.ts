@@ -9,11 +9,11 @@ import { RecentRevocations } from './recent-revocations.ts';
 import type { Revocation } from './recent-revocations.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { teamKeys } from './redis-keys.ts';
-import type { RunScript } from './scripts.ts';
+import type { RunFunction } from './functions.ts';
 
 export interface MastersOptions {
   readonly redis: RedisConnection;
-  readonly run: RunScript;
+  readonly run: RunFunction;
   /** Names the master that holds a team. */
   readonly nodeOf: (teamId: string) => string;
   readonly causeOf: (error: unknown) => string;

@@ -1,4 +1,4 @@
-// Glossaries in Redis: created, changed and removed by one script each in the team's slot, read by plain commands.
+// Glossaries in Redis: created, changed and removed by one function each in the team's slot, read by plain commands.
 import { nextTurn } from '../../core/turns.ts';
 import { bytesOfEntry, eachEntry, ReadEntries } from '../../domain/entries-text.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -16,7 +16,7 @@ import { heldBy, readGlossaryRecord, recordJson } from './glossary-record.ts';
 import type { DictionaryText } from './dictionary-text.ts';
 import { teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import type { ScriptCall, ScriptReply } from './script-caller.ts';
+import type { FunctionCall, FunctionReply } from './function-caller.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 /** After so many counts, each of which had come too late, a change is given up. */
@@ -84,19 +84,19 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   async remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {
-    const reply = await this.#script('remove_glossary', teamId, glossaryId, []);
+    const reply = await this.#run('remove_glossary', teamId, glossaryId, []);
     return reply.kind === 'unavailable' ? reply : reply.word === 'removed';
   }
 
   /** Has the dictionaries counted first where they are from before that was done. */
   async #counted(
-    script: ScriptCall['script'],
+    name: FunctionCall['name'],
     teamId: string,
     glossaryId: string,
     args: readonly (string | Buffer)[],
-  ): Promise<ScriptReply> {
+  ): Promise<FunctionReply> {
     for (let count = 0; count < COUNTS_MAX; count++) {
-      const reply = await this.#script(script, teamId, glossaryId, args);
+      const reply = await this.#run(name, teamId, glossaryId, args);
       // What was written piece by piece has expired: the server was away, or took far too long.
       if (reply.kind === 'reply' && reply.word === 'incomplete') return LATE;
       if (reply.kind === 'unavailable' || reply.word !== 'uncounted') return reply;
@@ -121,13 +121,13 @@ export class RedisGlossaryStore implements GlossaryStore {
     }
     const { team, glossaries: records, pairs } = teamKeys(teamId);
     const args = [String(words.length / 2), ...words];
-    const reply = await this.#link.call({ script: 'count_glossaries', teamId, keys: [team, records, pairs], args });
+    const reply = await this.#link.call({ name: 'count_glossaries', teamId, keys: [team, records, pairs], args });
     return reply.kind === 'unavailable' ? reply : undefined;
   }
 
-  #script(script: ScriptCall['script'], teamId: string, glossaryId: string, args: readonly (string | Buffer)[]): Promise<ScriptReply> {
+  #run(name: FunctionCall['name'], teamId: string, glossaryId: string, args: readonly (string | Buffer)[]): Promise<FunctionReply> {
     const { team, glossaries, pairs } = teamKeys(teamId);
-    return this.#link.call({ script, teamId, keys: [team, glossaries, pairs], args: [glossaryId, ...args] });
+    return this.#link.call({ name, teamId, keys: [team, glossaries, pairs], args: [glossaryId, ...args] });
   }
 }
 

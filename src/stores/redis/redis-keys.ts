@@ -1,7 +1,7 @@
 // The names of everything that is kept in Redis; a team's keys share a slot by their hash tag.
 
 /**
- * What each holds, besides what scripts find beside `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
+ * What each holds, besides what functions find beside `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
  *
  * - `:team` hash: the team's record, its plan, books and keys' states
  * - `:use:<number>` hash of a period that was left: settled counts (`characters`, `<key>:c`, `<key>:r`), its bounds (`starts`,
@@ -11,7 +11,7 @@
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
  * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has their sum
  * - `:pairs` hash from glossary to what it holds (glossary-record.ts), apart from the records so that an admission reads a
- *   few bytes whatever their size; whoever creates, changes or deletes a glossary writes all of these in one script
+ *   few bytes whatever their size; whoever creates, changes or deletes a glossary writes all of these in one function
  */
 export interface TeamKeys {
   readonly team: string;

@@ -1,4 +1,4 @@
-// All of the store's calls to Redis: commands and scripts whose failures are values, and closing.
+// All of the store's calls to Redis: commands and functions whose failures are values, and closing.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AskedAdmission, AskedResolution, DirectLedger } from '../../ports/ledger.ts';
@@ -8,10 +8,9 @@ import { LedgerTurns } from './ledger-turns.ts';
 import { Masters } from './masters.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { teamSlot } from './redis-keys.ts';
-import { ScriptCaller } from './script-caller.ts';
-import type { ScriptCall, ScriptReply } from './script-caller.ts';
-import { defineScripts } from './scripts.ts';
-import type { LedgerWay, RunScript } from './scripts.ts';
+import { FunctionCaller } from './function-caller.ts';
+import type { FunctionCall, FunctionReply } from './function-caller.ts';
+import type { RunFunction } from './functions.ts';
 import { StoreTime } from './store-time.ts';
 import { within } from './within.ts';
 
@@ -22,8 +21,7 @@ export interface RedisLinkOptions {
   readonly commandTimeoutMs: number;
   readonly clock: Clock | undefined;
   readonly log: Log;
-  /** Which way the ledger's script goes: for tests. */
-  readonly ledgerWay?: LedgerWay;
+  readonly run: RunFunction;
   /** Set where masters may change: told how many lost revocations were applied again. */
   readonly onRestored?: (count: number) => void;
 }
@@ -35,12 +33,12 @@ const ASK_FOR_MASTERS_EVERY_MS = 200;
 export class RedisLink implements DirectLedger {
   readonly redis: RedisConnection;
   readonly shown: string;
-  readonly run: RunScript;
+  readonly run: RunFunction;
   /** Names the master that holds a team: the empty text without a cluster. */
   readonly nodeOf: (teamId: string) => string;
   readonly masters: Masters | undefined;
   readonly #options: RedisLinkOptions;
-  readonly #caller: ScriptCaller;
+  readonly #caller: FunctionCaller;
   readonly #turns: LedgerTurns;
   #running = 0;
   #onEnd: (() => void) | undefined = undefined;
@@ -53,7 +51,7 @@ export class RedisLink implements DirectLedger {
     this.#options = options;
     this.redis = options.redis;
     this.shown = options.shown;
-    this.run = defineScripts(options.redis, options.ledgerWay);
+    this.run = options.run;
     const time = new StoreTime();
     options.redis.on('close', () => time.forget());
     options.redis.on('error', (error: unknown) => (this.#lastCause = causeOf(error)));
@@ -71,7 +69,7 @@ export class RedisLink implements DirectLedger {
       clock: options.clock,
       causeOf: causeOfError,
     };
-    this.#caller = new ScriptCaller(shared);
+    this.#caller = new FunctionCaller(shared);
     this.#turns = new LedgerTurns({
       ...shared,
       clustered: 'slots' in options.redis,
@@ -92,7 +90,7 @@ export class RedisLink implements DirectLedger {
     if (masters !== undefined) await Promise.all([...names].map((name) => masters.settle(name)));
   }
 
-  async call(call: ScriptCall): Promise<ScriptReply> {
+  async call(call: FunctionCall): Promise<FunctionReply> {
     const reply = this.#closed ? CLOSED : await this.#track(this.#caller.call(call));
     return reply.kind === 'unavailable' ? this.#advising(reply) : reply;
   }

@@ -14,12 +14,12 @@ import { RedisGatewayRecords } from './redis-gateway-records.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
 import { RedisKeyDirectory } from './redis-key-directory.ts';
 import { RedisLedger } from './redis-ledger.ts';
+import { RedisFunctions, mayLoadLater } from './functions.ts';
 import { RedisLink } from './redis-link.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
 import { Replication } from './replication.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
-import type { LedgerWay } from './scripts.ts';
 import { checkServer } from './server-checks.ts';
 import { within } from './within.ts';
 import { WriteProbe } from './write-probe.ts';
@@ -33,8 +33,6 @@ export interface RedisStoreOptions {
   readonly clock?: Clock;
   /** Told how many revocations a new master had lost and was told again. */
   readonly onRestored?: (count: number) => void;
-  /** Which way the ledger's script goes; for tests that compare them. */
-  readonly ledgerWay?: LedgerWay;
   readonly creation?: StoreCreation;
 }
 
@@ -46,13 +44,13 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const target = parseRedisUrl(options.url);
   const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
   const redis = redisConnection(target, commandTimeoutMs);
+  const functions = new RedisFunctions(redis);
   try {
-    await within(connect(redis, target, options), OPEN_TIMEOUT_MS);
+    await within(connect(redis, functions, target, options), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
   }
-  const way = options.ledgerWay === undefined ? {} : { ledgerWay: options.ledgerWay };
   const link = new RedisLink({
     redis,
     shown: target.shown,
@@ -60,7 +58,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     clock: options.clock,
     log: options.log,
     onRestored: options.onRestored ?? (() => undefined),
-    ...way,
+    run: functions.run,
   });
   // A replica or a full server is opened all the same: what it has can be read.
   await link.settleMasters();
@@ -80,7 +78,12 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   };
 }
 
-async function connect(redis: RedisConnection, target: RedisTarget, { log, creation = {} }: RedisStoreOptions): Promise<void> {
+async function connect(
+  redis: RedisConnection,
+  functions: RedisFunctions,
+  target: RedisTarget,
+  { log, creation = {} }: RedisStoreOptions,
+): Promise<void> {
   let last: unknown;
   let listen = (_error: unknown) => {};
   const noMaster = new Promise<never>((_resolve, reject) => {
@@ -102,6 +105,18 @@ async function connect(redis: RedisConnection, target: RedisTarget, { log, creat
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
+  await loadFunctions(functions, target.shown);
+}
+
+async function loadFunctions(functions: RedisFunctions, shown: string): Promise<void> {
+  try {
+    await functions.load();
+  } catch (error) {
+    // A server that takes no writes may take them later: its first call tries again.
+    if (mayLoadLater(error)) return;
+    if (!['noperm', 'refused'].includes(causeOf(error))) throw error;
+    throw new StoreError(`the store ${shown} does not let its functions be loaded: allow the user +fcall and +function`);
+  }
 }
 
 function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason: string): StoreError {

@@ -1,4 +1,4 @@
-// Teams and keys in Redis: first a script in the team's slot, then the indexes in other slots.
+// Teams and keys in Redis: first a function in the team's slot, then the indexes in other slots.
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
@@ -23,7 +23,7 @@ import type {
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { Replication } from './replication.ts';
-import type { ScriptCall, ScriptReply } from './script-caller.ts';
+import type { FunctionCall, FunctionReply } from './function-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
 import { LIST_PIECE, TeamIndex } from './team-index.ts';
@@ -50,7 +50,7 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
-    const reply = await this.#script('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
+    const reply = await this.#run('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
     if (reply.kind === 'unavailable') return reply;
     return (await this.#index.add(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
   }
@@ -90,7 +90,7 @@ export class RedisTeamRegistry implements TeamRegistry {
 
   async updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable> {
     const once = [change.once?.id ?? '', change.once?.request ?? '', String(CHANGE_REMEMBERED_MS)];
-    const reply = await this.#script('update_team', teamId, [String(change.addMicro ?? 0), ...once, ...counted(changedTeamFields(change))]);
+    const reply = await this.#run('update_team', teamId, [String(change.addMicro ?? 0), ...once, ...counted(changedTeamFields(change))]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'balance') return OUT_OF_BOUNDS;
     if (reply.word === 'other') return { kind: 'other_request' };
@@ -101,7 +101,7 @@ export class RedisTeamRegistry implements TeamRegistry {
 
   async createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
     const { keyId, teamId, digest, mode } = key;
-    const reply = await this.#script('create_key', teamId, [keyId, keyJson(key)]);
+    const reply = await this.#run('create_key', teamId, [keyId, keyJson(key)]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return undefined;
     // The digest last: with it the key begins to work, and everything that its requests need has to be there.
@@ -121,7 +121,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
     if (isUnavailable(teamId)) return teamId;
     if (teamId === null) return undefined;
-    const reply = await this.#script('revoke_key', teamId, [keyId]);
+    const reply = await this.#run('revoke_key', teamId, [keyId]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return undefined;
     this.#link.masters?.revocations.note({ teamId, keyId });
@@ -175,7 +175,7 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
-    const reply = await this.#script('standing', teamId, []);
+    const reply = await this.#run('standing', teamId, []);
     if (reply.kind === 'unavailable') return reply;
     return reply.word === 'none' ? undefined : readStanding(reply.values);
   }
@@ -204,20 +204,20 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async #report(teamId: string): Promise<Report | undefined | StoreUnavailable> {
-    const reply = await this.#script('usage', teamId, []);
+    const reply = await this.#run('usage', teamId, []);
     if (reply.kind === 'unavailable') return reply;
     return reply.word === 'none' ? undefined : readReport(teamId, reply.values);
   }
 
-  #script(script: ScriptCall['script'], teamId: string, args: readonly (string | Buffer)[]): Promise<ScriptReply> {
+  #run(name: FunctionCall['name'], teamId: string, args: readonly (string | Buffer)[]): Promise<FunctionReply> {
     const { team, keys } = teamKeys(teamId);
-    const alone = script === 'create_team' || script === 'update_team' || script === 'standing';
-    return this.#link.call({ script, teamId, keys: alone ? [team] : [team, keys], args });
+    const alone = name === 'create_team' || name === 'update_team' || name === 'standing';
+    return this.#link.call({ name, teamId, keys: alone ? [team] : [team, keys], args });
   }
 }
 
-/** Of a script that answers with a key's record and its use. */
-function readKeyReply(key: Pick<KeyRecord, 'keyId' | 'teamId'>, { values }: Extract<ScriptReply, { readonly kind: 'reply' }>): KeyRecord {
+/** Of a function that answers with a key's record and its use. */
+function readKeyReply(key: Pick<KeyRecord, 'keyId' | 'teamId'>, { values }: Extract<FunctionReply, { readonly kind: 'reply' }>): KeyRecord {
   return readKey(key, String(values[0]), values[1] as Buffer);
 }
 

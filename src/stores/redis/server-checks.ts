@@ -4,7 +4,7 @@ import { StoreError } from '../../domain/store-error.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf } from './failure-cause.ts';
 
-const VERSION_MIN = [6, 2] as const;
+const VERSION_MIN = [7, 0] as const;
 
 /** Throws a `StoreError` when the server must not be used; warns of what its operator should know. */
 export async function checkServer(node: Redis, shown: string, log: Log): Promise<void> {
@@ -33,12 +33,12 @@ async function checkVersion(node: Redis, shown: string, log: Log): Promise<void>
   const info = await optional(node.info('server'));
   const version = /^redis_version:(\d+)\.(\d+)/m.exec(info ?? '');
   if (version === null) {
-    log.warn('the store does not tell its version: see yourself that it is Redis 6.2 or newer', { store: shown });
+    log.warn('the store does not tell its version: see yourself that it is Redis 7.0 or newer', { store: shown });
     return;
   }
   const [major, minor] = [Number(version[1]), Number(version[2])];
   if (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])) {
-    throw new StoreError(`the store ${shown} is Redis ${major}.${minor}: use 6.2 or newer, or Valkey`);
+    throw new StoreError(`the store ${shown} is Redis ${major}.${minor}: use 7.0 or newer, or Valkey`);
   }
 }
 

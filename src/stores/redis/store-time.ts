@@ -2,7 +2,7 @@
 
 /**
  * Per node, the offset from the local monotonic clock. A reply's time was read between sending and receiving, which bounds
- * the offset; the lowest one that fits is used, so that deadlines are early rather than late: a script must not run when its
+ * the offset; the lowest one that fits is used, so that deadlines are early rather than late: a function must not run when its
  * caller has given up.
  */
 export class StoreTime {

@@ -5,10 +5,10 @@ import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, 
 import { packPlan, readPeriodBooks, readKeyState, readPlan } from './team-layout.ts';
 import type { PeriodBooks, KeyState } from './team-layout.ts';
 
-/** What a team is read from, in the order in which scripts answer it. */
+/** What a team is read from, in the order in which functions answer it. */
 export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
 
-/** Names and values, as the scripts take them. */
+/** Names and values, as the functions take them. */
 export function newTeamFields(team: NewTeam): (string | Buffer)[] {
   return ['name', team.name, ...planFields(team.plan, team.limits)];
 }
@@ -54,7 +54,7 @@ function stateOf(state: Buffer | undefined): KeyState {
   return state === undefined ? { status: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0 } : readKeyState(state);
 }
 
-/** The usage script's answer. */
+/** The usage function's answer. */
 export interface Report {
   readonly usage: Usage;
   readonly keys: readonly KeyRecord[];

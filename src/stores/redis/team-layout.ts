@@ -1,4 +1,4 @@
-// The forms of a team's data that scripts and driver share; lua/layout.lua has the rest.
+// The forms of a team's data that functions and driver share; lua/layout.lua has the rest.
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
@@ -7,10 +7,10 @@ import type { KeyRecord } from '../../ports/team-registry.ts';
 const DOUBLE = 8;
 const PLAN_BYTES = 1 + DOUBLE * LIMIT_NUMBERS.length;
 
-/** The indexes of a plan's numbers in the scripts, after the billing: `REQUESTS_PER_SECOND` and so on. */
+/** The indexes of a plan's numbers in the functions, after the billing: `REQUESTS_PER_SECOND` and so on. */
 const PLAN_PLACES = ['BILLING', ...LIMIT_NUMBERS.map((name) => name.replace(/[A-Z]/g, '_$&').toUpperCase())];
 
-/** Constants that are put in front of every script. */
+/** Constants that are put in front of every function. */
 export const CONSTANTS = [
   `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`,
   `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN_BYTES}`,

@@ -1,4 +1,4 @@
-// A team's summary from its record, read without a script, so that a page of teams costs the server little.
+// A team's summary from its record, read without a function, so that a page of teams costs the server little.
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
 import { readPeriodBooks, readKeyState } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';

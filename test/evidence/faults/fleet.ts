@@ -8,7 +8,6 @@ import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import type { Crash } from '../../support/history.ts';
 import type { Target } from './caller.ts';
-import { storeConfig } from './ledger-way.ts';
 
 export interface FleetOptions {
   readonly store: string;
@@ -50,7 +49,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
     languages: LANGUAGES,
-    ...storeConfig(store, storeMs),
+    store,
+    store_options: { command_timeout_ms: storeMs },
     engine: { urls: [engineUrl], timeout_ms: engineMs, ...(batch === undefined ? {} : { batch }) },
     forward,
     limits: { reservation_seconds: leaseSeconds },

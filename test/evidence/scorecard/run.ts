@@ -1,4 +1,4 @@
-// `npm run scorecard [-- --rows 1-9,12] [--long] [--ledger-way WAY] [--out PATH]`: runs what feeds the 25 rows one after another, prints one table.
+// `npm run scorecard [-- --rows 1-9,12] [--long] [--out PATH]`: runs what feeds the 25 rows one after another, prints one table.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,6 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { outputOf } from '../../support/start-program.ts';
-import { LEDGER_WAYS, LEDGER_WAY_VARIABLE } from '../faults/ledger-way.ts';
 import { cardOf } from './card.ts';
 import type { Card } from './card.ts';
 import { jobsOf } from './jobs.ts';
@@ -18,7 +17,7 @@ import type { Size } from './size.ts';
 import { countsText, tableMarkdown, tableText } from './text.ts';
 import type { Setting } from './text.ts';
 
-const USAGE = `npm run scorecard [-- [--rows 1-9,12] [--size ${SIZES.join('|')}] [--long] [--ledger-way ${LEDGER_WAYS.join('|')}] [--out PATH]]`;
+const USAGE = `npm run scorecard [-- [--rows 1-9,12] [--size ${SIZES.join('|')}] [--long] [--out PATH]]`;
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const COMMAND_MS_MAX = { short: 300_000, card: 600_000, nightly: 4 * 3_600_000 };
 
@@ -26,7 +25,6 @@ interface Wanted {
   readonly rows: readonly number[];
   readonly size: Size;
   /** How the ledger's script goes in the Redis of rows 1 to 8. */
-  readonly env: Readonly<Record<string, string>>;
   /** The table and the card are written beside each other, with endings of their own. */
   readonly out: string;
 }
@@ -41,10 +39,7 @@ const setting = await settingOf();
 const results: JobResult[] = [];
 let card = cardOf(results);
 for (const job of jobsOf(wanted.size).filter(({ row }) => wanted.rows.includes(row))) {
-  const result = await runJob(
-    { ...job, env: { ...job.env, ...wanted.env } },
-    { size: wanted.size, folder, commandMsMax: COMMAND_MS_MAX[wanted.size] },
-  );
+  const result = await runJob(job, { size: wanted.size, folder, commandMsMax: COMMAND_MS_MAX[wanted.size] });
   results.push(result);
   say(`row ${job.row}: ${result.failures.length === 0 ? 'passed' : 'FAILED'} in ${result.seconds} s`);
   // After each, for a run that is interrupted.
@@ -65,14 +60,10 @@ function asked(): Card {
 function readArguments(): Wanted {
   try {
     const text = { type: 'string' } as const;
-    const { values } = parseArgs({ options: { rows: text, size: text, long: { type: 'boolean' }, out: text, 'ledger-way': text } });
+    const { values } = parseArgs({ options: { rows: text, size: text, long: { type: 'boolean' }, out: text } });
     const size = values.long === true ? 'nightly' : SIZES.find((one) => one === (values.size ?? 'card'));
     if (size === undefined) throw new Error(`${values.size} is no size`);
-    const way = values['ledger-way'];
-    if (way !== undefined && !LEDGER_WAYS.some((one) => one === way))
-      throw new Error(`--ledger-way ${way}: must be ${LEDGER_WAYS.join(', ')}`);
-    const env = way === undefined ? {} : { [LEDGER_WAY_VARIABLE]: way };
-    return { rows: rowsOf(values.rows), size, env, out: (values.out ?? '').replace(/\.(?:md|json)$/, '') };
+    return { rows: rowsOf(values.rows), size, out: (values.out ?? '').replace(/\.(?:md|json)$/, '') };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : 'wrong usage'}\nusage: ${USAGE}\n`);
     process.exit(2);

@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { NoiseFault } from './faults.ts';
 import { readLedgerCall } from './ledger-protocol.ts';
+import { LEDGER_FUNCTIONS } from './model-server.ts';
 import type { Message, ModelServer } from './model-server.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
 import type { Process } from './virtual-time.ts';
@@ -53,12 +54,10 @@ export class Connection extends EventEmitter {
     }
   }
 
-  /** Calls begin with their number of keys, and are answered in bytes. */
-  defineCommand(command: string): void {
-    const name = command.replace(/^lingate_/, '');
-    const run = (count: number, ...words: (string | Buffer)[]) =>
-      this.#send({ kind: 'script', name, keys: words.slice(0, count).map(String), args: words.slice(count) });
-    Object.defineProperty(this, `${command}Buffer`, { value: run });
+  /** Only functions are called so; they are answered in bytes. */
+  callBuffer(_command: 'FCALL', called: string, count: number, ...words: (string | Buffer)[]): Promise<unknown> {
+    const name = called.replace(/^lingate_[0-9a-f]+_/, '');
+    return this.#send({ kind: 'function', name, keys: words.slice(0, count).map(String), args: words.slice(count) });
   }
 
   get(key: string): Promise<unknown> {
@@ -174,7 +173,7 @@ export class Connection extends EventEmitter {
 }
 
 function admissionsOf(message: Message): string[] {
-  if (message.kind !== 'script' || message.name !== 'ledger') return [];
+  if (message.kind !== 'function' || !LEDGER_FUNCTIONS.includes(message.name)) return [];
   const operations = readLedgerCall(message.keys, message.args[0] as Buffer).groups.flatMap((group) => group.operations);
   return operations.filter(({ kind }) => kind === 'admit').map(({ requestId }) => requestId);
 }

@@ -13,8 +13,11 @@ import { newProcess } from './virtual-time.ts';
 import type { Process } from './virtual-time.ts';
 import type { Change, World } from './world.ts';
 
+/** Both run the same call; a full server runs only the second. */
+export const LEDGER_FUNCTIONS: readonly string[] = ['ledger', 'settle'];
+
 export type Message =
-  | { readonly kind: 'script'; readonly name: string; readonly keys: readonly string[]; readonly args: readonly (string | Buffer)[] }
+  | { readonly kind: 'function'; readonly name: string; readonly keys: readonly string[]; readonly args: readonly (string | Buffer)[] }
   | { readonly kind: 'get'; readonly key: string };
 
 interface Write {
@@ -90,7 +93,7 @@ export class ModelServer {
       const owner = this.#books.owners.find(({ digest }) => message.key.endsWith(`:${digest}`))?.owner;
       return owner === undefined ? null : JSON.stringify(owner);
     }
-    if (message.name !== 'ledger') throw new Error(`script ${message.name} is not simulated`);
+    if (!LEDGER_FUNCTIONS.includes(message.name)) throw new Error(`function ${message.name} is not simulated`);
     const { clockMs, deadlineMs, groups } = readLedgerCall(message.keys, message.args[0] as Buffer);
     const nowMs = clockMs < 0 ? this.storeMs : clockMs;
     const late = nowMs > deadlineMs;

@@ -1,6 +1,7 @@
 // The Redis store's own driver, on simulated connections to one simulated server.
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
+import { RedisFunctions } from '../../../src/stores/redis/functions.ts';
 import { RedisKeyDirectory } from '../../../src/stores/redis/redis-key-directory.ts';
 import { RedisLedger } from '../../../src/stores/redis/redis-ledger.ts';
 import { RedisLink } from '../../../src/stores/redis/redis-link.ts';
@@ -35,8 +36,10 @@ export class RedisWiring implements SimulatedStore {
     const connection = new Connection(this.#world, this.#server, gateway);
     connection.noise = this.#noise;
     this.#connections.add(connection);
+    const redis = connection as unknown as RedisConnection;
     const link = new RedisLink({
-      redis: connection as unknown as RedisConnection,
+      redis,
+      run: new RedisFunctions(redis).run,
       shown: 'simulated',
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
       clock: undefined,

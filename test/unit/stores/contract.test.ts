@@ -7,8 +7,6 @@ const BACKINGS = [
   { name: 'the reference model', backing: await modelBacking() },
   { name: 'the SQLite store, two instances on one file', backing: await sqliteBacking() },
   { name: 'the Redis store, two instances on one server', backing: await redisBacking() },
-  { name: 'the Redis store, without the fast way of its script', backing: await redisBacking('general') },
-  { name: 'the Redis store, with every way of its script tossed', backing: await redisBacking('tossed') },
 ];
 
 describe.each(BACKINGS)('the store contract, kept by $name', ({ backing }) => {

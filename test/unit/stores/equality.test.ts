@@ -21,15 +21,14 @@ const STEPS_MAX = 60;
 /** Shrinking a failure takes as long as some hundreds of runs. */
 const TIMEOUT_MS = 120_000 + RUNS * 400;
 
-/** Redis three times: as it is run, without the fast way of its script, and with every way tossed. */
-const NAMES = ['SQLite', 'Redis', 'Redis by the general way', 'Redis by tossed ways'];
+const NAMES = ['SQLite', 'Redis'];
 
 const clock = new MovableClock();
 const backings: Backing[] = [];
 const stores: Store[] = [];
 
 beforeAll(async () => {
-  const opened = [await sqliteBacking('normal'), await redisBacking(), await redisBacking('general'), await redisBacking('tossed')];
+  const opened = [await sqliteBacking('normal'), await redisBacking()];
   for (const backing of opened) {
     backings.push(backing);
     stores.push(await backing.open(clock));

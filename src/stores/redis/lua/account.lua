@@ -1,36 +1,272 @@
--- The general way's view of a team: its record, places and ids, brought up to now and written back together.
+-- Opens the account of a team, and writes it.
 
-local function write_team(account)
-  local team, fields = account.team, {}
-  for key, known in pairs(account.keys) do
-    if known and known.changed then
-      insert(fields, 'k' .. key)
-      insert(fields, key_record(known, team.number))
+local begin, open_account, write_account
+
+do
+  -- Plans by their bytes: many teams have the same.
+  local plans, plan_count = {}, 0
+  local PLANS_MAX = 100
+
+  local function plan_of(packed)
+    local known = plans[packed]
+    if not known then
+      if plan_count >= PLANS_MAX then
+        plans, plan_count = {}, 0
+      end
+      known = read_plan(packed)
+      plans[packed], plan_count = known, plan_count + 1
     end
+    return known
   end
-  if team.changed then
-    insert(fields, 'b')
-    insert(fields, books_of(team))
-  end
-  call_in_pieces('HSET', team.key, fields)
-  write_use(team)
-end
 
--- Reads a team and brings it up to now. `wanted`: the ids that operations name. Returns nil and the question for the driver when
--- the bounds of a period are needed.
-local function open_account(team, offer, now, wanted)
-  if not follow_period(team, offer, now) then
+  -- To be called before the accounts of a call, which all have the same time.
+  function begin(at_ms)
+    now, place_now, done_now = at_ms, nil, {}
+  end
+
+  -- What is read of the team: `wanted_key` has the keys that operations name, or that hold what is resolved.
+  local wanted, wanted_key = { 'p', 'b' }, {}
+
+  -- Notes what is stored of the operations' ids, and the key of each. Returns how many fields of the team are wanted, and whether
+  -- there is an admission.
+  local function read_operations(first, last, got)
+    local count, admits = 2, false
+    for i = first, last do
+      local record, key = got[i - first + 2], nil
+      records[op_id[i]] = record
+      if op_what[i] >= ADMISSION then
+        key, admits = op_key[i], true
+      elseif record and byte(record) == IS_OPEN then
+        key = sub(record, OPEN_KEY)
+      end
+      if key and keys[key] == nil then
+        count = count + 1
+        keys[key], wanted[count], wanted_key[count] = false, 'k' .. key, key
+      end
+    end
+    return count, admits
+  end
+
+  -- Their tables are used again by the next account.
+  local key_states = {}
+
+  -- As it stands in the period; what it was used for in another one does not count.
+  local function read_key(i, packed)
+    local key, used_in = key_states[i], nil
+    if not key then
+      key = { field = '', active = 0, last_use = 0, characters = 0, requests = 0, changed = false }
+      key_states[i] = key
+    end
+    key.active, key.last_use, used_in, key.characters, key.requests = parse(KEY, packed)
+    if used_in ~= number then
+      key.characters, key.requests = 0, 0
+    end
+    key.field, key.changed = wanted[i], false
+    return key
+  end
+
+  -- The bounds of a period are seldom needed, and what they are computed from is read only then. Returns the team where they are
+  -- needed and not offered.
+  local function follow_account_period(offer)
+    local team = read_team(team_key)
+    if not follow_period(team, offer, now) then
+      return team
+    end
+    number, starts, ends, used, books_changed = team.number, team.starts, team.ends, team.used, true
+    use = next(team.use) and team.use or nil
     return nil
   end
-  local places = open_places(team.key, team.plan[REQUESTS_PER_SECOND], now)
-  return { team = team, now = now, places = places, ids = open_ids(places, team.key, now, team.number, wanted), keys = {} }
-end
 
--- With `settles`, the first write needs no memory: a full server refuses only the first write of a script.
-local function write_account(account, settles)
-  if settles then
-    call('HDEL', account.ids.key, '')
+  local function read_head(packed)
+    head = packed
+    if packed then
+      held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest = parse(HEAD, packed)
+    else
+      held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest =
+        0, 0, number, 0, NEVER, 0, 0, 0, 0, 0, NEVER, LONGEST
+    end
+    places_key = nil
+    -- A head that is not there, or that was written when the list had changed, has to be compared with the list.
+    if not packed or late == 0 then
+      count_places()
+    end
+    if held_in ~= number then
+      held, held_in, head_changed = 0, number, true
+    end
   end
-  write_ids(account.ids, account.places)
-  write_team(account)
+
+  -- Reads a team for the operations from `first` to `last` (0 for none). Returns false when there is none, with what is known of it
+  -- when the bounds of a period are needed.
+  function open_account(key, first, last, offer)
+    team_key, prefix = key, sub(key, 1, -5)
+    ids_key = prefix .. 'ids'
+    records, keys, written, taken, longest_lease, shortest_lease = {}, {}, 2, 0, 0, LONGEST
+    use, look_at, dropped, moved, live, wait_after, books_changed, head_changed = nil, nil, nil, nil, nil, nil, false, false
+    local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
+    local count, admits = read_operations(first, last, got)
+    local stored = call('HMGET', team_key, unpack(wanted, 1, count))
+    if not stored[1] or not stored[2] then
+      return false
+    end
+    plan = plan_of(stored[1])
+    number, starts, ends, used, balance = parse(BOOKS, stored[2])
+    local undone = now >= ends and follow_account_period(offer)
+    if undone then
+      return false, undone
+    end
+    for i = 3, count do
+      if stored[i] then
+        keys[wanted_key[i]] = read_key(i, stored[i])
+      end
+    end
+    read_head(got[1])
+    if now >= late then
+      look_at_late()
+    end
+    if now >= oldest + shortest then
+      look_at_places(NEVER)
+    elseif admits and is_worth_looking() then
+      look_at_places(LOOK_MAX)
+    end
+    if admits then
+      turn_to_this_second()
+    end
+    return true
+  end
+
+  -- The first write of an account that has taken places: the list was not read, and may have a wrong type. Nothing has changed then.
+  local function push_places()
+    local before, pushed, count = length, places, taken
+    if moved then
+      pushed, count = moved, length + taken
+      for i = 1, taken do
+        moved[length + i] = places[i]
+      end
+    end
+    local listed = length + count
+    for first = 1, count, PIECE do
+      listed = call('RPUSH', key_of_places(), unpack(pushed, first, min(first + PIECE - 1, count)))
+    end
+    if listed ~= length + count then
+      -- Another program has changed the list: the next call counts it again.
+      late = 0
+    end
+    if moved then
+      call('LTRIM', key_of_places(), length, -1)
+    end
+    length, head_changed = length + taken, true
+    if taken > 0 then
+      newest, current, previous = now, in_second + taken, in_second_before
+      oldest, shortest = min(oldest, now), min(shortest, shortest_lease)
+    end
+    if length > WIDE_FROM and (before <= WIDE_FROM or not head) then
+      put_record('w', WIDE)
+    end
+  end
+
+  -- The changes of `:late`, by id.
+  local function late_changes()
+    local added, removed = {}, {}
+    -- Read, so that a key of a wrong type fails before anything is written.
+    call('ZCARD', key_beside('late'))
+    for id, at_ms in pairs(look_at) do
+      if at_ms then
+        insert(added, digits(at_ms))
+        insert(added, id)
+        late = min(late, at_ms)
+      else
+        insert(removed, id)
+      end
+    end
+    head_changed = true
+    return added, removed
+  end
+
+  local function drop_records()
+    local gone = {}
+    for _, id in ipairs(dropped) do
+      -- It may have been admitted again in this call.
+      if not records[id] then
+        insert(gone, id)
+      end
+    end
+    call_in_pieces('HDEL', ids_key, gone)
+  end
+
+  -- Writes the first `count` of these fields and values.
+  local function write_fields(key, values, count)
+    for first = 1, count, PIECE do
+      call('HSET', key, unpack(values, first, min(first + PIECE - 1, count)))
+    end
+  end
+
+  local function write_ids()
+    local added, removed
+    if look_at then
+      added, removed = late_changes()
+    end
+    local until_ms = now + longest_lease + REMEMBER_MS
+    local renewed = expires < until_ms or moved or taken > 0 and length == 0 or added and #added > 0
+    if expires < until_ms then
+      expires, head_changed = until_ms + SPARE_MS, true
+    end
+    if taken > 0 or moved then
+      push_places()
+    end
+    local trimmed = head_changed and min(passed, length - plan[REQUESTS_PER_SECOND]) or 0
+    if trimmed > 0 then
+      length, passed = length - trimmed, passed - trimmed
+    end
+    if head_changed or not head then
+      fields[2] = pack(HEAD, held, held_micro, number, newest, late, expires, current, previous, length, passed, oldest, shortest)
+    else
+      fields[2] = pack(HEAD_HELD, held, held_micro) .. sub(head, BEHIND_HELD)
+    end
+    write_fields(ids_key, fields, written)
+    if dropped then
+      drop_records()
+    end
+    if trimmed > 0 then
+      call('LTRIM', key_of_places(), trimmed, -1)
+    end
+    if look_at then
+      call_in_pieces('ZREM', key_beside('late'), removed)
+      call_in_pieces('ZADD', key_beside('late'), added)
+    end
+    if renewed then
+      call('PEXPIRE', ids_key, expires - now)
+      call('PEXPIRE', key_of_places(), expires - now)
+      if late < NEVER then
+        call('PEXPIRE', key_beside('late'), expires - now)
+      end
+    end
+  end
+
+  local team_fields = {}
+
+  local function write_team()
+    local count = 0
+    for _, key in pairs(keys) do
+      if key and key.changed then
+        team_fields[count + 1], team_fields[count + 2] = key.field, pack(KEY, key.active, key.last_use, number, key.characters, key.requests)
+        count = count + 2
+      end
+    end
+    if books_changed then
+      team_fields[count + 1], team_fields[count + 2], count = 'b', pack(BOOKS, number, starts, ends, used, balance), count + 2
+    end
+    if count > 0 then
+      write_fields(team_key, team_fields, count)
+    end
+    if use then
+      write_use(team_key, use)
+    end
+  end
+
+  function write_account()
+    if written > 2 or taken > 0 or head_changed or look_at then
+      write_ids()
+    end
+    write_team()
+  end
 end

@@ -1,4 +1,4 @@
--- What scripts other than the ledger's start with besides: complete arguments before anything is written, and long ones for commands.
+-- What functions other than the ledger's start with besides: complete arguments before anything is written, and long ones for commands.
 
 local function key_at(i)
   return KEYS[i] or error('key ' .. i .. ' is missing')

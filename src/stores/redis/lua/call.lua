@@ -12,6 +12,8 @@ local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
 local op_glossary, op_pair = {}, {}
 local answers = {}
+-- Of this call; the arrays are used again by the next one.
+local op_count
 
 local function has(what, flag)
   return what % (2 * flag) >= flag
@@ -48,7 +50,7 @@ local function read_call(data)
   if at ~= #data + 1 then
     error('a key is missing: the call says more than its keys account for')
   end
-  firsts[#KEYS + 1] = i + 1
+  firsts[#KEYS + 1], op_count = i + 1, i
   return clock, deadline, firsts, offers
 end
 

@@ -1,85 +1,119 @@
--- Expiry of ids in the general way: leases end, and resolved ids are forgotten after a time. For that each id is looked at again.
+-- Expiry of ids: leases end, and resolved ids are forgotten after a time. For that each id is looked at again.
+
+local function read_records(wanted)
+  local unread = {}
+  for _, id in ipairs(wanted) do
+    if records[id] == nil then
+      insert(unread, id)
+    end
+  end
+  for first = 1, #unread, PIECE do
+    local last = min(first + PIECE - 1, #unread)
+    for i, record in ipairs(call('HMGET', ids_key, unpack(unread, first, last))) do
+      records[unread[first + i - 1]] = record
+    end
+  end
+end
 
 -- Looks at one id: ends its lease when that is over, forgets it when it is due, otherwise notes when to look again. Doing it
 -- twice changes nothing more.
-local function look(ids, id)
-  local record = ids.records[id]
-  if record and record.kind == IS_OPEN and record.lease <= ids.now then
-    close_reservation(ids, record)
-    remember(ids, id, IS_EXPIRED, record.lease + REMEMBER_MS)
-    record = ids.records[id]
+local function look(id)
+  local record = records[id]
+  if not record then
+    return
   end
-  if record and record.kind ~= IS_OPEN and record.until_ms <= ids.now then
-    set_record(ids, id, false)
-    record = false
+  local until_ms
+  if byte(record) == IS_OPEN then
+    local _, characters, micro, reserved_in, lease = parse(OPEN, record)
+    if lease > now then
+      look_later(id, lease)
+      return
+    end
+    close_reservation(characters, micro, reserved_in)
+    until_ms = lease + REMEMBER_MS
+    put_record(id, pack(DONE, IS_EXPIRED, until_ms))
+  else
+    until_ms = select(2, parse(DONE, record))
   end
-  if record then
-    look_later(ids, id, record.lease or record.until_ms)
+  if until_ms > now then
+    look_later(id, until_ms)
+  else
+    forget_record(id)
   end
 end
 
 -- Looks at all ids in `:late` whose time has come.
-local function look_at_late(ids)
-  local due = call('ZRANGEBYSCORE', ids.late_key, '-inf', digits(ids.now))
-  local coming = call('ZRANGEBYSCORE', ids.late_key, '(' .. digits(ids.now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  ids.head.late = tonumber(coming[2] or nil) or NEVER
-  read_records(ids, due)
+local function look_at_late()
+  local late_key = key_beside('late')
+  local due = call('ZRANGEBYSCORE', late_key, '-inf', digits(now))
+  local coming = call('ZRANGEBYSCORE', late_key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  late, head_changed = tonumber(coming[2] or nil) or NEVER, true
+  read_records(due)
   for _, id in ipairs(due) do
     -- Removes it from the list; `look` puts it back if it has to be looked at again.
-    look_later(ids, id, false)
-    look(ids, id)
+    look_later(id, false)
+    look(id)
   end
 end
 
--- The ids of places that are old enough, `most` of them or all.
-local function look_at_places(ids, places, most)
-  local head = ids.head
+-- Looks at the ids of the places that are old enough, at `most` of them or a few more.
+local function look_at_places(most)
+  local looked = 0
   while true do
-    local list, wanted = places.range(head.passed, head.passed + LOOK_MAX - 1), {}
-    head.oldest = NEVER
-    for _, place in ipairs(list) do
+    local list, wanted = places_between(passed, passed + LOOK_MAX - 1), {}
+    oldest = NEVER
+    for i, place in ipairs(list) do
       local time = parse(PLACE, place)
-      if ids.now - time < LOOK_MS then
-        head.oldest = time
+      if now - time < LOOK_MS then
+        oldest = time
         break
       end
-      insert(wanted, sub(place, PLACE_ID))
+      wanted[i] = sub(place, PLACE_ID)
     end
-    read_records(ids, wanted)
+    read_records(wanted)
     for _, id in ipairs(wanted) do
-      look(ids, id)
+      look(id)
     end
-    head.passed, ids.looked = head.passed + #wanted, ids.looked + #wanted
-    if #wanted > 0 then
-      ids.dirty = true
-    end
-    if #list < LOOK_MAX or head.oldest < NEVER then
+    passed, looked = passed + #wanted, looked + #wanted
+    if #list < LOOK_MAX or oldest < NEVER then
       break
     end
-    if ids.looked >= most then
-      head.oldest = parse(PLACE, places.range(head.passed, head.passed)[1] or pack(PLACE, NEVER))
+    if looked >= most then
+      local next_place = places_between(passed, passed)[1]
+      oldest = next_place and parse(PLACE, next_place) or NEVER
       break
     end
   end
-  if head.oldest == NEVER then
-    head.shortest = LONGEST
+  head_changed = head_changed or looked > 0
+  if oldest == NEVER then
+    shortest = LONGEST
   end
 end
 
--- Counts the places anew where the head's numbers do not fit the list.
-local function count_places(ids, places)
-  local head, list, wanted = ids.head, places.range(0, -1), {}
+-- Whether looking at places is worth a read: enough of them are old.
+local function is_worth_looking()
+  local old = now - LOOK_MS - oldest
+  return old > 0 and old * (length - passed) >= LOOK_MIN * (newest - oldest + 1)
+end
+
+-- Counts the places again where the head and the list do not fit.
+local function count_places()
+  local listed = call('LLEN', key_of_places())
+  if length == listed then
+    return
+  end
+  local list, wanted = places_between(0, -1), {}
   for i, place in ipairs(list) do
     wanted[i] = sub(place, PLACE_ID)
   end
-  read_records(ids, wanted)
-  head.length, head.passed, head.oldest, head.shortest = places.length, 0, NEVER, LONGEST
-  head.current, head.previous = places.length - ended_places(places.key, places.length, ids.now), 0
+  read_records(wanted)
+  length, passed, oldest, shortest, head_changed = listed, 0, NEVER, LONGEST, true
+  current, previous = length - ended_places(), 0
   for i, place in ipairs(list) do
-    local time, record = parse(PLACE, place), ids.records[wanted[i]]
-    head.newest, head.oldest = max(head.newest, time), min(head.oldest, time)
-    if record and record.kind == IS_OPEN then
-      head.shortest = max(0, min(head.shortest, record.lease - time))
+    local time, record = parse(PLACE, place), records[wanted[i]]
+    newest, oldest = max(newest, time), min(oldest, time)
+    if record and byte(record) == IS_OPEN then
+      shortest = max(0, min(shortest, select(5, parse(OPEN, record)) - time))
     end
   end
 end

@@ -1,6 +1,6 @@
 -- A team's glossaries. `glossaries` holds their records, "<order> <created> [<revision> ]<JSON>", without a revision while it
 -- is the first; `pairs` what an admission compares; beside them lie the entries of each dictionary, which are read by
--- themselves, and in `bytes` how many bytes they have. Each script writes or deletes all of these. The team's record has the
+-- themselves, and in `bytes` how many bytes they have. Each function writes or deletes all of these. The team's record has the
 -- sum of `bytes`; while it has none, the dictionaries are from before it was kept, and the driver is asked to count them.
 -- KEYS: team, glossaries, pairs. ARGV: the head (clock, deadline, offer), then what each says.
 

@@ -40,8 +40,6 @@ local function revoke_key()
   end
   local active, last_use, number, characters, requests = parse(KEY, record)
   if active == 1 then
-    -- Deletes first, which a full server allows: a leaked key must be revocable on a full server too.
-    call('HDEL', x.team, x.field)
     call('HSET', x.team, x.field, pack(KEY, 0, last_use, number, characters, requests))
   end
   local answer = describe_key(x, now)

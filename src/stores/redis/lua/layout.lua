@@ -10,6 +10,7 @@ local BOOKS = '>ddddd'
 local KEY = '>Bdddd'
 -- An open reservation: characters, micro, number of its period, end of its lease; its key follows.
 local OPEN = '>Bdddd'
+local OPEN_KEY = 34
 -- A resolved id: its state, and until when it is remembered.
 local DONE = '>BI6'
 local IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED = 0, 1, 2, 3
@@ -46,7 +47,3 @@ local HELD = '([^ :]+):?([^ ]*)'
 local function beside(team_key, name)
   return sub(team_key, 1, -5) .. name
 end
-
--- Whether looking at places is worth while. Uses the variables of the place where it is put in: `oldest`, the time of the first
--- place not looked at, `unlooked`, how many there are, and `newest`, the time of the last.
-local IS_WORTH_LOOKING = now - LOOK_MS > oldest and (now - LOOK_MS - oldest) * unlooked >= LOOK_MIN * (newest - oldest + 1)

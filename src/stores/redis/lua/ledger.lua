@@ -3,47 +3,42 @@
 -- KEYS: each team's `:team`; its other keys are in the same slot, and each of them is read, or is the first to be written, before
 -- anything has changed. ARGV: the call. Returns the time (`>d`), then each operation's answer, in order.
 
-local general, after_failure
-
-local function make_seldom()
-  if not general then
-    general, after_failure = make_general()
+local function run_team(key, first, last, offer)
+  local opened, undone = open_account(key, first, last, offer)
+  for i = first, last do
+    local admits = op_what[i] >= ADMISSION
+    if opened then
+      answers[i] = admits and admit(i) or not admits and resolve(i)
+    elseif undone then
+      answers[i] = 'P' .. pack('>dBc0', undone.anchor, #undone.length, undone.length)
+    else
+      answers[i] = admits and KEY_UNKNOWN or ABSENT
+    end
+  end
+  if opened then
+    write_account()
   end
 end
 
-local function by_best_way(team_key, first, last, now, offer)
-  local done = false
-  if FAST and not (TOSS and TOSS()) then
-    done = fast(team_key, first, last, now)
-  end
-  if not done then
-    make_seldom()
-    general(team_key, first, last, now, offer)
-  end
+local function failed(reason)
+  local message = type(reason) == 'table' and reason.err or tostring(reason)
+  return 'F' .. pack('>Bc0', min(255, #message), sub(message, 1, 255))
 end
 
 local function ledger()
   local clock, deadline, firsts, offers = read_call(ARGV[1] or error('argument 1 is missing'))
-  local now = clock < 0 and server_ms() or clock
+  begin(clock < 0 and server_ms() or clock)
   if now > deadline then
-    return pack('>d', now) .. string.rep(LATE, firsts[#firsts] - 1)
+    return pack('>d', now) .. string.rep(LATE, op_count)
   end
-  local failures
   for k = 1, #KEYS do
     -- A team's part that fails has changed nothing, and does not affect other teams.
-    local done, reason = pcall(by_best_way, KEYS[k], firsts[k], firsts[k + 1] - 1, now, offers[k])
+    local done, reason = pcall(run_team, KEYS[k], firsts[k], firsts[k + 1] - 1, offers[k])
     if not done then
-      failures = failures or {}
-      insert(failures, { k = k, reason = reason })
+      for i = firsts[k], firsts[k + 1] - 1 do
+        answers[i] = failed(reason)
+      end
     end
   end
-  if failures then
-    make_seldom()
-    -- After all admissions: a full server refuses only a script's first write, so after these writes it would let admissions through.
-    for _, failure in ipairs(failures) do
-      local k = failure.k
-      after_failure(failure.reason, KEYS[k], firsts[k], firsts[k + 1] - 1, now, offers[k])
-    end
-  end
-  return pack('>d', now) .. table.concat(answers)
+  return pack('>d', now) .. table.concat(answers, '', 1, op_count)
 end

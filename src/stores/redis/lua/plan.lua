@@ -1,4 +1,4 @@
--- A team's plan, and what its numbers refuse: judged here for both ways of the ledger, and nowhere else.
+-- A team's plan, and what its numbers refuse: judged here and nowhere else.
 -- A plan is an array of the billing and the numbers, by the constants that the loader puts in front: plan[CHARACTER_LIMIT].
 
 -- A plan that was written before a number was added has 0 for it.
@@ -9,14 +9,17 @@ local function read_plan(packed)
   return { parse(PLAN, packed) }
 end
 
--- The rules, as text that is put in where their names stand. They use the variables of that place: `plan`, the request's
--- `characters`, and the team's `used` and `held` characters, `balance` and `held_micro`.
-local IS_CREDIT = plan[BILLING] == 1
-
 -- Judged before the glossary.
-local IS_TOO_LONG = characters > plan[MAX_CHARACTERS_PER_REQUEST]
+local function is_too_long(plan, characters)
+  return characters > plan[MAX_CHARACTERS_PER_REQUEST]
+end
 
--- Judged after the glossary. `micro` is what the reservation would hold of the credit, in millionths of a minor unit.
-local MICRO = IS_CREDIT and characters * plan[MINOR_PER_MILLION] or 0
-local EXCEEDS_CREDIT = IS_CREDIT and micro > balance - held_micro
-local EXCEEDS_QUOTA = not IS_CREDIT and used + held + characters > plan[CHARACTER_LIMIT] + plan[OVERAGE_CHARACTERS]
+-- Judged after the glossary, by what is left of the balance, or used of the period, with what is held. Returns what the characters
+-- cost in millionths of a minor unit, and what refuses them.
+local function price(plan, characters, left, taken)
+  if plan[BILLING] == 1 then
+    local micro = characters * plan[MINOR_PER_MILLION]
+    return micro, micro > left and 'credit'
+  end
+  return 0, taken + characters > plan[CHARACTER_LIMIT] + plan[OVERAGE_CHARACTERS] and 'quota'
+end

@@ -1,9 +1,10 @@
--- What every script starts with: short names, and the time.
+-- What every function starts with: short names, and the time.
 -- The loader puts constants in front: RATE_WINDOW_MS, REMEMBER_MS, and those of src/stores/redis/team-layout.ts.
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
 local insert, sub, byte = table.insert, string.sub, string.byte
 local pack, parse = struct.pack, struct.unpack
+local NONE = {}
 
 local function server_ms()
   local time = call('TIME')

@@ -1,5 +1,5 @@
 -- A team's record: its plan, its keys' states, and its period.
--- Lua has no calendar: a script that finds the period ended asks the driver for the bounds of the next one.
+-- Lua has no calendar: a function that finds the period ended asks the driver for the bounds of the next one.
 
 -- Counts by number, not by start: a period of another length may start where the one before it did.
 local function use_key(team_key, number)
@@ -11,11 +11,7 @@ local function read_key_record(packed, number)
   if of ~= number then
     characters, requests = 0, 0
   end
-  return { active = active, last_use = last_use, characters = characters, requests = requests }
-end
-
-local function key_record(key, number)
-  return pack(KEY, key.active, key.last_use, number, key.characters, key.requests)
+  return { active = active, last_use = last_use, characters = characters, requests = requests, changed = false }
 end
 
 -- How long the counts of a period are kept after it was left.
@@ -69,7 +65,7 @@ end
 -- Leaves the team's period for the offered one. What it came to is kept with its bounds and the plan that held in it, if anything
 -- was charged or may still be.
 local function begin_period(team, offer)
-  -- Read although it should not exist yet: if it has a wrong type the script fails here, before anything is written.
+  -- Read although it should not exist yet: if it has a wrong type the function fails here, before anything is written.
   call('HLEN', use_key(team.key, team.number))
   local counts, head = counts_of_period(team), call('HGET', beside(team.key, 'ids'), 'h')
   if counts.characters > 0 or (head and parse(HEAD_HELD, head) > 0) then
@@ -87,7 +83,7 @@ local function follow_period(team, offer, now)
   if now < team.ends then
     return true
   end
-  if not fits(offer, team.anchor, team.length, now) then
+  if not offer or not fits(offer, team.anchor, team.length, now) then
     return false
   end
   begin_period(team, offer)
@@ -98,9 +94,9 @@ local function books_of(team)
   return pack(BOOKS, team.number, team.starts, team.ends, team.used, team.balance)
 end
 
-local function write_use(team)
-  for number, counts in pairs(team.use) do
-    local fields, key = {}, use_key(team.key, number)
+local function write_use(team_key, use)
+  for number, counts in pairs(use) do
+    local fields, key = {}, use_key(team_key, number)
     for name, count in pairs(counts) do
       insert(fields, name)
       insert(fields, type(count) == 'number' and digits(count) or count)

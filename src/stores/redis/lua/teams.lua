@@ -30,7 +30,7 @@ local function create_team()
   if call('HEXISTS', team_key, 'b') == 1 then
     return described(now, team_key)
   end
-  -- The offered period begins at the time of the script's first answer, which becomes the team's creation.
+  -- The offered period begins at the time of the function's first answer, which becomes the team's creation.
   if not offer.ends or offer.length ~= named.period or now >= offer.ends then
     return ask_for_bounds(now, now, named.period)
   end
@@ -61,7 +61,7 @@ local function update_team()
     return { now, 'balance' }
   end
   if named.period and named.period ~= team.length then
-    -- Begins a period at the time of the script's first answer, from which the next ones are counted.
+    -- Begins a period at the time of the function's first answer, from which the next ones are counted.
     if not offer.ends or offer.length ~= named.period or offer.starts ~= offer.anchor or now >= offer.ends then
       return ask_for_bounds(now, now, named.period)
     end
@@ -72,7 +72,7 @@ local function update_team()
     return ask_for_bounds(now, team.anchor, team.length)
   end
   call('HSET', team_key, 'b', books_of(team), unpack(fields))
-  write_use(team)
+  write_use(team.key, team.use)
   if once ~= '' then
     call('SET', beside(team_key, 'once:' .. once), request, 'PX', remembered)
   end
@@ -96,7 +96,7 @@ local function usage()
   local records = call('HGETALL', keys_key)
   if team.changed then
     call('HSET', team_key, 'b', books_of(team))
-    write_use(team)
+    write_use(team.key, team.use)
   end
   return { now, 'usage', call('HGETALL', team_key), records }
 end

@@ -67,10 +67,10 @@ export async function snapshot(client: Redis): Promise<Record<string, string>> {
   return Object.fromEntries(names.map((name, i) => [name, dumps[i]?.toString('base64') ?? '']));
 }
 
-/** How often scripts have been run since the statistics were last reset. */
-export async function scriptRuns(client: Redis): Promise<number> {
+/** How often functions have been called since the statistics were last reset. */
+export async function functionCalls(client: Redis): Promise<number> {
   const statistics = await client.info('commandstats');
-  const calls = [...statistics.matchAll(/^cmdstat_(?:eval|evalsha):calls=(\d+)/gm)];
+  const calls = [...statistics.matchAll(/^cmdstat_fcall:calls=(\d+)/gm)];
   return calls.reduce((sum, match) => sum + Number(match[1]), 0);
 }
 

@@ -5,11 +5,11 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { scriptText } from '../../../../src/stores/redis/scripts.ts';
+import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import { entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
-import { QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
+import { QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
 const LIMITS = { ...QUOTA, maxGlossaries: 10 };
 const { clusterOfOne } = redisOfFile();
@@ -30,9 +30,9 @@ function glossary(glossaryId: string): NewGlossary {
 test('to create and to remove is one script call each', async () => {
   await client.config('RESETSTAT');
   answered(await store.glossaries.create(glossary('G1')));
-  expect(await scriptRuns(client)).toBe(1);
+  expect(await functionCalls(client)).toBe(1);
   answered(await store.glossaries.remove(TEAM, 'G1'));
-  expect(await scriptRuns(client)).toBe(2);
+  expect(await functionCalls(client)).toBe(2);
 });
 
 test('a creation that is delivered again is the same glossary, and takes no second place', async () => {
@@ -145,8 +145,8 @@ describe('a large dictionary', () => {
     await client.set(entriesKey(TEAM, 'G1'), '{"a":"b"');
     const words = ['G1', 'EN|DE', '{}', '', '1', 'G1', '2', '', '9'];
     const reply = await client.call(
-      'EVAL',
-      scriptText('create_glossary'),
+      'FCALL',
+      `${functionLibrary().name}_create_glossary`,
       3,
       team,
       glossaries,

@@ -77,8 +77,8 @@ describe('the keys in Redis', () => {
     expect((await client.keys('*')).toSorted()).toEqual(before.toSorted());
   });
 
-  test.each(['fast', 'general', 'tossed'] as const)('renew their time to live while the team is busy, the %s way', async (ledgerWay) => {
-    const busy = await redis.open({ clock, ledgerWay });
+  test('renew their time to live while the team is busy', async () => {
+    const busy = await redis.open({ clock });
     await furnish(busy);
     for (let i = 0; i < 20; i++) {
       clock.move(30_000);
@@ -93,29 +93,26 @@ describe('the keys in Redis', () => {
     }
   });
 
-  test.each(['fast', 'general', 'tossed'] as const)(
-    'hold no more ids than a bound, however many have come, the %s way',
-    async (ledgerWay) => {
-      const perSecond = 20;
-      const busy = await redis.open({ clock, ledgerWay });
-      await furnish(busy, { ...QUOTA, requestsPerSecond: perSecond, characterLimit: 1e9 });
-      for (let second = 0; second < 60; second++) {
-        const ids = Array.from({ length: perSecond }, (_, i) => `${second}-${i}`);
-        const answers = await Promise.all(ids.map(async (id) => busy.ledger.admit(asking(id))));
-        expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['admitted']));
-        await Promise.all(ids.map(async (id) => busy.ledger.resolve(TEAM, id, second % 7 === 0 ? 'release' : 'commit')));
-        clock.move(1000);
-      }
-      // 15 seconds of them, and what is not worth a look yet.
-      const most = 15 * perSecond + 2 * 128;
-      expect(await client.hlen(keys.ids)).toBeLessThan(most);
-      expect(await client.llen(keys.places)).toBeLessThan(most);
-      expect(await client.zcard(keys.late)).toBe(0);
-    },
-  );
+  test('hold no more ids than a bound, however many have come', async () => {
+    const perSecond = 20;
+    const busy = await redis.open({ clock });
+    await furnish(busy, { ...QUOTA, requestsPerSecond: perSecond, characterLimit: 1e9 });
+    for (let second = 0; second < 60; second++) {
+      const ids = Array.from({ length: perSecond }, (_, i) => `${second}-${i}`);
+      const answers = await Promise.all(ids.map(async (id) => busy.ledger.admit(asking(id))));
+      expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['admitted']));
+      await Promise.all(ids.map(async (id) => busy.ledger.resolve(TEAM, id, second % 7 === 0 ? 'release' : 'commit')));
+      clock.move(1000);
+    }
+    // 15 seconds of them, and what is not worth a look yet.
+    const most = 15 * perSecond + 2 * 128;
+    expect(await client.hlen(keys.ids)).toBeLessThan(most);
+    expect(await client.llen(keys.places)).toBeLessThan(most);
+    expect(await client.zcard(keys.late)).toBe(0);
+  });
 
-  test.each(['fast', 'general', 'tossed'] as const)('keep what is open while all around it is forgotten, the %s way', async (ledgerWay) => {
-    const busy = await redis.open({ clock, ledgerWay });
+  test('keep what is open while all around it is forgotten', async () => {
+    const busy = await redis.open({ clock });
     await furnish(busy, { ...QUOTA, requestsPerSecond: 5, characterLimit: 1e9 });
     await busy.ledger.admit(asking('slow', { leaseMs: 600_000 }));
     for (let i = 0; i < 200; i++) {
@@ -126,20 +123,26 @@ describe('the keys in Redis', () => {
     expect(await busy.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
   });
 
-  test.each(['fast', 'general', 'tossed'] as const)(
-    'keep the places that a clock that steps back may count again, the %s way',
-    async (ledgerWay) => {
-      const limit = 40;
-      const busy = await redis.open({ clock, ledgerWay });
-      await furnish(busy, { ...QUOTA, requestsPerSecond: limit, characterLimit: 1e9 });
-      const admit = (name: string) => busy.ledger.admit(asking(name, { reserve: false }));
-      for (let i = 0; i < limit; i++) await admit(`old${i}`);
-      clock.move(20_000);
-      // Looks at the ids of the old places, which it forgets.
-      expect(await admit('new')).toMatchObject({ kind: 'admitted' });
-      expect(await client.llen(keys.places)).toBe(limit);
-    },
-  );
+  test('keep the places that a clock that steps back may count again', async () => {
+    const limit = 40;
+    const busy = await redis.open({ clock });
+    await furnish(busy, { ...QUOTA, requestsPerSecond: limit, characterLimit: 1e9 });
+    const admit = (name: string) => busy.ledger.admit(asking(name, { reserve: false }));
+    for (let i = 0; i < limit; i++) await admit(`old${i}`);
+    clock.move(20_000);
+    // Looks at the ids of the old places, which it forgets.
+    expect(await admit('new')).toMatchObject({ kind: 'admitted' });
+    expect(await client.llen(keys.places)).toBe(limit);
+  });
+
+  test('remember an id that is admitted again by the call that forgets it', async () => {
+    await furnish(store);
+    for (let i = 0; i < 50; i++) await store.ledger.admit(asking(`r${i}`, { reserve: false }));
+    clock.move(20_000);
+    expect(await store.ledger.admit(asking('r0', { reserve: false }))).toMatchObject({ kind: 'admitted' });
+    expect(await client.hlen(keys.ids)).toBeLessThan(10);
+    expect(await store.ledger.admit(asking('r0', { reserve: false }))).toEqual({ kind: 'repeated' });
+  });
 
   test('forget ids that nobody asked about again, once they are in the way', async () => {
     await furnish(store);

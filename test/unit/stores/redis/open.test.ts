@@ -71,9 +71,9 @@ describe.concurrent('a server', () => {
     expect(log.lines).toEqual([expect.stringContaining('forbids CONFIG')]);
   });
 
-  test('older than 6.2 is refused', async () => {
+  test('older than 7.0 is refused', async () => {
     // No such server is to be had here: this one answers only what is asked at the start.
-    const info = '# Server\r\nredis_version:6.0.16\r\nloading:0\r\n';
+    const info = '# Server\r\nredis_version:6.2.14\r\nloading:0\r\n';
     const old = createServer((socket) => {
       socket.on('error', () => {});
       socket.on('data', (chunk) => {
@@ -83,7 +83,7 @@ describe.concurrent('a server', () => {
       });
     }).listen(0, '127.0.0.1');
     await once(old, 'listening');
-    expect(await refusal(`redis://127.0.0.1:${(old.address() as AddressInfo).port}`)).toContain('is Redis 6.0: use 6.2 or newer');
+    expect(await refusal(`redis://127.0.0.1:${(old.address() as AddressInfo).port}`)).toContain('is Redis 6.2: use 7.0 or newer');
     old.close();
   });
 });

@@ -7,7 +7,7 @@ import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
-import { CREDIT, QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
+import { CREDIT, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
 const OTHER = '01JTEAM0000000000000000001';
 const OTHER_KEY = '01JKEY00000000000000000001';
@@ -51,7 +51,7 @@ describe('a turn of operations', () => {
       'released',
       'absent',
     ]);
-    expect(await scriptRuns(client)).toBe(1);
+    expect(await functionCalls(client)).toBe(1);
     expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 1, heldCharacters: 10, openReservations: 1 });
     expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 0, heldMicro: 0 });
   });
@@ -93,7 +93,7 @@ describe('a turn of operations', () => {
       Array.from({ length: 300 }, async (_, i) => store.ledger.admit(i % 2 === 0 ? asking(`r${i}`, { characters: 1 }) : ofOther(`r${i}`))),
     );
     expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['admitted']));
-    expect(await scriptRuns(client)).toBe(4);
+    expect(await functionCalls(client)).toBe(4);
     expect(await store.teams.standing(TEAM)).toMatchObject({ openReservations: 151 });
     expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 150 });
   });
@@ -141,7 +141,7 @@ describe('a turn of operations', () => {
     const { ledger } = through;
     const answers = await Promise.all([ledger.admit(asking('r1')), ledger.admit(ofOther('r2')), ledger.resolve(TEAM, 'warm', 'commit')]);
     expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'committed']);
-    expect(await scriptRuns(cluster.client)).toBe(2);
+    expect(await functionCalls(cluster.client)).toBe(2);
   });
 
   test('asked for when the store is closed is sent before it closes', async () => {

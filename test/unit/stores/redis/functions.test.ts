@@ -1,4 +1,4 @@
-// The scripts themselves, called with less than they need, too late, and with time made known only by their replies.
+// The functions themselves, called with less than they need, too late, and with time made known only by their replies.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -6,19 +6,19 @@ import type { Store } from '../../../../src/ports/store.ts';
 import { packPlan } from '../../../../src/stores/redis/team-layout.ts';
 import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { scriptText } from '../../../../src/stores/redis/scripts.ts';
-import type { ScriptName } from '../../../../src/stores/redis/scripts.ts';
+import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
+import type { FunctionName } from '../../../../src/stores/redis/functions.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
-import { KEY, QUOTA, TEAM, asking, furnish, scriptRuns, snapshot } from './fixture.ts';
+import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
 const { team, glossaries, pairs, keys } = teamKeys(TEAM);
 const NEVER_MS = 9_999_999_999_999;
 const PAST_MS = 1;
 
 interface Call {
-  readonly name: ScriptName;
+  readonly name: FunctionName;
   readonly what: string;
   readonly keys: readonly string[];
   readonly args: (deadlineMs: number) => readonly (string | Buffer)[];
@@ -27,11 +27,11 @@ interface Call {
 }
 
 /** Bounds that only `create_team` takes: the other calls find their period running. */
-function single(name: ScriptName, scriptKeys: readonly string[], args: readonly (string | Buffer)[]): Call {
+function single(name: FunctionName, functionKeys: readonly string[], args: readonly (string | Buffer)[]): Call {
   return {
     name,
     what: String(args[0]),
-    keys: scriptKeys,
+    keys: functionKeys,
     args: (deadlineMs) => ['', String(deadlineMs), '1', String(NEVER_MS), 'P1M', '1', ...args],
   };
 }
@@ -80,11 +80,11 @@ beforeEach(async () => {
   );
 });
 
-function run({ name, keys: scriptKeys }: Call, args: readonly (string | Buffer)[], given = scriptKeys): Promise<unknown> {
-  return client.callBuffer('EVAL', scriptText(name), given.length, ...given, ...args);
+function run({ name, keys: functionKeys }: Call, args: readonly (string | Buffer)[], given = functionKeys): Promise<unknown> {
+  return client.callBuffer('FCALL', `${functionLibrary().name}_${name}`, given.length, ...given, ...args);
 }
 
-describe.each(CALLS)('the script $name with $what', (call) => {
+describe.each(CALLS)('the function $name with $what', (call) => {
   test('with an argument or key missing fails and changes nothing', async () => {
     const before = await snapshot(client);
     const full = call.args(NEVER_MS);
@@ -119,9 +119,9 @@ describe("the store's time", () => {
     const fresh = await redis.open();
     await client.config('RESETSTAT');
     expect(await fresh.ledger.admit(asking('r2'))).toMatchObject({ kind: 'admitted' });
-    expect(await scriptRuns(client)).toBe(2);
+    expect(await functionCalls(client)).toBe(2);
     expect(await fresh.ledger.admit(asking('r3'))).toMatchObject({ kind: 'admitted' });
-    expect(await scriptRuns(client)).toBe(3);
+    expect(await functionCalls(client)).toBe(3);
   });
 
   test('is never estimated later than it is, and follows a clock that is set', () => {

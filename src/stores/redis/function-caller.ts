@@ -1,14 +1,14 @@
-// Runs a single operation's script, and answers its questions about periods.
+// Runs a single operation's function, and answers its questions about periods.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { boundsFor } from './period-offer.ts';
 import type { Offer } from './period-offer.ts';
 import { Rounds } from './rounds.ts';
-import type { ScriptName } from './scripts.ts';
+import type { FunctionName } from './functions.ts';
 import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
 
-export interface ScriptCall {
-  readonly script: Exclude<ScriptName, 'ledger'>;
+export interface FunctionCall {
+  readonly name: Exclude<FunctionName, 'ledger'>;
   readonly teamId: string;
   readonly keys: readonly string[];
   /** The arguments after clock, deadline and offer. */
@@ -16,17 +16,17 @@ export interface ScriptCall {
 }
 
 /** `values` are what follows the store's time and the answer's word: texts are buffers, and may be null. */
-export type ScriptReply = { readonly kind: 'reply'; readonly word: string; readonly values: readonly unknown[] } | StoreUnavailable;
+export type FunctionReply = { readonly kind: 'reply'; readonly word: string; readonly values: readonly unknown[] } | StoreUnavailable;
 
-export class ScriptCaller {
+export class FunctionCaller {
   readonly #options: StoreRoundOptions;
 
   constructor(options: StoreRoundOptions) {
     this.#options = options;
   }
 
-  /** Sends the script again only if it did nothing. */
-  async call(call: ScriptCall): Promise<ScriptReply> {
+  /** Sends the function again only if it did nothing. */
+  async call(call: FunctionCall): Promise<FunctionReply> {
     const rounds = new Rounds(performance.now() + this.#options.timeoutMs);
     let offer: Offer | undefined;
     for (;;) {
@@ -41,9 +41,9 @@ export class ScriptCaller {
     }
   }
 
-  #once({ script, teamId, keys, args }: ScriptCall, offer: Offer | undefined, { untilMs, first }: Rounds) {
+  #once({ name, teamId, keys, args }: FunctionCall, offer: Offer | undefined, { untilMs, first }: Rounds) {
     return runRound(this.#options, {
-      script,
+      name,
       teamId,
       untilMs,
       first,
@@ -53,7 +53,7 @@ export class ScriptCaller {
   }
 }
 
-/** As the scripts read them; all empty when none were asked for. */
+/** As the functions read them; all empty when none were asked for. */
 function offerWords(offer: Offer | undefined): readonly string[] {
   if (offer === undefined) return ['', '', '', ''];
   return [String(offer.startMs), String(offer.endMs), offer.length, String(offer.anchorMs)];

@@ -1,0 +1,148 @@
+// The Lua operations, as a library of Redis functions: put together from their files, loaded where it is missing, called by name.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Cluster } from 'ioredis';
+import { causeOf } from './failure-cause.ts';
+import { CONSTANTS } from './team-layout.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+const SHARED = ['shared', 'arguments', 'layout'] as const;
+const TEAM = [...SHARED, 'plan', 'team'] as const;
+const ACCOUNT = [...TEAM, 'call', 'state', 'window', 'expiry', 'account'] as const;
+
+interface FunctionGroup {
+  /** In order: a file uses what stands in those before it. */
+  readonly files: readonly string[];
+  /** By name: the Lua function that does it, and whether a full server runs it, too. */
+  readonly functions: Readonly<Record<string, { readonly lua: string; readonly onFull?: true }>>;
+}
+
+/** A function in Lua may have at most 200 local variables, so each group of operations is a function of its own. */
+const GROUPS = {
+  ledger: {
+    files: [...ACCOUNT, 'admit', 'resolve', 'ledger', 'standing'],
+    functions: { ledger: { lua: 'ledger' }, settle: { lua: 'ledger', onFull: true }, standing: { lua: 'standing' } },
+  },
+  teams: {
+    files: [...TEAM, 'teams', 'keys', 'glossaries'],
+    functions: {
+      create_team: { lua: 'create_team' },
+      update_team: { lua: 'update_team' },
+      usage: { lua: 'usage' },
+      create_key: { lua: 'create_key' },
+      revoke_key: { lua: 'revoke_key', onFull: true },
+      create_glossary: { lua: 'create_glossary' },
+      change_glossary: { lua: 'change_glossary' },
+      remove_glossary: { lua: 'remove_glossary', onFull: true },
+      count_glossaries: { lua: 'count_glossaries' },
+    },
+  },
+  search: {
+    files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams'],
+    functions: { index_team: { lua: 'index_team' }, find_teams: { lua: 'find_teams' } },
+  },
+} as const satisfies Record<string, FunctionGroup>;
+
+type Groups = typeof GROUPS;
+export type FunctionName = { [Group in keyof Groups]: keyof Groups[Group]['functions'] }[keyof Groups];
+
+export interface FunctionArguments {
+  readonly keys: readonly string[];
+  readonly args: readonly (string | Buffer)[];
+}
+
+/** Texts in the reply are buffers. */
+export type RunFunction = (name: FunctionName, call: FunctionArguments) => Promise<unknown>;
+
+/** A library's name has a digest of its text: gateways of several versions have theirs side by side. */
+export interface FunctionLibrary {
+  readonly name: string;
+  readonly text: string;
+}
+
+export function functionLibrary(): FunctionLibrary {
+  const groups = Object.values<FunctionGroup>(GROUPS).map((group) => ({ ...group, text: textOf(group) }));
+  const name = `lingate_${createHash('sha256').update(JSON.stringify(groups)).digest('hex').slice(0, 12)}`;
+  const parts = groups.map(({ text, functions }) => ['do', text, ...registrations(name, functions), 'end'].join('\n'));
+  return { name, text: [`#!lua name=${name}`, 'local KEYS, ARGV', ...parts].join('\n') };
+}
+
+/** Redis lends `redis.call` and most of Lua only to calls, not while a library loads: the first call makes the functions. */
+function textOf({ files, functions }: FunctionGroup): string {
+  const lua = files.map((file) => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8'));
+  const made = new Set(Object.values(functions).map((described) => described.lua));
+  const returned = [...made].map((one) => `${one} = ${one}`).join(', ');
+  return ['local made', 'local function make()', CONSTANTS, ...lua, `return { ${returned} }`, 'end'].join('\n');
+}
+
+function registrations(library: string, functions: FunctionGroup['functions']): string[] {
+  return Object.entries(functions).map(([name, { lua, onFull }]) =>
+    [
+      `redis.register_function{ function_name = '${library}_${name}', flags = { ${onFull ? "'allow-oom'" : ''} }, callback = function(keys, args)`,
+      '  KEYS, ARGV, made = keys, args, made or make()',
+      `  return made.${lua}()`,
+      'end }',
+    ].join('\n'),
+  );
+}
+
+const LIBRARY = functionLibrary();
+/** Of other versions; more than a rolling upgrade needs. Gateways whose library was deleted load it again. */
+const OTHERS_MAX = 8;
+const MISSING = /Function not found/;
+const EXISTS = /already exists/;
+
+/** The functions on the servers of one connection. */
+export class RedisFunctions {
+  readonly #connection: RedisConnection;
+  #loading: Promise<void> | undefined = undefined;
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection;
+  }
+
+  /**
+   * Calls a function, and loads the library where the server does not have it: one that was emptied, or a replica that has
+   * become master before it got the library. A function that is missing has done nothing.
+   */
+  readonly run: RunFunction = (name, { keys, args }) => {
+    const call = () => this.#connection.callBuffer('FCALL', `${LIBRARY.name}_${name}`, keys.length, ...keys, ...args);
+    return call().catch(async (error: unknown) => {
+      if (!(error instanceof Error && MISSING.test(error.message))) throw error;
+      await this.load();
+      return call();
+    });
+  };
+
+  /** Loads the library on every master. Rejects with Redis's error where one refuses it. */
+  load(): Promise<void> {
+    const masters = this.#connection instanceof Cluster ? this.#connection.nodes('master') : [this.#connection];
+    this.#loading ??= Promise.all(masters.map(loadOn))
+      .then(() => undefined)
+      .finally(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+}
+
+async function loadOn(master: Exclude<RedisConnection, Cluster>): Promise<void> {
+  try {
+    await master.call('FUNCTION', 'LOAD', LIBRARY.text);
+  } catch (error) {
+    if (error instanceof Error && EXISTS.test(error.message)) return;
+    throw error;
+  }
+  await dropOthers(master).catch(() => undefined);
+}
+
+/** Libraries are never used up: each version that has run here left one. Not allowed to everybody, and not needed. */
+async function dropOthers(master: Exclude<RedisConnection, Cluster>): Promise<void> {
+  const listed = (await master.call('FUNCTION', 'LIST', 'LIBRARYNAME', 'lingate_*')) as readonly (readonly unknown[])[];
+  const others = listed.map((fields) => String(fields[fields.indexOf('library_name') + 1])).filter((name) => name !== LIBRARY.name);
+  if (others.length <= OTHERS_MAX) return;
+  for (const name of others) await master.call('FUNCTION', 'DELETE', name);
+}
+
+/** Whether a server that does not take the library now may do so later: it is full, a replica, or has lost its replicas. */
+export function mayLoadLater(error: unknown): boolean {
+  return ['oom', 'readonly', 'noreplicas', 'misconf', 'clusterdown', 'masterdown', 'loading', 'busy'].includes(causeOf(error));
+}

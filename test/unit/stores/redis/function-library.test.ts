@@ -1,0 +1,114 @@
+// The library of functions on a server: loaded, lost and loaded again, beside other versions' and other tenants'.
+import type { Redis } from 'ioredis';
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { startRedisCluster } from '../../../support/redis-cluster.ts';
+import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
+import { TEAM, asking, functionCalls, furnish, refusal, walk } from './fixture.ts';
+
+const { redisServer, plainClient } = redisOfFile();
+const redis = emptyRedis();
+let client: Redis;
+let store: Store;
+
+beforeEach(async () => {
+  ({ client } = redis);
+  store = await redis.open();
+  await furnish(store);
+});
+
+afterEach(async () => {
+  await client.call('FUNCTION', 'FLUSH');
+});
+
+const strange = (name: string) => `#!lua name=${name}\nredis.register_function('${name}_f', function() return 1 end)`;
+
+/** What the manual gives a user of its own. */
+function allowedByTheManual(): string[] {
+  const manual = readFileSync(new URL('../../../../config/README.md', import.meta.url), 'utf8');
+  const rules = /`ACL SETUSER lingate ([^`]+)`/.exec(manual)![1]!;
+  return rules.replace('PASSWORD', 'pw').split(' ');
+}
+
+async function libraries(of = client): Promise<string[]> {
+  const listed = (await of.call('FUNCTION', 'LIST')) as readonly (readonly unknown[])[];
+  return listed.map((fields) => String(fields[fields.indexOf('library_name') + 1])).toSorted();
+}
+
+describe('the library of functions', () => {
+  test('is loaded when a store is opened, once, under a name that tells its text', async () => {
+    expect(await libraries()).toEqual([functionLibrary().name]);
+    await redis.open();
+    expect(await libraries()).toEqual([functionLibrary().name]);
+    expect(functionLibrary().name).toMatch(/^lingate_[0-9a-f]{12}$/);
+  });
+
+  test('that a server has lost is loaded again by the next call, which runs once', async () => {
+    expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
+    await client.call('FUNCTION', 'FLUSH');
+    await client.config('RESETSTAT');
+    const answers = await Promise.all([store.ledger.admit(asking('r2')), store.ledger.resolve(TEAM, 'r1', 'commit')]);
+    expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'committed']);
+    // One call that found nothing, and one that worked.
+    expect(await functionCalls(client)).toBe(2);
+    expect(await client.llen(teamKeys(TEAM).places)).toBe(2);
+    expect(await libraries()).toEqual([functionLibrary().name]);
+  });
+
+  test('does not touch what others have loaded', async () => {
+    await client.call('FUNCTION', 'FLUSH');
+    await client.call('FUNCTION', 'LOAD', strange('tenant'));
+    expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
+    expect(await libraries()).toEqual([functionLibrary().name, 'tenant']);
+    expect(await client.call('FCALL', 'tenant_f', '0')).toBe(1);
+  });
+
+  test('stands beside those of other versions; where there are too many of them, they make room', async () => {
+    const others = (count: number) => Array.from({ length: count }, (_, i) => `lingate_${String(i).padStart(12, '0')}`);
+    for (const [name] of others(8).map((one) => [one] as const)) await client.call('FUNCTION', 'LOAD', strange(name));
+    await client.call('FUNCTION', 'DELETE', functionLibrary().name);
+    await store.ledger.admit(asking('r1'));
+    expect(await libraries()).toEqual([...others(8), functionLibrary().name].toSorted());
+    await client.call('FUNCTION', 'LOAD', strange('lingate_999999999999'));
+    await client.call('FUNCTION', 'DELETE', functionLibrary().name);
+    expect(await store.ledger.admit(asking('r2'))).toMatchObject({ kind: 'admitted' });
+    expect(await libraries()).toEqual([functionLibrary().name]);
+  });
+
+  test('may be loaded by a user who is allowed that; another user is told what to allow', async () => {
+    const server = await redisServer();
+    const admin = plainClient(server.port);
+    await admin.call('ACL', 'SETUSER', 'gate', ...allowedByTheManual());
+    await walk(server.url.replace('//', '//gate:pw@'));
+    await admin.call('FUNCTION', 'FLUSH');
+    await admin.call('ACL', 'SETUSER', 'less', 'on', '>pw', '~lingate:*', '+@all', '-function');
+    const message = await refusal(server.url.replace('//', '//less:pw@'));
+    expect(message).toContain('does not let its functions be loaded: allow the user +fcall and +function');
+    expect(message).not.toContain('pw@');
+  });
+
+  test('is on every master of a cluster, and again on one that has lost it', async () => {
+    const cluster = await startRedisCluster({ masters: 3, replicasEach: 0 });
+    try {
+      const through = await redis.open({ url: cluster.url });
+      const teams = [
+        '01JTEAM0000000000000000000',
+        '01JTEAM0000000000000000001',
+        '01JTEAM0000000000000000002',
+        '01JTEAM0000000000000000003',
+      ];
+      for (const [i, teamId] of teams.entries()) await furnish(through, undefined, 0, teamId, `01JKEY0000000000000000000${i}`);
+      for (const node of cluster.nodes) expect(await libraries(node.client)).toEqual([functionLibrary().name]);
+      for (const node of cluster.nodes) await node.client.call('FUNCTION', 'FLUSH');
+      const answers = await Promise.all(
+        teams.map((teamId, i) => through.ledger.admit(asking(`r${i}`, { teamId, keyId: `01JKEY0000000000000000000${i}` }))),
+      );
+      expect(answers.map(({ kind }) => kind)).toEqual(teams.map(() => 'admitted'));
+    } finally {
+      await cluster.stop();
+    }
+  });
+});
