@@ -79,6 +79,19 @@ async function scripted(protocol: string, behaviour: Behaviour = 'ok'): Promise<
   return engine;
 }
 
+async function toldByStatus(protocol: string, code: number, advice: RegExp): Promise<void> {
+  const { url } = await scripted(protocol, status(code));
+  const expected = { engine: 'default', url, ok: false, failure: 'status', status: code, echoes_id: true, advice: words(advice) };
+  expect(await failureOf({ protocol, urls: [url] })).toEqual(expected);
+}
+
+test.each([
+  ['a key that may not', 403, /^Check the key in engine\.options/],
+  ['a server that sends us elsewhere', 308, /^Write the address that it redirects to/],
+  ['an overloaded server', 429, /it says that it is overloaded\.$/],
+  ['a server without its engine', 502, /^Look at the proxy in front/],
+])('%s (%i) is told by its status', (_name, code, advice) => toldByStatus('native', code, advice));
+
 describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protocol) => {
   test('translates one sentence, once', async () => {
     const { url, requests } = await scripted(protocol);
@@ -91,24 +104,8 @@ describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protoco
 
   test.each([
     ['a wrong key', 401, /^Check the key in engine\.options/],
-    ['a wrong key', 403, /^Check the key in engine\.options/],
     ['a wrong path', 404, /^Check the path in engine\.urls/],
-    ['a server that sends us elsewhere', 308, /^Write the address that it redirects to/],
-    ['an overloaded server', 429, /it says that it is overloaded\.$/],
-    ['a server without its engine', 502, /^Look at the proxy in front/],
-  ])('%s (%i) is told by its status', async (_name, code, advice) => {
-    const { url } = await scripted(protocol, status(code));
-    const expected = {
-      engine: 'default',
-      url,
-      ok: false,
-      failure: 'status',
-      status: code,
-      echoes_id: true,
-      advice: words(advice),
-    };
-    expect(await failureOf({ protocol, urls: [url] })).toEqual(expected);
-  });
+  ])('%s (%i) is told by its status', (_name, code, advice) => toldByStatus(protocol, code, advice));
 
   test('what is no engine is told: a page, an answer of another protocol', async () => {
     const page = await scripted(protocol, 'not_json');
