@@ -46,7 +46,7 @@ export interface Serving {
   readonly teams: TeamRegistry;
   /** What this process tells the operator of itself. */
   state(): ProcessState;
-  /** The store answers and we are not draining. */
+  /** The port is open, the store answers and we are not draining. */
   ready(): boolean;
   /** Opens the port; to be called once. */
   listen(options: ListenOptions): Promise<Listening>;
@@ -64,7 +64,10 @@ const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
 export async function openServing(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Serving> {
-  return new OpenServing(await openParts(config, output, down, onNewStore));
+  const serving = new OpenServing(await openParts(config, output, down, onNewStore));
+  // Before anybody is told that the gateway is ready: a command that comes then finds its plans in the store.
+  await serving.leavePlans();
+  return serving;
 }
 
 class OpenServing implements Serving {
@@ -101,8 +104,12 @@ class OpenServing implements Serving {
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
   }
 
+  leavePlans(): Promise<void> {
+    return this.#planRecord.leave();
+  }
+
   ready(): boolean {
-    return this.#draining === undefined && this.#opened.probe.serves;
+    return this.#listener !== undefined && this.#draining === undefined && this.#opened.probe.serves;
   }
 
   async listen(options: ListenOptions): Promise<Listening> {
@@ -116,8 +123,6 @@ class OpenServing implements Serving {
     this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
     this.#live.watch(() => gateway.inFlight);
-    // Before anybody is told that the gateway is ready: a command that comes then finds it.
-    await this.#planRecord.leave();
     const listener = await startListener(config, gateway, options);
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };

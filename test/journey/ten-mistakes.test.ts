@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 /** Polls until all the row's words are there, for as long as the table says on a machine of its own. */
-async function saysWhat(mistake: string, output: () => string): Promise<void> {
+async function expectWords(mistake: string, output: () => string): Promise<void> {
   const { words, withinMs } = TABLE.get(mistake)!;
   expect(words.length).toBeGreaterThan(0);
   for (const word of words) await expect.poll(output, { timeout: withinMs * SLOWER }).toContain(word);
@@ -107,7 +107,7 @@ test('the table has ten rows, and each names a section of the manual', () => {
 test('wrong store', async () => {
   const { status: ended, stderr } = await inProcess(['team', 'list', '--store', `sqlite:${folder}/wrong.db`]);
   expect(ended).toBe(1);
-  await saysWhat('wrong store', () => stderr);
+  await expectWords('wrong store', () => stderr);
 });
 
 test('wrong configuration', async () => {
@@ -124,7 +124,7 @@ test('wrong configuration', async () => {
   await gatewayOf([engine.url], { plans: { free: plan } }, place.url);
   const { status: ended, stderr } = await inProcess(['plan', 'apply', 'free', '--store', place.url]);
   expect(ended).toBe(1);
-  await saysWhat('wrong configuration', () => stderr);
+  await expectWords('wrong configuration', () => stderr);
 });
 
 test.each([
@@ -134,13 +134,13 @@ test.each([
   engine.always(status(code));
   const gateway = await gatewayOf([engine.url]);
   await translate(gateway);
-  await saysWhat(mistake, () => gateway.logLines.join(''));
+  await expectWords(mistake, () => gateway.logLines.join(''));
 });
 
 test('wrong port of the engine', async () => {
   const gateway = await gatewayOf([`http://127.0.0.1:${await freePort()}`]);
   await translate(gateway);
-  await saysWhat('wrong port of the engine', () => gateway.logLines.join(''));
+  await expectWords('wrong port of the engine', () => gateway.logLines.join(''));
 });
 
 test('a proxy that speaks HTTP/1.0', async () => {
@@ -151,7 +151,7 @@ test('a proxy that speaks HTTP/1.0', async () => {
   socket.on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   socket.write('GET /health HTTP/1.0\r\nHost: lingate\r\n\r\n');
-  await saysWhat('a proxy that speaks HTTP/1.0', () => said);
+  await expectWords('a proxy that speaks HTTP/1.0', () => said);
 });
 
 // The disk itself is filled in the evidence of faults (test/evidence/faults/store-faults.test.ts), which may mount a small one.
@@ -165,7 +165,7 @@ test('full disk', async () => {
   const store = { ping: async () => ({ kind: 'unavailable', cause: 'full' }) as const };
   const probe = new StoreProbe({ store, shown: 'sqlite:a.db', now: () => performance.now(), log });
   onTestFinished(() => probe.close());
-  await saysWhat('full disk', () => lines.join(''));
+  await expectWords('full disk', () => lines.join(''));
 });
 
 test('full Redis', async () => {
@@ -175,7 +175,7 @@ test('full Redis', async () => {
   const operator = new Redis(redis.url);
   await operator.config('SET', 'maxmemory', '1');
   operator.disconnect();
-  await saysWhat('full Redis', () => gateway.logLines.join(''));
+  await expectWords('full Redis', () => gateway.logLines.join(''));
   const ready = (): Promise<number> =>
     request({ port: gateway.opsPort, path: '/readyz', headers: { host: 'localhost' } }).then(({ status: code }) => code);
   await expect.poll(ready).toBe(503);
@@ -191,11 +191,11 @@ test('hung replica', async () => {
   });
   const gateway = await gatewayOf([hung.url, engine.url], { engine: { timeout_ms: 100 } });
   await translate(gateway, 8);
-  await saysWhat('hung replica', () => gateway.logLines.join(''));
+  await expectWords('hung replica', () => gateway.logLines.join(''));
 });
 
 test('mistyped variable', async () => {
   const { status: ended, stderr } = await inProcess(['config', 'check'], { LINGATE_STROE: 'sqlite:a.db' });
   expect(ended).toBe(0);
-  await saysWhat('mistyped variable', () => stderr);
+  await expectWords('mistyped variable', () => stderr);
 });
