@@ -10,7 +10,8 @@ import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from '.
 export function teamsContract(it: AddCase, subject: Subject): void {
   it('a change under an id is made once, over two instances and at the same moment; another request under that id is refused', async () => {
     const { store, again } = subject;
-    const { teamId, standing } = await teamUnderTest(store, PREPAID, 1000);
+    const team = await teamUnderTest(store, PREPAID, 1000);
+    const { teamId } = team;
     const change = { addMicro: 500, once: { id: 'order4711', request: 'add 500' } };
     const add = (from: typeof store) => from.teams.updateTeam(teamId, change);
     const made = await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 === 0 ? store : again)));
@@ -18,7 +19,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(await add(again)).toMatchObject({ balanceMicro: 1500 });
     const other = { addMicro: 7, once: { id: 'order4711', request: 'add 7' } };
     expect(await store.teams.updateTeam(teamId, other)).toEqual({ kind: 'other_request' });
-    expect(await standing()).toMatchObject({ balanceMicro: 1500 });
+    expect(await team.standing()).toMatchObject({ balanceMicro: 1500 });
     expect(await store.teams.updateTeam(teamId, { addMicro: 1, once: { id: 'order4712', request: 'add 500' } })).toMatchObject({
       balanceMicro: 1501,
     });

@@ -361,7 +361,7 @@ async function translate({ url, team }: Scene): Promise<number> {
 /** What the log says of the store, besides the requests. */
 function storeLines({ lines }: Scene): unknown[] {
   return lines()
-    .filter((line) => line.includes('"store":') || line.includes('the SQLite store'))
+    .filter((line) => /"msg":"(?:the store|a part of the store|the SQLite store) /.test(line))
     .filter((line) => !line.includes('keeps nothing across a restart'))
     .map((line) => JSON.parse(line) as unknown);
 }
