@@ -43,7 +43,8 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   },
   foreign_id: {
     means: 'the answer bears the id of another request',
-    advice: 'Look for a proxy in front of the engine that mixes up answers; engine.keep_alive: false gives each call a connection.',
+    advice:
+      'Set engine.check_ids: false for an engine that has request ids of its own; otherwise look for a proxy in front of it that mixes up answers.',
   },
   unasked: {
     means: 'bytes came that nobody had asked for',

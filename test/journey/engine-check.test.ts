@@ -79,10 +79,11 @@ async function scripted(protocol: string, behaviour: Behaviour = 'ok'): Promise<
   return engine;
 }
 
-async function toldByStatus(protocol: string, code: number, advice: RegExp): Promise<void> {
+/** What is said of an engine that answers with this status, and what should be. */
+async function toldOf(protocol: string, code: number, advice: RegExp): Promise<readonly [told: ReplicaReport, wanted: object]> {
   const { url } = await scripted(protocol, status(code));
-  const expected = { engine: 'default', url, ok: false, failure: 'status', status: code, echoes_id: true, advice: words(advice) };
-  expect(await failureOf({ protocol, urls: [url] })).toEqual(expected);
+  const wanted = { engine: 'default', url, ok: false, failure: 'status', status: code, echoes_id: true, advice: words(advice) };
+  return [await failureOf({ protocol, urls: [url] }), wanted];
 }
 
 test.each([
@@ -90,7 +91,10 @@ test.each([
   ['a server that sends us elsewhere', 308, /^Write the address that it redirects to/],
   ['an overloaded server', 429, /it says that it is overloaded\.$/],
   ['a server without its engine', 502, /^Look at the proxy in front/],
-])('%s (%i) is told by its status', (_name, code, advice) => toldByStatus('native', code, advice));
+])('%s (%i) is told by its status', async (_name, code, advice) => {
+  const [told, wanted] = await toldOf('native', code, advice);
+  expect(told).toEqual(wanted);
+});
 
 describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protocol) => {
   test('translates one sentence, once', async () => {
@@ -105,7 +109,10 @@ describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protoco
   test.each([
     ['a wrong key', 401, /^Check the key in engine\.options/],
     ['a wrong path', 404, /^Check the path in engine\.urls/],
-  ])('%s (%i) is told by its status', (_name, code, advice) => toldByStatus(protocol, code, advice));
+  ])('%s (%i) is told by its status', async (_name, code, advice) => {
+    const [told, wanted] = await toldOf(protocol, code, advice);
+    expect(told).toEqual(wanted);
+  });
 
   test('what is no engine is told: a page, an answer of another protocol', async () => {
     const page = await scripted(protocol, 'not_json');
