@@ -26,7 +26,9 @@ describe('the tarball', () => {
       (path) => !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/[\w.-]+|README\.md|package\.json|src\/lingate\.js)$/.test(path),
     );
     expect(strange).toEqual([]);
-    expect(project.packed).toEqual(expect.arrayContaining(['LICENSE', 'CHANGELOG.md', 'config/THIRD-PARTY.md', 'config/lingate.yaml', 'README.md']));
+    expect(project.packed).toEqual(
+      expect.arrayContaining(['LICENSE', 'CHANGELOG.md', 'config/THIRD-PARTY.md', 'config/lingate.yaml', 'README.md']),
+    );
   });
 
   test('has a declaration for every module', () => {
