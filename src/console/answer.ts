@@ -1,14 +1,16 @@
 // Turns a page's answer into a response: the frame, security fields, and problems as pages or as documents.
 import type { Refusal } from '../core/outcome.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
+import { problems } from '../core/problem.ts';
+import type { Problem } from '../core/problem.ts';
+import { html } from '../docs/html.ts';
 import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
-import { errorPage } from './error-page.ts';
-import { CONSOLE_SECURITY, page } from './layout.ts';
-import { CONSOLE_PREFIX } from './prefix.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer, PageContent } from './console-route.ts';
+import { CONSOLE_SECURITY, page } from './layout.ts';
 import type { Session } from './sessions.ts';
 
-export interface Surroundings {
+interface Surroundings {
   readonly request: OpsRequest;
   readonly requestId: string;
   readonly session: Session | undefined;
@@ -68,4 +70,15 @@ function written(content: PageContent, status: number, { request, session, servi
   const notice = request.method === 'GET' ? session?.take(request.query.get(NOTICE) ?? '') : undefined;
   const body = page(content, { serviceName, formToken: session?.formToken, notice });
   return { status, contentType: HTML, body, security: CONSOLE_SECURITY };
+}
+
+function errorPage({ code, detail }: Problem, requestId: string): PageContent {
+  const { title } = problems[code];
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${detail}</p>
+      <p><a href="${CONSOLE_PREFIX}">To the console</a></p>
+      <p class="soft"><code>${code}</code>, request <code>${requestId}</code></p>`,
+  };
 }

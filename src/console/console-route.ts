@@ -1,15 +1,16 @@
-// What a page of the console is: a row of the table of routes, what its handler is given, and what it may answer.
+// What a page of the console is: a row of the table of routes, what its handler is given, what it may answer, and the audit line of a change.
 import type { AdminOperations } from '../admin/admin-operations.ts';
+import type { AdminRouteId } from '../admin/admin-routes.ts';
 import type { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { AssetName } from './assets.ts';
-import type { Form } from './read-form.ts';
 import type { Section } from './layout.ts';
 import type { Overview } from './overview-figures.ts';
 import type { PlanApplications } from './plan-applications.ts';
+import type { Form } from './form.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
@@ -91,4 +92,19 @@ export function open(method: 'GET' | 'POST', path: string, handle: Handler<Visit
 
 export function pageAnswer(content: PageContent, status = 200): ConsoleAnswer {
   return { kind: 'page', content, status };
+}
+
+export const CONSOLE_PREFIX = '/console';
+
+/** What was changed, without secrets. */
+interface Changed {
+  readonly team_id?: string;
+  readonly key_id?: string;
+  readonly plan?: string;
+  readonly teams?: number;
+  readonly changed?: number;
+}
+
+export function audit({ log }: ConsoleParts, { requestId }: Visit, action: AdminRouteId, changed: Changed): void {
+  log.info('audit', { action, ...changed, request_id: requestId });
 }

@@ -5,17 +5,12 @@ import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
 import { answerOf } from './answer.ts';
-import { cookieOf } from './cookie.ts';
-import { ONCE_FIELD, TOKEN_FIELD } from './form.ts';
-import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, readForm } from './read-form.ts';
-import { isSame, SignInFormTokens } from './form-tokens.ts';
-import { match } from './match.ts';
-import { isFromHere } from './request-origin.ts';
+import { cookieOf, isSame, Sessions, SignInFormTokens } from './sessions.ts';
+import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';
+import { CONSOLE_ROUTES, match } from './console-routes.ts';
 import { PlanApplications } from './plan-applications.ts';
-import { CONSOLE_PREFIX } from './prefix.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console-route.ts';
-import { CONSOLE_ROUTES } from './console-routes.ts';
-import { Sessions } from './sessions.ts';
 import type { Session } from './sessions.ts';
 
 export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications'> {

@@ -1,14 +1,22 @@
-// The one place that writes forms which change something: each carries the anti-forgery token, and a name of its own.
+// Forms that change something: written here alone, each with an anti-forgery token; their fields, how they are read, where they may come from.
 import { randomBytes } from 'node:crypto';
+import type { Refusal } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { CONSOLE_PREFIX } from './prefix.ts';
+import type { KeyMode } from '../domain/api-key.ts';
+import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
+import { MINOR_MAX } from '../domain/money.ts';
+import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+import type { OpsRequest } from '../ops/ops-request.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
+import { minorDigits } from './shown.ts';
 
 export const TOKEN_FIELD = 'csrf_token';
 /** A random name for this showing of the form: sent twice, it acts once. */
 export const ONCE_FIELD = 'once';
 
-export interface PostForm {
+interface PostForm {
   /** Below `/console`. */
   readonly action: string;
   readonly formToken: string;
@@ -46,7 +54,7 @@ interface FieldBase {
   readonly fault?: string | undefined;
 }
 
-export interface TextField extends FieldBase {
+interface TextField extends FieldBase {
   readonly value?: string;
   readonly type?: 'text' | 'password';
   readonly required?: boolean;
@@ -59,12 +67,12 @@ export function textField({ value = '', type = 'text', required = false, more = 
   return labelled(field, (named) => html`<input ${named}${attributes}${required ? html` required` : undefined} />`);
 }
 
-export interface Choice {
+interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
-export interface SelectField extends FieldBase {
+interface SelectField extends FieldBase {
   readonly choices: readonly Choice[];
   readonly chosen: string;
 }
@@ -99,4 +107,78 @@ function labelled({ name, label, hint, fault }: FieldBase, control: (named: Html
     <label for="${id}">${label}</label>
     ${control(named)} ${notes.map(([kind, text]) => html`<p class="${kind}" id="${id}-${kind}">${text}</p>`)}
   </div>`;
+}
+
+export type JudgedField<T> = { readonly value: T } | { readonly fault: string };
+
+/** What is wrong with a form's fields, by their names. */
+export type FieldFaults = Readonly<Record<string, string>>;
+
+/** What a browser lets people type: it counts in UTF-16 units, of which a character has two at most. */
+export const NAME_UNITS_MAX = 2 * RECORD_NAME_CHARACTERS_MAX;
+
+export function nameField(sent: string): JudgedField<string> {
+  const judged = judgeRecordName(sent);
+  return 'fault' in judged ? { fault: `This name ${judged.fault}.` } : { value: judged.name };
+}
+
+/** A label may be left out. */
+export function labelField(sent: string): JudgedField<string> {
+  if (sent.trim() === '') return { value: '' };
+  const judged = judgeRecordName(sent);
+  return 'fault' in judged ? { fault: `This label ${judged.fault}.` } : { value: judged.name };
+}
+
+export function modeField(sent: string): JudgedField<KeyMode> {
+  return sent === 'live' || sent === 'test' ? { value: sent } : { fault: 'Choose live or test.' };
+}
+
+/** In minor units; digits and a point, as many behind it as the currency has. */
+export function amountField(sent: string, currency: string): JudgedField<number> {
+  const digits = minorDigits(currency);
+  const example = digits === 0 ? '50' : `50.${'0'.repeat(digits)}`;
+  const [, whole, , part = ''] = /^(\d{1,12})(\.(\d+))?$/.exec(sent.trim()) ?? [];
+  if (whole === undefined || part.length > digits) return { fault: `Write an amount in ${currency} such as ${example}.` };
+  const minor = Number(whole) * 10 ** digits + Number(part.padEnd(digits, '0'));
+  if (minor === 0) return { fault: 'Write more than nothing.' };
+  return minor > MINOR_MAX ? { fault: 'This is more than a team can have.' } : { value: minor };
+}
+
+export function faultOf(judged: JudgedField<unknown>): string | undefined {
+  return 'fault' in judged ? judged.fault : undefined;
+}
+
+export const CONSOLE_BODY_BYTES_MAX = 16_384;
+
+/** Field by name; empty for one that did not come. */
+export type Form = (name: string) => string;
+
+export const EMPTY_FORM: Form = () => '';
+
+export function readForm({ headers, body }: OpsRequest): { readonly form: Form } | Refusal {
+  const told = FORM_BODY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]));
+  const read = readFormBody(Object.fromEntries(told), body, CONSOLE_BODY_BYTES_MAX);
+  if (read.kind === 'refused') return read.refusal;
+  const fields = new Map(read.fields);
+  if (fields.size < read.fields.length) return refuse('validation_error', 'body: holds a field twice.');
+  return { form: (name) => fields.get(name) ?? '' };
+}
+
+/** False when `Sec-Fetch-Site` or `Origin` names another place. Programs that are no browsers send neither, and pass. */
+export function isFromHere({ headers }: OpsRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  if (headers.origin === undefined) return true;
+  const from = urlOf(headers.origin);
+  // Default ports are left out by the browser in both.
+  return from !== undefined && from.host === urlOf(`${from.protocol}//${headers.host ?? ''}`)?.host;
+}
+
+/** Whether the browser reached us over TLS, which a proxy in front of us has ended. */
+export function isOverTls({ headers }: OpsRequest): boolean {
+  return urlOf(headers.origin ?? '')?.protocol === 'https:';
+}
+
+function urlOf(text: string): URL | undefined {
+  return URL.parse(text) ?? undefined;
 }

@@ -3,7 +3,7 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { assetPath } from './assets.ts';
 import type { AssetName } from './assets.ts';
-import { CONSOLE_PREFIX } from './prefix.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
 import type { PageContent } from './console-route.ts';
 import { signOutForm } from './form.ts';
 

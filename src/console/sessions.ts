@@ -1,9 +1,10 @@
-// Who is signed in to the console: sessions in the memory of the one process that has the ops listener, an hour at most.
-import { createHash, randomBytes } from 'node:crypto';
+// Sessions of the console: who is signed in, the cookie that says so, and the tokens of the sign-in form.
+import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Html } from '../docs/html.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
 
 /** Also the cookie's `Max-Age`. */
-export const SESSION_SECONDS = 3600;
+const SESSION_SECONDS = 3600;
 /** Beyond it the oldest session ends. */
 const SESSIONS_MAX = 1000;
 /** Notices of a session that were not shown yet; beyond this many the oldest is forgotten. */
@@ -86,4 +87,59 @@ function randomToken(): string {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
+}
+
+const NAME = 'lingate_console';
+const ATTRIBUTES = `Path=${CONSOLE_PREFIX}; HttpOnly; SameSite=Strict`;
+
+/** `secure` where the browser came over TLS: it then never sends the cookie without. */
+export function sessionCookie(secret: string, secure: boolean): string {
+  return `${NAME}=${secret}; ${ATTRIBUTES}; Max-Age=${SESSION_SECONDS}${secure ? '; Secure' : ''}`;
+}
+
+export function clearedCookie(secure: boolean): string {
+  return `${NAME}=; ${ATTRIBUTES}; Max-Age=0${secure ? '; Secure' : ''}`;
+}
+
+/** `undefined` without a cookie, and with two: one of them was set by another program of this host. */
+export function cookieOf(header: string | undefined): string | undefined {
+  const found = (header ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${NAME}=`));
+  return found.length === 1 ? found[0]!.slice(NAME.length + 1) : undefined;
+}
+
+const GOOD_MS = 3_600_000;
+const FORM = /^(\d{1,15})\.([\w-]{43})$/;
+
+/** `now` is a monotonic clock in milliseconds. A restart makes all of them stale. */
+export class SignInFormTokens {
+  readonly #secret = randomBytes(32);
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  next(): string {
+    const madeMs = Math.floor(this.#now());
+    return `${madeMs}.${this.#signature(madeMs)}`;
+  }
+
+  isGood(token: string): boolean {
+    const [, made, signature] = FORM.exec(token) ?? [];
+    if (made === undefined || signature === undefined) return false;
+    const ageMs = this.#now() - Number(made);
+    return ageMs >= 0 && ageMs < GOOD_MS && isSame(signature, this.#signature(Number(made)));
+  }
+
+  #signature(madeMs: number): string {
+    return createHmac('sha256', this.#secret).update(String(madeMs)).digest('base64url');
+  }
+}
+
+/** Tells nothing by the time that it takes. */
+export function isSame(sent: string, right: string): boolean {
+  return timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', right, 'buffer'));
 }

@@ -1,9 +1,10 @@
-// How figures are shown to people: counts, money, moments, how much of a limit is used, and what a failover may undo.
+// How figures are shown to people: counts, money, moments, how much of a limit is used, what a failover may undo, and a plan's numbers by name.
 import { replicatedWarning } from '../admin/admin-result.ts';
 import type { AdminResult } from '../admin/admin-result.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { rfc3339 } from '../domain/period.ts';
+import type { TeamLimits } from '../domain/plan.ts';
 
 const counts = new Intl.NumberFormat('en');
 const decimals = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -105,4 +106,30 @@ function percent(share: number): string {
 export function failoverWarning(result: AdminResult<unknown>): Html | undefined {
   const warning = replicatedWarning(result);
   return warning === undefined ? undefined : html`<p class="warning">${warning}</p>`;
+}
+
+export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
+  billing: 'billing',
+  requestsPerSecond: 'requests a second',
+  maxCharactersPerRequest: 'characters a request',
+  maxGlossaries: 'glossaries',
+  characterLimit: 'characters of a period',
+  overageCharacters: 'characters beyond these',
+  overageCapMinor: 'overage, at most',
+  minorPerMillion: 'price of a million',
+  currency: 'currency',
+  period: 'period',
+};
+
+const PERIODS: Readonly<Record<string, string>> = { P1D: 'a day', P1W: 'a week', P1M: 'a month', P3M: 'a quarter', P1Y: 'a year' };
+
+/** `a month` behind an amount, or the duration itself: `per PT30S`. */
+export function periodText(period: string): string {
+  return PERIODS[period] ?? `per ${period}`;
+}
+
+/** One of a plan's numbers as text; amounts are in the plan's currency. */
+export function numberText(number: keyof TeamLimits, value: string | number, currency: string): string {
+  if (typeof value === 'string') return value;
+  return number === 'overageCapMinor' || number === 'minorPerMillion' ? money(value, currency) : count(value);
 }

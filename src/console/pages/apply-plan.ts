@@ -3,13 +3,10 @@ import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import { audit } from '../audit.ts';
+import { audit, CONSOLE_PREFIX, get, pageAnswer, post } from '../console-route.ts';
 import { postForm } from '../form.ts';
-import { numberText, NUMBER_LABELS } from '../plan-words.ts';
-import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer, post } from '../console-route.ts';
+import { count, failoverWarning, NUMBER_LABELS, numberText } from '../shown.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { count, failoverWarning } from '../shown.ts';
 import { htmlTable } from '../html-table.ts';
 
 const PATH = '/plans/{name}/apply';

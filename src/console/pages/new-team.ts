@@ -2,11 +2,9 @@
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
-import { audit } from '../audit.ts';
-import { postForm, selectField, textField } from '../form.ts';
-import { amountField, faultOf, NAME_UNITS_MAX, nameField } from '../form-fields.ts';
-import type { FieldFaults, JudgedField } from '../form-fields.ts';
-import { get, pageAnswer, post } from '../console-route.ts';
+import { audit, get, pageAnswer, post } from '../console-route.ts';
+import { amountField, faultOf, NAME_UNITS_MAX, nameField, postForm, selectField, textField } from '../form.ts';
+import type { FieldFaults, JudgedField } from '../form.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { failoverWarning } from '../shown.ts';
 

@@ -6,8 +6,7 @@ import { partsOf } from '../overview-parts.ts';
 import type { PartName } from '../overview-parts.ts';
 import { chartDataOf } from '../overview-series.ts';
 import type { Chart } from '../overview-series.ts';
-import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer } from '../console-route.ts';
+import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 
 /** What the script asks for again and again. */

@@ -2,12 +2,10 @@
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import type { PlanReport } from '../../admin/reports.ts';
-import { periodText } from '../plan-words.ts';
+import { ago, count, money, periodText } from '../shown.ts';
 import type { Application } from '../plan-applications.ts';
-import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer } from '../console-route.ts';
+import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { ago, count, money } from '../shown.ts';
 import { htmlTable } from '../html-table.ts';
 
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage)];

@@ -1,13 +1,10 @@
 // Revoking a key: first the question, with what is known of its use.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
-import { audit } from '../audit.ts';
+import { audit, CONSOLE_PREFIX, get, pageAnswer, post } from '../console-route.ts';
 import { postForm } from '../form.ts';
-import { lastUse } from '../keys-table.ts';
-import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer, post } from '../console-route.ts';
+import { findTeamKey, isQuiet, lastUse } from '../team-keys.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { findTeamKey, isQuiet } from '../team-key.ts';
 import { failoverWarning } from '../shown.ts';
 
 const PATH = '/teams/{id}/keys/{key}/revoke';

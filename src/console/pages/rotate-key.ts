@@ -4,16 +4,11 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
-import { audit } from '../audit.ts';
-import { postForm, textField } from '../form.ts';
-import { labelField, NAME_UNITS_MAX } from '../form-fields.ts';
-import { lastUse } from '../keys-table.ts';
-import { newKeyNotice } from '../new-key-notice.ts';
-import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer, post } from '../console-route.ts';
+import { audit, CONSOLE_PREFIX, get, pageAnswer, post } from '../console-route.ts';
+import { labelField, NAME_UNITS_MAX, postForm, textField } from '../form.ts';
+import { findTeamKey, isQuiet, lastUse, newKeyNotice } from '../team-keys.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { findTeamKey, isQuiet } from '../team-key.ts';
-import type { TeamKey } from '../team-key.ts';
+import type { TeamKey } from '../team-keys.ts';
 
 const PATH = '/teams/{id}/keys/{key}/rotate';
 export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [

@@ -1,8 +1,7 @@
 // Signing in with the admin token, and out again.
 import { html } from '../../docs/html.ts';
-import { clearedCookie, cookieOf, sessionCookie } from '../cookie.ts';
-import { postForm, textField } from '../form.ts';
-import { isOverTls } from '../request-origin.ts';
+import { clearedCookie, cookieOf, sessionCookie } from '../sessions.ts';
+import { isOverTls, postForm, textField } from '../form.ts';
 import { open, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../console-route.ts';
 

@@ -1,18 +1,16 @@
 // The teams, a page at a time: search, order, what each has used of its limits.
 import { refusalOf } from '../../admin/admin-refusals.ts';
-import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
-import { canonicalUlid } from '../../domain/ulid.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
+import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
-import type { TeamSummary } from '../../ports/team-registry.ts';
-import { foundKeys } from '../found-keys.ts';
-import { lastUse } from '../keys-table.ts';
-import { CONSOLE_PREFIX } from '../prefix.ts';
-import { get, pageAnswer } from '../console-route.ts';
+import { canonicalUlid } from '../../domain/ulid.ts';
+import type { FoundKey, TeamSummary } from '../../ports/team-registry.ts';
+import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { count, day, money, usageBar } from '../shown.ts';
 import { htmlTable } from '../html-table.ts';
+import { count, day, money, usageBar } from '../shown.ts';
+import { lastUse } from '../team-keys.ts';
 
 export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
@@ -151,4 +149,37 @@ function pager({ search, sort, cursor }: Asked, next: string | undefined): Html 
       ${cursor === undefined ? undefined : html`<a href="${to({})}">First page</a>`}
       ${next === undefined ? undefined : html`<a href="${to({ cursor: next })}" rel="next">Next page</a>`}
     </nav>`;
+}
+
+/** Bounds the page. */
+const KEYS_MAX = 200;
+
+const COLUMNS = [
+  { label: 'Key' },
+  { label: 'Team', text: true },
+  { label: 'Label', text: true },
+  { label: 'Mode' },
+  { label: 'Status' },
+  { label: 'Last use' },
+  { label: 'Change' },
+] as const;
+
+function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number): Html {
+  if (keys.length === 0) return html`<p class="soft">No key begins with <code>${display}</code>.</p>`;
+  const rows = keys.slice(0, KEYS_MAX).map((key) => {
+    const team = `${CONSOLE_PREFIX}/teams/${key.teamId}`;
+    const which = html`<span class="unseen"> ${key.display} of ${key.teamName}</span>`;
+    return [
+      html`<code>${key.display}…</code>`,
+      html`<a href="${team}">${key.teamName}</a>`,
+      key.label === '' ? '–' : key.label,
+      key.mode,
+      html`<span class="${key.status}">${key.status}</span>`,
+      lastUse(key, nowMs),
+      key.status === 'active' ? html`<a href="${team}/keys/${key.keyId}/revoke">Revoke${which}</a>` : '–',
+    ];
+  });
+  return html`<h2>Keys that begin with <code>${display}</code></h2>
+    ${htmlTable({ caption: `Keys that begin with ${display}`, columns: COLUMNS, rows })}
+    ${keys.length > 1 ? html`<p class="soft">Several keys share these twelve characters: <code>lingate key find</code> tells by the whole key which it is.</p>` : undefined}`;
 }

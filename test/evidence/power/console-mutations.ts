@@ -1,7 +1,7 @@
 // Planted bugs in the console: who is let in, whose forms are taken, what is shown, and how often a form acts.
 import type { Mutation, TestRun } from './mutation.ts';
 
-const SIGN_IN: TestRun = { file: 'test/unit/console/sign-in.test.ts' };
+const SIGN_IN: TestRun = { file: 'test/unit/console/sessions.test.ts' };
 
 function guards(names: string): TestRun {
   return { file: 'test/journey/console-guards.test.ts', names };
@@ -23,8 +23,8 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
     'session !== undefined',
     guards('a forged form'),
   ),
-  bug('a form may come from anywhere', 'console/request-origin.ts', "site !== 'same-origin' && site !== 'none'", "site === 'none'", {
-    file: 'test/unit/console/forms.test.ts',
+  bug('a form may come from anywhere', 'console/form.ts', "site !== 'same-origin' && site !== 'none'", "site === 'none'", {
+    file: 'test/unit/console/form.test.ts',
   }),
   bug(
     'a session never ends',
@@ -35,7 +35,7 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
   ),
   bug('a session outlives its end', 'console/pages/sign-in.ts', 'sessions.end(session);', '', guards('signing out')),
   bug('a new key is shown again', 'console/sessions.ts', 'notices.delete(name);', '', SIGN_IN),
-  bug('the token of the sign-in form is for ever', 'console/form-tokens.ts', ' && ageMs < GOOD_MS', '', SIGN_IN),
+  bug('the token of the sign-in form is for ever', 'console/sessions.ts', ' && ageMs < GOOD_MS', '', SIGN_IN),
   bug(
     'wrong tokens are not counted by address',
     'console/pages/sign-in.ts',

@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { amountField, labelField, modeField, nameField } from '../../../src/console/form-fields.ts';
-import { isFromHere, isOverTls } from '../../../src/console/request-origin.ts';
+import { amountField, isFromHere, isOverTls, labelField, modeField, nameField } from '../../../src/console/form.ts';
 import { ago, count, minorDigits, money, usageBar } from '../../../src/console/shown.ts';
 import type { OpsRequest } from '../../../src/ops/ops-request.ts';
 

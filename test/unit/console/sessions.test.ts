@@ -1,9 +1,7 @@
 // Sessions and anti-forgery tokens by a clock that the test moves: what is an hour old counts for nothing.
 import { describe, expect, test } from 'vitest';
 import { html } from '../../../src/docs/html.ts';
-import { clearedCookie, cookieOf, sessionCookie } from '../../../src/console/cookie.ts';
-import { isSame, SignInFormTokens } from '../../../src/console/form-tokens.ts';
-import { Sessions } from '../../../src/console/sessions.ts';
+import { clearedCookie, cookieOf, isSame, sessionCookie, Sessions, SignInFormTokens } from '../../../src/console/sessions.ts';
 
 const HOUR_MS = 3_600_000;
 
