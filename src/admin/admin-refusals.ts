@@ -1,8 +1,10 @@
-// What operations refuse, as the problems that the admin API answers.
-import { refuse } from '../core/problem.ts';
+// What the admin API makes of an operation's result: the problem where it is refused, otherwise the value and its audit members.
 import type { Refusal } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { AdminRefusal } from './admin-result.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import { replicatedMember } from './admin-result.ts';
+import type { AdminRefusal, AdminResult } from './admin-result.ts';
 
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');
@@ -37,4 +39,21 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
     case 'balance_too_large':
       return refuse('validation_error', `add_credit_minor: the balance would pass ${refusal.maxMinor} minor units; add less.`);
   }
+}
+
+/** A value to answer, with the members that its audit line adds; or a refusal. */
+export type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Refusal;
+
+/** Calls `use` with the id that the segment holds; answers `none` when it is not a ULID. */
+export async function withId(segment: string, none: Refusal, use: (id: string) => Promise<Handled>): Promise<Handled> {
+  const id = canonicalUlid(segment);
+  return id === undefined ? none : use(id);
+}
+
+/** `planIn` as in `refusalOf`. */
+export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled, planIn?: 'body' | 'path'): Handled {
+  if (result.kind !== 'done') return refusalOf(result, planIn);
+  const made = handled(result.value);
+  // Answers are objects.
+  return 'value' in made ? { ...made, value: { ...(made.value as object), ...replicatedMember(result) } } : made;
 }

@@ -1,10 +1,9 @@
-// Which teams are held to other numbers than their plan has in the configuration: they are looked at page by page, however many there are.
+// Numbers of plans compared: by the names that configurations give them; a plan with its teams, page by page; and with what running gateways have.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { numberChanges } from './plan-numbers.ts';
-import type { NumberChange } from './plan-numbers.ts';
+import type { GatewayRecords } from '../ports/gateway-records.ts';
 import type { Team, TeamRegistry } from '../ports/team-registry.ts';
 
 export interface PlanComparison {
@@ -61,7 +60,7 @@ export interface PlanChange extends NumberChange {
   readonly teams: number;
 }
 
-export interface TeamsBehind {
+interface TeamsBehind {
   /** All teams on the plan. */
   readonly members: number;
   /** The ids of those that are held to other numbers. */
@@ -103,4 +102,64 @@ async function* pagesOf(teams: TeamRegistry): AsyncGenerator<readonly Team[] | S
 function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differences'] {
   const numbers = Object.keys(plan) as (keyof TeamLimits)[];
   return numbers.filter((number) => held[number] !== plan[number]).map((number) => ({ number, held: held[number], plan: plan[number] }));
+}
+
+type PlanNumbers = Readonly<Record<string, string | number>>;
+
+/** In the order of the configuration; what only the other billing has is left out. */
+function planNumbers(limits: TeamLimits): PlanNumbers {
+  const base = {
+    billing: limits.billing,
+    requests_per_second: limits.requestsPerSecond,
+    max_characters_per_request: limits.maxCharactersPerRequest,
+    max_glossaries: limits.maxGlossaries,
+  };
+  if (limits.billing === 'credit') return { ...base, credit_minor_per_million: limits.minorPerMillion, currency: limits.currency };
+  return {
+    ...base,
+    characters: limits.characterLimit,
+    period: limits.period,
+    overage_cap_minor: limits.overageCapMinor,
+    overage_minor_per_million: limits.minorPerMillion,
+    currency: limits.currency,
+  };
+}
+
+/** What one thing is and would be; `null` where it has no such number. */
+export interface NumberChange {
+  readonly number: string;
+  readonly from: string | number | null;
+  readonly to: string | number | null;
+}
+
+export function numberChanges(from: TeamLimits, to: TeamLimits): NumberChange[] {
+  const [before, after] = [planNumbers(from), planNumbers(to)];
+  return [...new Set([...Object.keys(after), ...Object.keys(before)])]
+    .map((number) => ({ number, from: before[number] ?? null, to: after[number] ?? null }))
+    .filter((change) => change.from !== change.to);
+}
+
+/** A gateway that says nothing for so long does not run. */
+const RUNS_WITHIN_MS = 60_000;
+
+export interface OtherNumbers {
+  readonly host: string;
+  readonly file: string;
+  /** `from` is the gateway's, `to` the caller's. */
+  readonly differences: readonly NumberChange[];
+}
+
+/** `records` is `undefined` for a store that keeps none: nobody can tell then. A gateway without the plan does not count. */
+export async function gatewaysWithOtherNumbers(
+  records: GatewayRecords | undefined,
+  plan: string,
+  limits: TeamLimits,
+): Promise<readonly OtherNumbers[] | StoreUnavailable> {
+  const recent = records === undefined ? [] : await records.recent(RUNS_WITHIN_MS);
+  if (isUnavailable(recent)) return recent;
+  return recent.flatMap(({ host, file, plans }) => {
+    const theirs = Object.hasOwn(plans, plan) ? plans[plan] : undefined;
+    const differences = theirs === undefined ? [] : numberChanges(theirs, limits);
+    return differences.length === 0 ? [] : [{ host, file, differences }];
+  });
 }

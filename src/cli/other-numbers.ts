@@ -1,8 +1,7 @@
 // Compares a plan of this command's configuration with that of the gateways that run on the same store.
 import { planLimits } from '../admin/admin-operations.ts';
-import { gatewaysWithOtherNumbers } from '../admin/plan-guard.ts';
-import type { OtherNumbers } from '../admin/plan-guard.ts';
-import type { NumberChange } from '../admin/plan-numbers.ts';
+import { gatewaysWithOtherNumbers } from '../admin/plan-comparison.ts';
+import type { NumberChange, OtherNumbers } from '../admin/plan-comparison.ts';
 import { labelOf } from '../config/load.ts';
 import { answered } from '../domain/store-unavailable.ts';
 import type { Store } from '../ports/store.ts';

@@ -1,8 +1,7 @@
 // The OpenAPI 3.1 document, generated from the schemas that validate and the registry that refuses, so that it cannot drift.
 import type { TSchema } from 'typebox';
 import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
-import { bodySchemas, shown } from './openapi-schemas.ts';
-import { headers } from './openapi-headers.ts';
+import { bodySchemas, headers, shown } from './openapi-schemas.ts';
 import { ProblemResponses, problemSchemas } from './openapi-problems.ts';
 import { GLOSSARY_ID, firstExample, idParameter, splitName, tags } from './operation.ts';
 import type { Examples, Operation } from './operation.ts';

@@ -2,8 +2,7 @@
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
-import { headersOfEveryAnswer } from './openapi-headers.ts';
-import { ULID, refTo } from './openapi-schemas.ts';
+import { headersOfEveryAnswer, refTo, ULID } from './openapi-schemas.ts';
 import { UNMATCHED, problemsOf } from './operation.ts';
 import type { Operation } from './operation.ts';
 import { fieldSchemas, problemExample } from './problem-examples.ts';

@@ -58,10 +58,10 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'a plan is applied whatever numbers the running gateways have',
-    'admin/plan-guard.ts',
+    'admin/plan-comparison.ts',
     'return differences.length === 0 ? [] : [{ host, file, differences }];',
     'return [];',
-    { file: 'test/unit/admin/plan-guard.test.ts' },
+    { file: 'test/unit/admin/plan-comparison.test.ts' },
   ),
   bug(
     'a command with the wrong store makes an empty one',

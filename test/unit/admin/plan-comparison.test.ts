@@ -1,10 +1,11 @@
 // Comparing a plan with its teams reads them page by page and no more than it was told to.
 import { expect, test } from 'vitest';
-import { comparePlan, teamsBehind } from '../../../src/admin/plan-comparison.ts';
+import { comparePlan, gatewaysWithOtherNumbers, numberChanges, teamsBehind } from '../../../src/admin/plan-comparison.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { GatewayRecord } from '../../../src/ports/gateway-records.ts';
 import type { Team, TeamPage, TeamRegistry } from '../../../src/ports/team-registry.ts';
-import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 
 const LIMITS = limitsOf(QUOTA_PLAN);
 
@@ -50,4 +51,43 @@ test('a store that is away in the middle is the answer', async () => {
   const pageTeams: TeamRegistry['pageTeams'] = async (page) => (page.after === undefined ? teams.pageTeams(page) : away);
   expect(await comparePlan({ pageTeams } as TeamRegistry, 'pro', LIMITS, 1000)).toBe(away);
   expect(await teamsBehind({ pageTeams } as TeamRegistry, 'pro', LIMITS)).toBe(away);
+});
+
+const QUOTA = limitsOf(QUOTA_PLAN);
+const CREDIT = limitsOf(CREDIT_PLAN);
+const FAST = { ...QUOTA, requestsPerSecond: 5 };
+const record = (file: string, plans: GatewayRecord['plans']): GatewayRecord => ({ host: 'here', file, plans });
+
+async function others(...records: readonly GatewayRecord[]) {
+  const asked: number[] = [];
+  const recent = async (withinMs: number) => (asked.push(withinMs), records);
+  const found = await gatewaysWithOtherNumbers({ recent, leave: async () => undefined }, 'pro', QUOTA);
+  expect(asked).toEqual([60_000]);
+  return found;
+}
+
+test('only a gateway that has the plan, with another number, counts', async () => {
+  expect(await others()).toEqual([]);
+  expect(await others(record('/same', { pro: QUOTA }), record('/without', { free: FAST }), record('/proto', {}))).toEqual([]);
+  expect(await others(record('/same', { pro: QUOTA }), record('/other', { pro: FAST, free: QUOTA }))).toEqual([
+    { host: 'here', file: '/other', differences: [{ number: 'requests_per_second', from: 5, to: QUOTA.requestsPerSecond }] },
+  ]);
+});
+
+test('a store that keeps no records cannot tell, and one that is away is told', async () => {
+  expect(await gatewaysWithOtherNumbers(undefined, 'pro', QUOTA)).toEqual([]);
+  const away = { kind: 'unavailable', cause: 'connect' } as const;
+  expect(await gatewaysWithOtherNumbers({ recent: async () => away, leave: async () => away }, 'pro', QUOTA)).toBe(away);
+});
+
+test('numbers have the names of the configuration, and none where the other billing has no such number', () => {
+  expect(numberChanges(QUOTA, QUOTA)).toEqual([]);
+  expect(numberChanges(QUOTA, CREDIT)).toEqual([
+    { number: 'billing', from: 'quota', to: 'credit' },
+    { number: 'credit_minor_per_million', from: null, to: 2500 },
+    { number: 'characters', from: 1_000_000, to: null },
+    { number: 'period', from: 'P1M', to: null },
+    { number: 'overage_cap_minor', from: 0, to: null },
+    { number: 'overage_minor_per_million', from: 0, to: null },
+  ]);
 });
