@@ -1,14 +1,16 @@
 // The plugin `lingate/plugins/deepl-v2`: DeepL's API with the same keys, limits and charges, for existing clients.
-import { definePlugin } from 'lingate';
-import { DOCUMENT } from './deepl-v2/deepl-document.ts';
-import { DeepLOptions } from './deepl-v2/deepl-options.ts';
+import { definePlugin, refuse } from 'lingate';
+import type { ApiDocument } from 'lingate';
+import Type from 'typebox';
 import { languages } from './deepl-v2/deepl-languages.ts';
-import { notOffered } from './deepl-v2/not-offered.ts';
-import type { ApiPart, PartSetup } from './facades/api-part.ts';
-import { glossariesV2 } from './deepl-v2/glossaries-v2.ts';
-import { glossariesV3 } from './deepl-v2/glossaries-v3.ts';
+import { DeepLOptions } from './deepl-v2/deepl-options.ts';
+import { PROBLEM_FORM } from './deepl-v2/deepl-problem-form.ts';
 import { translate } from './deepl-v2/deepl-translate.ts';
 import { usage } from './deepl-v2/deepl-usage.ts';
+import { glossariesV2 } from './deepl-v2/glossaries-v2.ts';
+import { glossariesV3 } from './deepl-v2/glossaries-v3.ts';
+import { AUTHENTICATED } from './deepl-v2/read-body.ts';
+import type { ApiPart, PartSetup } from './facades/api-part.ts';
 
 /** What the API is made of: each has its routes and the steps that they name. */
 const PARTS: readonly ((setup: PartSetup<DeepLOptions>) => ApiPart)[] = [
@@ -32,3 +34,61 @@ export default definePlugin({
     };
   },
 });
+
+/** A problem document, and `message` for clients that read nothing else. */
+const Failure = Type.Object(
+  {
+    type: Type.String({ format: 'uri', description: 'Where the code is explained.' }),
+    title: Type.String({ description: 'The code in words.' }),
+    status: Type.Integer({ description: 'The status of the answer.' }),
+    code: Type.String({ description: 'Never changes its meaning.' }),
+    detail: Type.String({ description: 'For people; may change at any time.' }),
+    message: Type.String({ description: 'The same as `detail`.' }),
+    request_id: Type.String({ description: 'The same as the X-Request-Id field.' }),
+  },
+  { additionalProperties: true, title: 'Failure', description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.' },
+);
+
+const DOCUMENT: ApiDocument = {
+  title: 'the DeepL API',
+  version: '2',
+  summary: "DeepL's API over this service's keys, limits and books.",
+  description:
+    "For programs that speak DeepL's API: its address and a key of this service are all they need. The engine is the service's own. " +
+    'Statuses are those of that API: 403 for keys, 456 for a quota or credit that is used up, 413 for what is too large.',
+  tags: {
+    Translation: 'Translate texts.',
+    Languages: 'What can be translated, and into what.',
+    Glossaries: 'Terms with fixed translations.',
+    Usage: 'What has been used, and what is left.',
+  },
+  failure: Failure,
+};
+
+/** Where each of them begins; the paths below need an id, which nobody can have got. */
+const PATHS: readonly (readonly [method: string, path: string])[] = [
+  ['POST', '/v2/document'],
+  ['POST', '/v2/write/rephrase'],
+  ['GET', '/v3/style_rules'],
+  ['POST', '/v3/style_rules'],
+  ['GET', '/v3/translation_memories'],
+];
+
+const NOT_HERE = refuse(
+  'not_found',
+  'This service translates texts; it has no documents, rephrasing, style rules or translation memories.',
+);
+
+function notOffered(): ApiPart {
+  return {
+    routes: PATHS.map(([method, path]) => ({
+      method,
+      path,
+      takesBody: false,
+      steps: [...AUTHENTICATED, 'admit', 'deepl-not-offered'],
+      problemForm: PROBLEM_FORM,
+      undocumented: true,
+    })),
+    steps: () => [{ kind: 'body', name: 'deepl-not-offered', run: () => NOT_HERE }],
+  };
+}

@@ -2,7 +2,7 @@
 import * as deepl from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
-import { ulidOf } from '../../src/plugins/deepl-v2/glossary-id.ts';
+import { ulidOf } from '../../src/plugins/deepl-v2/glossary-answer.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

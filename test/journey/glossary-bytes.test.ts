@@ -1,7 +1,7 @@
 // limits.glossary_bytes on every front: as many bytes as it says, then 403 with the contract's member; glossaries named twice are one.
 import { describe, expect, test } from 'vitest';
 import { onEveryGateway } from '../support/every-gateway.ts';
-import { uuidOf } from '../../src/plugins/deepl-v2/glossary-id.ts';
+import { uuidOf } from '../../src/plugins/deepl-v2/glossary-answer.ts';
 
 const CONFIG = { limits: { glossary_bytes: 10 }, plugins: [{ module: 'lingate/plugins/deepl-v2' }] };
 

@@ -3,11 +3,10 @@ import Type from 'typebox';
 import { json, refuse } from 'lingate';
 import type { BodyStep, GatewayServices, Languages, Refusal, RouteDoc, Slot } from 'lingate';
 import { chosen } from './deepl-parameters.ts';
-import { AUTHENTICATED } from './authenticated-steps.ts';
+import { AUTHENTICATED, readBody } from './read-body.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { DeepLOptions } from './deepl-options.ts';
 import { PROBLEM_FORM } from './deepl-problem-form.ts';
-import { readBody } from './read-body.ts';
 
 type ListType = 'source' | 'target';
 

@@ -1,7 +1,6 @@
 // Reads single parameters: forms send strings, JSON any type; an empty string and null count as absent.
 import { countCharacters, refuse } from 'lingate';
-import type { Judged } from '../facades/judged.ts';
-import type { Members } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],

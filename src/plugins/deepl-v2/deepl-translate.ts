@@ -1,14 +1,36 @@
 // POST /v2/translate.
-import { NO_SUCH_GLOSSARY, chargeSlot, countCharacters, json, refusedCharge } from 'lingate';
-import type { BodyStep, Charge, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
-import { AUTHENTICATED } from './authenticated-steps.ts';
+import {
+  chargeSlot,
+  countCharacters,
+  dictionaryFor,
+  GLOSSARY_MISMATCH,
+  isUnavailable,
+  json,
+  keyOwnerSlot,
+  NO_SUCH_GLOSSARY,
+  refusedCharge,
+  STORE_UNAVAILABLE,
+} from 'lingate';
+import type {
+  BodyStep,
+  Charge,
+  EngineGlossary,
+  Exchange,
+  GatewayServices,
+  Outcome,
+  Refusal,
+  Slot,
+  Translated,
+  Translation,
+  TranslationOptions,
+} from 'lingate';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { DeepLOptions } from './deepl-options.ts';
 import { PROBLEM_FORM } from './deepl-problem-form.ts';
-import { NOT_FOUND } from './glossary-answer.ts';
-import { readBody } from './read-body.ts';
-import { oneOfSeveral } from './several-glossaries.ts';
+import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
+import { findGlossary } from './glossary-steps.ts';
+import { AUTHENTICATED, readBody } from './read-body.ts';
 import { judgeTranslation } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
 import { TRANSLATE_DOC } from './translate-doc.ts';
@@ -96,4 +118,33 @@ function answerOf({ text, options, showsBilled, modelType }: TranslateOrder, tra
     model_type_used: modelType,
   }));
   return json(JSON.stringify({ translations: told }));
+}
+
+/** After so many looks, between each of which a dictionary was replaced, it is given up. */
+const LOOKS_MAX = 10;
+
+/** One glossary of all their terms, or why there is none. `options` has a source language. */
+async function oneOfSeveral(
+  x: Exchange,
+  services: GatewayServices,
+  glossaryIds: readonly string[],
+  { sourceLang, targetLang }: TranslationOptions,
+): Promise<EngineGlossary | Refusal> {
+  const { teamId } = x.need(keyOwnerSlot);
+  const pair = { sourceLang: sourceLang!, targetLang, byBase: true };
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const dictionaryIds: string[] = [];
+    for (const found of await Promise.all(glossaryIds.map((id) => findGlossary(services.glossaries, teamId, id)))) {
+      if ('problem' in found) return found;
+      const dictionary = dictionaryFor(found.dictionaries, pair);
+      if (dictionary === undefined) return GLOSSARY_MISMATCH;
+      dictionaryIds.push(dictionary.dictionaryId);
+    }
+    // Dictionaries never change under their ids, so neither do the terms of several of them.
+    const merged = await services.mergedGlossary(teamId, dictionaryIds);
+    if (isUnavailable(merged)) return STORE_UNAVAILABLE;
+    // Otherwise one was replaced since it was found.
+    if (merged !== undefined) return merged;
+  }
+  return CHANGING;
 }

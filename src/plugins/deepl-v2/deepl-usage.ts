@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { isUnavailable, json, keyOwnerSlot, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { BodyStep, GatewayServices, RouteDoc, Usage } from 'lingate';
-import { AUTHENTICATED } from './authenticated-steps.ts';
+import { AUTHENTICATED } from './read-body.ts';
 import type { ApiPart } from '../facades/api-part.ts';
 import { PROBLEM_FORM } from './deepl-problem-form.ts';
 

@@ -1,17 +1,14 @@
 // The glossary routes of version 2: a glossary is one list of terms for one pair of languages; any other is not seen here.
 import { isLarge, isUnavailable, NO_HEADERS, pacedReply, STORE_UNAVAILABLE } from 'lingate';
 import type { BodyStep, DictionaryRecord, GatewayServices, GlossaryRecord, Languages, Refusal, Slot } from 'lingate';
-import type { Members } from '../facades/members.ts';
-import { answer, DELETED, monolingual, NOT_FOUND, shownPair } from './glossary-answer.ts';
+import type { Judged, Members } from '../facades/members.ts';
+import { answer, DELETED, languagePairs, monolingual, NOT_FOUND, shownPair } from './glossary-answer.ts';
 import { judgeDictionary, judgeName } from './glossary-body.ts';
 import type { NamedDictionaries } from './glossary-body.ts';
-import { createGlossary } from './glossary-creation.ts';
+import { createGlossary } from './glossary-change.ts';
 import * as docs from './glossary-docs-v2.ts';
 import { entriesTsv, tsvPieces } from './glossary-entries.ts';
-import { languagePairs } from './glossary-languages.ts';
-import { findEntries, findGlossary } from './glossary-look.ts';
-import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
-import type { Judged } from '../facades/judged.ts';
+import { findEntries, findGlossary, glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { DeepLOptions } from './deepl-options.ts';
 

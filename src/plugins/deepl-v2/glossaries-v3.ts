@@ -1,20 +1,17 @@
 // The glossary routes of version 3: a glossary holds any number of dictionaries, which can be added to, replaced and dropped.
 import { isLarge, isUnavailable, JSON_TYPE, pacedReply, STORE_UNAVAILABLE } from 'lingate';
 import type { BodyStep, EntryPieces, Exchange, GatewayServices, LanguagePair, Languages, Outcome, Refusal, Slot } from 'lingate';
-import type { Members } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
 import { answer, DELETED, multilingual, NO_DICTIONARY, NOT_FOUND, shownDictionary, shownPair } from './glossary-answer.ts';
 import { judgeDictionaries, judgeDictionary, judgeName, judgePair } from './glossary-body.ts';
 import type { DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
-import { GlossaryChanges, heldFor } from './glossary-change.ts';
+import { createGlossary, GlossaryChanges, heldFor } from './glossary-change.ts';
 import type { Additions } from './glossary-change.ts';
-import { createGlossary } from './glossary-creation.ts';
 import * as docs from './glossary-docs-v3.ts';
 import { entriesTsv, tsvPieces } from './glossary-entries.ts';
-import { findEntries, findGlossary } from './glossary-look.ts';
-import type { FoundDictionary } from './glossary-look.ts';
-import { glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
+import { findEntries, findGlossary, glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
+import type { FoundDictionary } from './glossary-steps.ts';
 import { chosen } from './deepl-parameters.ts';
-import type { Judged } from '../facades/judged.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { DeepLOptions } from './deepl-options.ts';
 

@@ -1,8 +1,6 @@
-// How glossaries are shown, and the refusals that all their routes share.
-import { BYTES_REACHED, json, NO_HEADERS, refuse } from 'lingate';
-import type { BytesReached, DictionaryRecord, GlossaryRecord, LanguagePair, Outcome, Refusal } from 'lingate';
-import { uuidOf } from './glossary-id.ts';
-import { shownCode } from './glossary-languages.ts';
+// How glossaries are shown, with their ids and languages, and the refusals that all their routes share.
+import { baseCode, BYTES_REACHED, json, NO_HEADERS, refuse } from 'lingate';
+import type { BytesReached, DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome, Refusal } from 'lingate';
 
 export const INVALID_ID = refuse('validation_error', 'Invalid or missing glossary id.');
 export const NOT_FOUND = refuse('glossary_not_found', 'Not found: the team has no glossary of this id.');
@@ -54,4 +52,55 @@ export function shownPair({ sourceLang, targetLang }: LanguagePair): Readonly<Re
 
 function shownTime(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Crockford's base 32. */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ULID_LENGTH = 26;
+const UUID_DIGITS = 32;
+
+/** The canonical ULID; `undefined` for what is no UUID. */
+export function ulidOf(uuid: string): string | undefined {
+  if (!UUID.test(uuid)) return undefined;
+  let bits = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let ulid = '';
+  for (; ulid.length < ULID_LENGTH; bits >>= 5n) ulid = DIGITS.charAt(Number(bits & 31n)) + ulid;
+  return ulid;
+}
+
+/** Of a canonical ULID. */
+export function uuidOf(ulid: string): string {
+  let bits = 0n;
+  for (const digit of ulid) bits = (bits << 5n) | BigInt(DIGITS.indexOf(digit));
+  const hex = bits.toString(16).padStart(UUID_DIGITS, '0');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** Of a code of any case, with or without a region; `undefined` for what texts cannot be in. */
+export function sourceBase(value: unknown, languages: Languages): string | undefined {
+  const base = languages.base(value);
+  // A region is fine where it is one that we know.
+  return languages.source(value) === undefined && languages.target(value) === undefined ? undefined : base;
+}
+
+/** Of a code of any case, with or without a region; `undefined` for what texts cannot be translated to. */
+export function targetBase(value: unknown, languages: Languages): string | undefined {
+  const target = languages.target(value);
+  if (target !== undefined) return baseCode(target);
+  const bare = typeof value === 'string' ? value.toUpperCase() : undefined;
+  return languages.all.targets.map(({ code }) => baseCode(code)).find((base) => base === bare);
+}
+
+/** As answers show codes. */
+function shownCode(code: string): string {
+  return baseCode(code).toLowerCase();
+}
+
+/** Every pair of different languages that texts can be translated between. */
+export function languagePairs(languages: Languages): readonly LanguagePair[] {
+  return languages.sources.flatMap(({ code: sourceLang }) => {
+    const bases = new Set(languages.targetsFrom(sourceLang).map(({ code }) => baseCode(code)));
+    return [...bases].filter((targetLang) => targetLang !== sourceLang).map((targetLang) => ({ sourceLang, targetLang }));
+  });
 }

@@ -1,12 +1,11 @@
 // What requests say of glossaries, judged: a name, one dictionary, or several, in JSON or in a form.
 import { refuse } from 'lingate';
 import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
-import type { Members } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
 import { parseEntries, phraseFault } from './glossary-entries.ts';
 import type { EntriesFormat } from './glossary-entries.ts';
-import { sourceBase, targetBase } from './glossary-languages.ts';
+import { sourceBase, targetBase } from './glossary-answer.ts';
 import { chosen, oneOf, textOf } from './deepl-parameters.ts';
-import type { Judged } from '../facades/judged.ts';
 
 /** Codes without regions. */
 export interface DictionaryDraft extends LanguagePair {

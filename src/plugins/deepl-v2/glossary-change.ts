@@ -1,8 +1,9 @@
-// Changes glossaries without losing anyone's change: read, change, write back, and from the start if it was changed meanwhile.
-import { dictionaryFor, eachEntry, isLarge, isUnavailable, nextTurn, refuse, STORE_UNAVAILABLE, writeEntries } from 'lingate';
+// Creates glossaries, and changes them without losing anyone's change: read, change, write back, and again if it was changed meanwhile.
+import { dictionaryFor, eachEntry, isLarge, isUnavailable, nextTurn, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY, writeEntries } from 'lingate';
 import type {
   DictionaryRecord,
   FoundEntries,
+  GatewayServices,
   GlossaryChange,
   GlossaryEntries,
   GlossaryRecord,
@@ -11,11 +12,11 @@ import type {
   Refusal,
   WrittenEntries,
 } from 'lingate';
-import { bytesReached, CHANGING, NOT_FOUND } from './glossary-answer.ts';
+import { bytesReached, CHANGING, limitReached, NOT_FOUND } from './glossary-answer.ts';
 import { DICTIONARIES_MAX } from './glossary-body.ts';
-import type { DictionaryDraft } from './glossary-body.ts';
+import type { DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
 import { ENTRIES_MAX } from './glossary-entries.ts';
-import { findGlossary } from './glossary-look.ts';
+import { findGlossary } from './glossary-steps.ts';
 
 type Dictionaries = GlossaryChange['dictionaries'];
 /** The glossary's next content, or a refusal; `undefined` when another has just changed it. */
@@ -145,4 +146,28 @@ async function mergedEntries(before: FoundEntries, added: GlossaryEntries): Prom
 function next(name: string, dictionaries: Dictionaries): Next {
   if (dictionaries.length <= DICTIONARIES_MAX) return { name, dictionaries };
   return refuse('validation_error', `A glossary may hold at most ${DICTIONARIES_MAX} dictionaries.`);
+}
+
+export async function createGlossary(
+  services: GatewayServices,
+  teamId: string,
+  { name, dictionaries }: NamedDictionaries,
+): Promise<GlossaryRecord | Refusal> {
+  const glossaryId = services.newId();
+  const isAlone = dictionaries.length === 1;
+  const drafts = dictionaries.map((draft) => ({ dictionaryId: isAlone ? glossaryId : services.newId(), ...draft }));
+  const creation = await services.glossaries.create({ glossaryId, teamId, name, dictionaries: drafts });
+  switch (creation.kind) {
+    case 'created':
+      return creation.glossary;
+    case 'limit_reached':
+      return limitReached(creation.maxGlossaries);
+    case 'bytes_reached':
+      return bytesReached(creation);
+    case 'team_unknown':
+      // The admission knew the team a moment ago; now the store has lost it, and with it the key.
+      return UNKNOWN_KEY;
+    case 'unavailable':
+      return STORE_UNAVAILABLE;
+  }
 }

@@ -3,7 +3,7 @@ import { readPiece, refuse } from 'lingate';
 import type { EntryPieces, GlossaryEntries, Refusal } from 'lingate';
 import { COLUMNS_MAX, csvRows, textLines } from './csv.ts';
 import type { CsvFault, CsvRow } from './csv.ts';
-import type { Judged } from '../facades/judged.ts';
+import type { Judged } from '../facades/members.ts';
 
 export const ENTRIES_MAX = 10_000;
 const TERM_BYTES_MAX = 1024;

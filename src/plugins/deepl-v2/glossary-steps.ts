@@ -1,13 +1,23 @@
-// Steps that the glossary routes of both versions are made of: the body's judgement, and endpoints for a team or one glossary.
-import { keyOwnerSlot } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, Outcome, PluginRoute, RouteDoc, Slot } from 'lingate';
-import type { Members } from '../facades/members.ts';
-import { INVALID_ID } from './glossary-answer.ts';
-import { ulidOf } from './glossary-id.ts';
-import type { Judged } from '../facades/judged.ts';
-import { AUTHENTICATED } from './authenticated-steps.ts';
+// Steps that the glossary routes of both versions are made of: the body's judgement, endpoints for a team or one glossary, and what these look up.
+import { isUnavailable, keyOwnerSlot, STORE_UNAVAILABLE } from 'lingate';
+import type {
+  BodyStep,
+  DictionaryRecord,
+  Exchange,
+  FoundEntries,
+  GatewayServices,
+  GlossaryRecord,
+  GlossaryStore,
+  Outcome,
+  PluginRoute,
+  Refusal,
+  RouteDoc,
+  Slot,
+} from 'lingate';
+import type { Judged, Members } from '../facades/members.ts';
 import { PROBLEM_FORM } from './deepl-problem-form.ts';
-import { readBody } from './read-body.ts';
+import { CHANGING, INVALID_ID, NOT_FOUND, ulidOf } from './glossary-answer.ts';
+import { AUTHENTICATED, readBody } from './read-body.ts';
 
 /** What a route has of its own: a step that reads the body, if it takes one, and its endpoint. */
 type OwnSteps = readonly [endpoint: string] | readonly [read: string, endpoint: string];
@@ -40,4 +50,38 @@ export function glossaryEndpoint(
     const glossaryId = ulidOf(x.pathParameter);
     return glossaryId === undefined ? INVALID_ID : run(teamId, glossaryId, x);
   });
+}
+
+/** After so many reads, between each of which the dictionary was replaced, it is given up. */
+const LOOKS_MAX = 10;
+
+export interface FoundDictionary {
+  readonly dictionary: DictionaryRecord;
+  readonly found: FoundEntries;
+}
+
+export async function findGlossary(glossaries: GlossaryStore, teamId: string, glossaryId: string): Promise<GlossaryRecord | Refusal> {
+  const found = await glossaries.find(teamId, glossaryId);
+  if (isUnavailable(found)) return STORE_UNAVAILABLE;
+  return found ?? NOT_FOUND;
+}
+
+/** `choose` gives the dictionary, or a refusal. */
+export async function findEntries(
+  glossaries: GlossaryStore,
+  teamId: string,
+  glossaryId: string,
+  choose: (glossary: GlossaryRecord) => DictionaryRecord | Refusal,
+): Promise<FoundDictionary | Refusal> {
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const glossary = await findGlossary(glossaries, teamId, glossaryId);
+    if ('problem' in glossary) return glossary;
+    const dictionary = choose(glossary);
+    if ('problem' in dictionary) return dictionary;
+    const found = await glossaries.entries(teamId, dictionary.dictionaryId);
+    if (isUnavailable(found)) return STORE_UNAVAILABLE;
+    // Otherwise another has taken its place since it was found.
+    if (found !== undefined) return { dictionary, found };
+  }
+  return CHANGING;
 }

@@ -1,4 +1,4 @@
-// The step before the admission that reads a request's parameters; a refusal is left with the charge.
+// How every chain of this API begins, and the step before the admission that reads parameters; a refusal is left with the charge.
 import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, Refusal } from 'lingate';
 import { readMembers } from '../facades/members.ts';
@@ -6,7 +6,7 @@ import type { Members } from '../facades/members.ts';
 import { bodyTooLarge } from './deepl-problem-form.ts';
 
 /** `take` keeps what it makes of the parameters, or says what is wrong with them. */
-export type Take = (x: Exchange, members: Members) => Refusal | undefined;
+type Take = (x: Exchange, members: Members) => Refusal | undefined;
 
 export function readBody(name: string, services: GatewayServices, take: Take): BodyStep {
   const tooLarge = bodyTooLarge(services.bodyBytesMax);
@@ -25,3 +25,6 @@ export function readBody(name: string, services: GatewayServices, take: Take): B
     },
   };
 }
+
+/** Log, load shedding, whose key it is, the team's load shedding. */
+export const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;

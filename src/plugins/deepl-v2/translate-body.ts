@@ -1,13 +1,11 @@
 // The parameters of POST /v2/translate, judged: the vendor's names, our rules and limits.
 import { countCharacters, NOTHING_CHOSEN, refuse, targetsOffered } from 'lingate';
-import type { EngineCapabilities, Languages, Refusal, TranslationOptions } from 'lingate';
+import type { EngineCapabilities, Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import type { Members } from '../facades/members.ts';
-import { ulidOf } from './glossary-id.ts';
+import type { Judged, Members } from '../facades/members.ts';
 import { chosen, flag, namesOf, oneOf, textOf } from './deepl-parameters.ts';
-import type { Judged } from '../facades/judged.ts';
-import { formatOf } from './tag-handling.ts';
+import { ulidOf } from './glossary-answer.ts';
 
 const TEXTS_MAX = 50;
 const CONTEXT_CHARACTERS_MAX = 2000;
@@ -34,7 +32,7 @@ export type JudgedOrder =
   /** `characters` where they could be counted. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
-export interface TranslateRules {
+interface TranslateRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
   readonly can: EngineCapabilities;
@@ -139,4 +137,21 @@ function answerOf(members: Members): Judged<Pick<TranslateOrder, 'showsBilled' |
   const model = oneOf(members, 'model_type', MODELS);
   if ('problem' in model) return model;
   return { sound: { showsBilled: showsBilled.sound === true, modelType: model.sound?.replace('prefer_', '') } };
+}
+
+const FORMATS = ['xml', 'html'] as const;
+const VERSIONS = ['v1', 'v2'];
+
+function formatOf(members: Members, formats: readonly TextFormat[]): Judged<Pick<TranslationOptions, 'format' | 'ignoreTags'>> {
+  const handling = oneOf(members, 'tag_handling', FORMATS);
+  if ('problem' in handling) return handling;
+  const version = oneOf(members, 'tag_handling_version', VERSIONS);
+  if ('problem' in version) return version;
+  const ignoreTags = namesOf(members, 'ignore_tags');
+  if ('problem' in ignoreTags) return ignoreTags;
+  const format = (handling.sound ?? 'text') as TextFormat;
+  if (!formats.includes(format)) {
+    return refuse('validation_error', `'tag_handling': the engine of this service does not handle ${format}; leave it out.`);
+  }
+  return { sound: { format, ignoreTags: format === 'xml' ? ignoreTags.sound : undefined } };
 }

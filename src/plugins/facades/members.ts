@@ -38,3 +38,6 @@ function grouped(fields: readonly (readonly [name: string, value: string])[]): M
   }
   return members;
 }
+
+/** What passed, or what is wrong. */
+export type Judged<T> = { readonly sound: T } | Refusal;

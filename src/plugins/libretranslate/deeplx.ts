@@ -1,12 +1,10 @@
 // DeepLX's shape of POST /translate: `text`, `source_lang` and `target_lang`, answered with `code` and `data`.
 import { json, NOTHING_CHOSEN, refuse } from 'lingate';
 import type { Exchange, Outcome, TextFormat, Translation } from 'lingate';
-import type { Members } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
 import { sourceCode, targetCode, unavailablePair } from './codes.ts';
-import type { Order } from './order.ts';
+import type { Order, OrderRules } from './translation-parameters.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
-import type { Judged } from '../facades/judged.ts';
-import type { OrderRules } from './translation-parameters.ts';
 
 /** LibreTranslate's requests have `q` and are refused without it: what has `text` and no `q` can be no other's. */
 export function isDeepLX(members: Members): boolean {

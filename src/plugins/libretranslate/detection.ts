@@ -4,13 +4,12 @@ import { chargeSlot, json, refuse } from 'lingate';
 import type { BodyStep, Detected, Exchange, GatewayServices, Outcome, Refusal, RouteDoc, Slot } from 'lingate';
 import type { Members } from '../facades/members.ts';
 import { theirCode } from './codes.ts';
-import { ApiKey, BODY_TYPES } from './libretranslate-document.ts';
+import { ApiKey, BODY_TYPES, PROBLEM_FORM } from './libretranslate-document.ts';
 import { AUTHENTICATED, readParameters } from './key-and-members.ts';
 import type { ReadSlot } from './key-and-members.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { LibreTranslateOptions } from './libretranslate-options.ts';
-import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
 import { CONFIDENCE } from './translation.ts';
 
 const CANNOT = refuse('validation_error', 'The engine of this service does not detect languages: name the source of each translation');

@@ -6,7 +6,7 @@ import type { DefaultVariants } from '../facades/default-variants.ts';
 import { sourceCode, targetCode, theirCode } from './codes.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { LibreTranslateOptions } from './libretranslate-options.ts';
-import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
+import { PROBLEM_FORM } from './libretranslate-document.ts';
 
 export interface ListedLanguage {
   readonly code: string;

@@ -6,7 +6,7 @@ import type { LibreTranslateOptions } from './libretranslate-options.ts';
 import { listed } from './language-list.ts';
 import type { ListedLanguage } from './language-list.ts';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
+import { PROBLEM_FORM } from './libretranslate-document.ts';
 
 /** Milliseconds that a page waits for the next key press before it asks for a translation. */
 const PAUSE_MS = 500;

@@ -1,12 +1,10 @@
 // The parameters of POST /translate, judged: LibreTranslate's names and words, our rules and limits.
 import { countCharacters, NOTHING_CHOSEN, refuse } from 'lingate';
-import type { EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
+import type { EngineCapabilities, Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import type { Judged } from '../facades/judged.ts';
-import type { Members } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
 import { sourceCode, targetCode, unavailablePair } from './codes.ts';
-import type { Order } from './order.ts';
-import { tooLong } from './libretranslate-problem-form.ts';
+import { tooLong } from './libretranslate-document.ts';
 
 /** As many as a request to `/v1` may have. */
 const TEXTS_MAX = 50;
@@ -75,9 +73,24 @@ function alternativesOf(value: unknown): Judged<number> {
   return isNumber ? { sound: Number(value) } : refuse('validation_error', 'Invalid request: alternatives parameter is not a number');
 }
 
-export function formatOf(value: unknown, { formats }: EngineCapabilities): Judged<TextFormat> {
+function formatOf(value: unknown, { formats }: EngineCapabilities): Judged<TextFormat> {
   if (isMissing(value) || value === 'text') return { sound: 'text' };
   if (value !== 'html') return refuse('validation_error', 'this format is not supported: there are text and html');
   if (formats.includes('html')) return { sound: 'html' };
   return refuse('validation_error', 'html format is not supported by the engine of this service: send text');
 }
+
+export interface Order {
+  /** As they were sent. */
+  readonly entries: readonly string[];
+  /** The entries that are not empty: only these go to the engine. */
+  readonly text: readonly string[];
+  readonly characters: number;
+  readonly options: TranslationOptions;
+  readonly shape: AnswerShape;
+}
+
+type AnswerShape =
+  | { readonly kind: 'libretranslate'; readonly isList: boolean; /** Were asked for. */ readonly alternatives: boolean }
+  /** DeepLX's. */
+  | { readonly kind: 'deeplx' };

@@ -1,18 +1,17 @@
 // POST /translate: in LibreTranslate's shape, or in that of DeepLX.
-import { chargeSlot, json } from 'lingate';
+import { chargeSlot, isFormType, isMultipartType, json } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { Members } from '../facades/members.ts';
 import { theirCode } from './codes.ts';
 import { deepLXAnswer, isDeepLX, judgeDeepLX } from './deeplx.ts';
 import { AUTHENTICATED, keySteps, readParameters } from './key-and-members.ts';
 import type { ReadSlot } from './key-and-members.ts';
-import { withLineFeeds } from './line-feeds.ts';
+import { PROBLEM_FORM } from './libretranslate-document.ts';
 import type { LibreTranslateOptions } from './libretranslate-options.ts';
-import type { Order } from './order.ts';
-import { judgeTranslation } from './translation-parameters.ts';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './libretranslate-problem-form.ts';
+import type { Order } from './translation-parameters.ts';
 import { TRANSLATION_DOC } from './translation-doc.ts';
+import { judgeTranslation } from './translation-parameters.ts';
 
 /** Engines report a language without a confidence; it is the one that they translated from. */
 export const CONFIDENCE = 100;
@@ -95,4 +94,28 @@ function detectedOf(all: readonly (Translation | undefined)[]): readonly object[
   const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
   if (first === undefined) return undefined;
   return all.map((one) => ({ confidence: CONFIDENCE, language: theirCode(one?.detectedSourceLanguage ?? first) }));
+}
+
+const RETURN = 0x0d;
+const LINE_FEED = 0x0a;
+
+/** The text of a form with line feeds alone, as LibreTranslate reads it: nobody is charged for what a browser adds. */
+function withLineFeeds(headers: Readonly<Record<string, string>>, members: Members): Members {
+  if (!isFormType(headers) && !isMultipartType(headers)) return members;
+  return new Map([...members].map(([name, value]) => [name, lineFeeds(value)]));
+}
+
+function lineFeeds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lineFeeds);
+  return typeof value === 'string' && value.includes('\r\n') ? withoutReturns(value) : value;
+}
+
+/** In bytes: half a million pieces of a string would keep the event loop for tens of milliseconds. What a form holds is well-formed. */
+function withoutReturns(text: string): string {
+  const bytes = Buffer.from(text);
+  let kept = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== RETURN || bytes[at + 1] !== LINE_FEED) bytes[kept++] = bytes[at]!;
+  }
+  return bytes.toString('utf8', 0, kept);
 }

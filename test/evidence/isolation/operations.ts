@@ -1,5 +1,5 @@
 // What a team can do to the others: every route at its most expensive, with bodies as long as they may be.
-import { uuidOf } from '../../../src/plugins/deepl-v2/glossary-id.ts';
+import { uuidOf } from '../../../src/plugins/deepl-v2/glossary-answer.ts';
 
 export interface NoisyRequest {
   readonly method: string;

@@ -1,7 +1,7 @@
 // What forms send as words and JSON as values means the same.
 import { expect, test } from 'vitest';
 import { flag, namesOf, oneOf, textOf } from '../../../../src/plugins/deepl-v2/deepl-parameters.ts';
-import type { Judged } from '../../../../src/plugins/facades/judged.ts';
+import type { Judged } from '../../../../src/plugins/facades/members.ts';
 
 const of = (value: unknown): ReadonlyMap<string, unknown> => new Map(value === undefined ? [] : [['p', value]]);
 const seen = (judged: Judged<unknown>): unknown => ('problem' in judged ? 'refused' : judged.sound);

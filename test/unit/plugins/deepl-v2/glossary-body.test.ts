@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Languages } from '../../../../src/domain/languages.ts';
 import { judgeDictionaries, judgeDictionary, judgeName } from '../../../../src/plugins/deepl-v2/glossary-body.ts';
-import { languagePairs } from '../../../../src/plugins/deepl-v2/glossary-languages.ts';
-import type { Judged } from '../../../../src/plugins/facades/judged.ts';
+import { languagePairs } from '../../../../src/plugins/deepl-v2/glossary-answer.ts';
+import type { Judged } from '../../../../src/plugins/facades/members.ts';
 
 const named = (...codes: string[]) => codes.map((code) => ({ code, name: code, formality: false }));
 const languages = new Languages({ sources: named('DE', 'EN', 'ZH'), targets: named('DE', 'EN-GB', 'EN-US', 'ZH', 'ZH-HANT') });

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { ulid } from 'ulid';
 import { expect, test } from 'vitest';
-import { ulidOf, uuidOf } from '../../../../src/plugins/deepl-v2/glossary-id.ts';
+import { ulidOf, uuidOf } from '../../../../src/plugins/deepl-v2/glossary-answer.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
