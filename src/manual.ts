@@ -6,23 +6,34 @@ import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
 
-const MANUAL = new URL('../config/README.md', import.meta.url);
+const MANUAL = new URL('../config/manual/', import.meta.url);
 
-/** The manual as it should be. */
-export function currentManual(): string {
+/** Each page that has tables from the code, by its name, and how they get into its text. */
+const PAGES: Readonly<Record<string, (text: string) => string>> = {
+  'engines.md': withProtocols,
+  'engine-failures.md': (text) => withTable(text, 'engine failures', failureTable()),
+};
+
+/** The pages as they should be, by their names. */
+export function currentPages(): Readonly<Record<string, string>> {
+  const pages = Object.entries(PAGES).map(([name, fill]) => [name, fill(readFileSync(new URL(name, MANUAL), 'utf8'))] as const);
+  return Object.fromEntries(pages);
+}
+
+function withProtocols(text: string): string {
   const protocols = [...builtInProtocols].map(([name, protocol]) => ({
     name,
     options: optionsSchemaOf(protocol),
     can: capabilitiesOf(protocol),
   }));
-  return withTable(withEngineTables(readFileSync(MANUAL, 'utf8'), protocols), 'engine failures', failureTable());
+  return withEngineTables(text, protocols);
 }
 
 if (import.meta.main) {
   try {
-    writeFileSync(MANUAL, currentManual());
+    for (const [name, text] of Object.entries(currentPages())) writeFileSync(new URL(name, MANUAL), text);
   } catch (error) {
-    process.stderr.write(`config/README.md: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`config/manual: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   }
 }

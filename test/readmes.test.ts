@@ -1,13 +1,16 @@
-// The READMEs name what is there: files and folders, npm scripts, and what stands in the files of "Where do I change X".
+// The READMEs and the manual's pages name what is there: files and folders, headings, npm scripts, commands, and what stands in the files of "Where do I change X".
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { MANUAL_PAGES } from './support/manual.ts';
 import { TASKS } from './task.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const READMES = ['README.md', 'src/README.md', 'config/README.md', 'test/README.md', 'bench/README.md'];
 const LINES_MAX = 150;
+const PAGE_LINES_MAX = 249;
 
 const { scripts, exports, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<
   Record<'scripts' | 'exports' | 'dependencies' | 'devDependencies', Readonly<Record<string, unknown>>>
@@ -22,6 +25,8 @@ const made = readFileSync(join(root, '.gitignore'), 'utf8')
 /** A file with one of our endings, or something with a folder in front; not an address, a field or a path of the API. */
 const PATH = /^(?:\.?[\w-]+\/)*(?:[\w-]+\/|[\w-]+(?:\.[\w-]+)*\.(?:ts|js|json|yaml|md|lua|css|html))$|^\.?[\w-]+(?:\/[\w-]+)+$/;
 
+const COMMAND_NAMES: ReadonlySet<string> = new Set(COMMANDS.map(({ name }) => name));
+
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** What stands in backticks, word by word. */
@@ -31,7 +36,7 @@ function quoted(text: string): string[] {
 
 /** Short names are below a folder that the same line named before. */
 function placesOf(line: string, folder: string): { readonly name: string; readonly places: readonly string[] }[] {
-  const bases = ['.', folder];
+  const bases = ['.', folder, dirname(folder)];
   return quoted(line)
     .filter((word) => PATH.test(word))
     .map((name) => {
@@ -42,31 +47,78 @@ function placesOf(line: string, folder: string): { readonly name: string; readon
     });
 }
 
+/** What a link to each heading ends with, as GitHub makes it. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map((match) => match[1]!);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** What links lead to that is not there: a file, or a heading in it. */
+function deadLinks(path: string): string[] {
+  const links = [...read(path).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
+  const dead = links.filter(([, file, anchor]) => {
+    const target = file === '' ? path : join(dirname(path), file!);
+    return !existsSync(join(root, target)) || (anchor !== undefined && !anchorsOf(read(target)).includes(anchor));
+  });
+  return dead.map(([link]) => link);
+}
+
 function isElsewhere(name: string): boolean {
   if (packages.includes(name) || entries.includes(name) || made.includes(name.replaceAll('/', ''))) return true;
   const [, plugin] = /^lingate\/plugins\/([\w-]+)$/.exec(name) ?? [];
   return plugin !== undefined && existsSync(join(root, 'src/plugins', `${plugin}.ts`));
 }
 
-describe.each(READMES)('%s', (readme) => {
+describe.each([...READMES, ...MANUAL_PAGES])('%s', (readme) => {
   const text = read(readme);
   const lines = text.replaceAll(/^```[\s\S]*?^```$/gm, '').split('\n');
 
   test('every file and folder that it names is there', () => {
     const named = lines.flatMap((line) => placesOf(line, dirname(readme)));
-    expect(named.length).toBeGreaterThan(0);
+    if (READMES.includes(readme)) expect(named.length).toBeGreaterThan(0);
     const gone = named.filter(({ name, places }) => places.length === 0 && !isElsewhere(name));
     expect(gone.map(({ name }) => name)).toEqual([]);
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1]!);
-    expect(links.filter((link) => !existsSync(join(root, dirname(readme), link)))).toEqual([]);
+    expect(deadLinks(readme)).toEqual([]);
   });
 
   test('every npm script and every task that it names is there', () => {
     const named = [...text.matchAll(/npm (?:run (?:-s |--silent )?([\w:-]+)|(test|start)\b)/g)].map((match) => match[1] ?? match[2]!);
-    expect(named.length).toBeGreaterThan(0);
+    if (READMES.includes(readme)) expect(named.length).toBeGreaterThan(0);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
     const tasks = [...text.matchAll(/npm run task -- ([\w:]+)/g)].map((match) => match[1]!);
     expect(tasks.filter((name) => !Object.hasOwn(TASKS, name))).toEqual([]);
+  });
+
+  test('every command of ours that it shows is one', () => {
+    const shown = [...text.matchAll(/(?:^|`|-- |\| )lingate ([a-z]+)(?: ([a-z]+))?/gm)];
+    const wrong = shown.filter(([, word, next]) => !COMMAND_NAMES.has(word!) && !COMMAND_NAMES.has(`${word} ${next}`));
+    expect(wrong.map(([line]) => line)).toEqual([]);
+  });
+});
+
+describe('the operator’s manual', () => {
+  test('has pages that are read in one go, and a map that leads to each', () => {
+    const map = read('config/README.md');
+    expect(MANUAL_PAGES.length).toBeGreaterThan(10);
+    for (const page of [...MANUAL_PAGES, 'config/README.md']) {
+      expect([page, read(page).trimEnd().split('\n').length <= PAGE_LINES_MAX]).toEqual([page, true]);
+    }
+    const led = new Set([...map.matchAll(/^\| .+ \| \[[\w-]+\.md\]\((manual\/[\w-]+\.md)\)/gm)].map((match) => `config/${match[1]!}`));
+    expect([...led].toSorted()).toEqual(MANUAL_PAGES);
+  });
+
+  test('names every command in its map', () => {
+    const table = /^## Commands\n([\s\S]*?)^## /m.exec(read('config/README.md'))![1]!;
+    const named = [...table.matchAll(/`([^`]+)`/g)].flatMap((match) => {
+      const words = match[1]!.split(/ · | /);
+      return [...words, ...words.map((word) => `${words[0]} ${word}`)];
+    });
+    expect([...COMMAND_NAMES].filter((name) => !named.includes(name))).toEqual([]);
   });
 });
 

@@ -1,5 +1,4 @@
 // The manual's lines for clients of the DeepL API as they stand, and what their SDKs send in other languages than ours.
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,18 +8,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+import { codeBlocks, manualSection } from '../support/manual.ts';
 import { outputOf } from '../support/start-program.ts';
 import type { Startable } from '../support/start-program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MANUAL = readFileSync(join(ROOT, 'config/README.md'), 'utf8');
 const ADDRESS = 'http://127.0.0.1:8080';
 
-/** The block of the manual's section on a client. */
+/** The one block of the manual's section on a client. */
 function linesOf(section: string, language: string): string {
-  const found = new RegExp(`^#### ${section}\\n[\\s\\S]*?^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(MANUAL);
-  if (found === null) throw new Error(`config/README.md has no ${language} under "${section}"`);
-  return found[1]!;
+  const blocks = codeBlocks(manualSection('deepl-api', section), language);
+  expect(blocks).toHaveLength(1);
+  return blocks[0]!;
 }
 
 /** `GET` with a form in its body, as `requests` sends `data`; and the statuses of a wrong key. */

@@ -1,6 +1,6 @@
 // A leaked key: found and revoked by command line, admin API and console, and repeated by none of them.
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { ulid } from 'ulid';
@@ -14,10 +14,10 @@ import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { inProcess, lingate, MAIN, temporaryFolder } from '../support/lingate-command.ts';
+import { codeBlocks, manualSection } from '../support/manual.ts';
 import { outputOf, runProgram } from '../support/start-program.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
-const MANUAL = readFileSync(new URL('../../config/README.md', import.meta.url), 'utf8');
 const NOBODYS = newKey('live');
 /** Runs a command at a terminal of its own, types the key when it is asked for, and prints all that the terminal shows. */
 const AT_A_TERMINAL = `
@@ -142,8 +142,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
   });
 
   test('the manual’s commands do it as they stand: a file with the key, ids and ports are filled in', async () => {
-    const section = MANUAL.split('\n## ').find((text) => text.startsWith('A leaked key: found and revoked in one minute\n'))!;
-    const blocks = [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+    const blocks = codeBlocks(manualSection('teams-and-keys', 'A leaked key: found and revoked in one minute'), 'sh');
     expect(blocks).toHaveLength(3);
     for (const [index, block] of blocks.entries()) {
       const team = await setting.gateway.team();

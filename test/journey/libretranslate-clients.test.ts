@@ -1,26 +1,25 @@
 // The manual's lines for LibreTranslate's clients, typed into a shell as they stand: only the address and the key are other ones.
-import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { beforeAll, expect, test } from 'vitest';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+import { codeBlocks, manualPage } from '../support/manual.ts';
 import { outputOf } from '../support/start-program.ts';
 
-const MANUAL = readFileSync(new URL('../../config/README.md', import.meta.url), 'utf8');
 const ADDRESS = 'http://127.0.0.1:8080';
 
-const SECTION = /^### LibreTranslate: [\s\S]*?(?=^##? )/m.exec(`${MANUAL}\n## `)?.[0] ?? '';
-
-/** Each command of the section, by the heading that it stands under. */
-const COMMANDS = SECTION.split(/^(?=#{3,4} )/m).flatMap((part) => {
-  const heading = /^#{3,4} (.+)$/m.exec(part)![1]!;
-  const blocks = [...part.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!.trimEnd());
-  return blocks.flatMap((block) => block.split(/(?<!\\)\n/)).map((command) => ({ heading, command }));
-});
+/** Each command of the page, by the heading that it stands under. */
+const COMMANDS = manualPage('libretranslate-api')
+  .split(/^(?=#{1,2} )/m)
+  .flatMap((part) => {
+    const heading = /^#{1,2} (.+)$/m.exec(part)![1]!;
+    const commands = codeBlocks(part, 'sh').flatMap((block) => block.trimEnd().split(/(?<!\\)\n/));
+    return commands.map((command) => ({ heading, command }));
+  });
 
 const ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
-  'LibreTranslate: `lingate/plugins/libretranslate`': [{ translatedText: '[DE] Hello, world!' }],
-  'Weblate by LibreTranslate': [
+  "Programs that speak LibreTranslate's API": [{ translatedText: '[DE] Hello, world!' }],
+  Weblate: [
     expect.arrayContaining([expect.objectContaining({ code: 'en', name: 'English' })]),
     { translatedText: ['[DE] Save', '[DE] Cancel'] },
   ],

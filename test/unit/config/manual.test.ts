@@ -1,26 +1,36 @@
-// The operator's manual says of every engine protocol what the code says, and each configuration that it shows is one that works.
-import { readFileSync } from 'node:fs';
+// The operator's manual says of settings and engine protocols what the code says, and each configuration that it shows is one that works.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { ConfigFile } from '../../../src/config/schema.ts';
+import type { SchemaNode } from '../../../src/domain/schema-node.ts';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
-import { currentManual } from '../../../src/manual.ts';
+import { currentPages } from '../../../src/manual.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
 import { SUBJECTS } from '../engines/protocols/subjects.ts';
 
-const MANUAL = readFileSync(new URL('../../../config/README.md', import.meta.url), 'utf8');
-
-/** The configuration that the manual shows for a protocol. */
-function shownFor(protocol: string): string {
-  const section = MANUAL.slice(MANUAL.indexOf(`\n### ${protocol}\n`)).split(/\n##/)[1] ?? '';
-  return /```yaml\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
-}
-
 test('its tables are current: `npm run task -- manual` would change nothing', () => {
-  expect(currentManual()).toBe(MANUAL);
+  const pages = currentPages();
+  expect(Object.keys(pages)).toEqual(['engines.md', 'engine-failures.md']);
+  for (const [name, text] of Object.entries(pages)) expect(text).toBe(manualPage(name.slice(0, -'.md'.length)));
+});
+
+test('every setting has its row, and no row is of a setting that is not there', () => {
+  const rows = [...manualPage('settings').matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell]) => {
+    const names = [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+    const section = /^\w+\./.exec(names[0]!)?.[0] ?? '';
+    return names.map((name, index) => (index === 0 || name.includes('.') ? name : `${section}${name}`));
+  });
+  const members = Object.entries((ConfigFile as SchemaNode).properties!).flatMap(([name, { properties = {} }]) => {
+    const below = Object.keys(properties).map((member) => `${name}.${member}`);
+    // A section is told member by member, or as a whole in a row of its own.
+    return below.length === 0 || rows.includes(name) ? [name] : below;
+  });
+  expect(rows.toSorted()).toEqual(members.toSorted());
 });
 
 describe.each([...builtInProtocols.keys()])('the configuration shown for %s', (protocol) => {
@@ -35,7 +45,7 @@ describe.each([...builtInProtocols.keys()])('the configuration shown for %s', (p
   });
 
   test('translates, in front of an engine that speaks it', async () => {
-    const shown = shownFor(protocol);
+    const [shown] = codeBlocks(manualSection('engines', protocol), 'yaml') as [string];
     for (const [, name] of shown.matchAll(/\{ env: (\w+) \}/g)) vi.stubEnv(name!, `value-of-${name}`);
     const { engine, ...rest } = parse(shown) as { engine: { protocol: string; urls: string[] } };
     expect(engine.protocol).toBe(protocol);

@@ -1,12 +1,12 @@
 // Every word for a failure of the engine has its row in the manual, and the check says the same sentence as that row.
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { adviceFor } from '../../../src/docs/engine-advice.ts';
 import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
 import type { AttemptFailure, FailureDetail } from '../../../src/ports/engine.ts';
+import { manualPage } from '../../support/manual.ts';
 
-const MANUAL = readFileSync(new URL('../../../config/README.md', import.meta.url), 'utf8');
-const TABLE = MANUAL.slice(MANUAL.indexOf('<!-- table of engine failures -->'));
+const PAGE = manualPage('engine-failures');
+const TABLE = PAGE.slice(PAGE.indexOf('<!-- table of engine failures -->'));
 
 /** What the manual advises for a row's first cell. */
 function advised(mark: string): string | undefined {

@@ -1,10 +1,10 @@
 // The library of functions on a server: loaded, lost and loaded again, beside other versions' and other tenants'.
 import type { Redis } from 'ioredis';
-import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { manualSection } from '../../../support/manual.ts';
 import { startRedisCluster } from '../../../support/redis-cluster.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { TEAM, asking, functionCalls, furnish, refusal, walk } from './fixture.ts';
@@ -28,8 +28,7 @@ const strange = (name: string) => `#!lua name=${name}\nredis.register_function('
 
 /** What the manual gives a user of its own. */
 function allowedByTheManual(): string[] {
-  const manual = readFileSync(new URL('../../../../config/README.md', import.meta.url), 'utf8');
-  const rules = /`ACL SETUSER lingate ([^`]+)`/.exec(manual)![1]!;
+  const rules = /`ACL SETUSER lingate ([^`]+)`/.exec(manualSection('stores', 'Redis'))![1]!;
   return rules.replace('PASSWORD', 'pw').split(' ');
 }
 
