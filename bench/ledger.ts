@@ -8,8 +8,11 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
 import { answered } from '../src/domain/store-unavailable.ts';
+import type { Ledger, Resolution } from '../src/ports/ledger.ts';
+import type { PluginLedger } from '../src/ports/plugin.ts';
 import type { Store } from '../src/ports/store.ts';
 import { GENEROUS_QUOTA } from '../src/testing/store/team-under-test.ts';
+import { promisedLedger } from '../test/support/promised-store.ts';
 import { startRedis } from '../test/support/redis.ts';
 import { describeMachine, machineLine } from './machine/description.ts';
 import { usageOf } from './machine/process-tree.ts';
@@ -88,20 +91,25 @@ async function load({ store }: Contender, teams: readonly Team[], together: numb
   const endMs = performance.now() + forMs;
   let requests = 0;
   let next = randomInt(teams.length);
-  let commits: (Promise<unknown> | { kind: string })[] = [];
+  const ledger = ledgerOf(store);
+  let commits: (Resolution | Promise<Resolution>)[] = [];
   while (performance.now() < endMs) {
     const asked = Array.from({ length: together }, () => {
       const { teamId, keyId } = teams[next++ % teams.length]!;
       return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
     });
-    const [answers] = await Promise.all([Promise.all(asked.map(async (request) => store.ledger.admit(request))), ...commits]);
+    const [answers] = await Promise.all([Promise.all(asked.map((request) => ledger.admit(request))), ...commits]);
     for (const { kind } of answers) if (kind !== 'admitted') throw new Error(`an admission was answered ${kind}`);
-    commits = asked.map(({ teamId, requestId }) => store.ledger.resolve(teamId, requestId, 'commit'));
+    commits = asked.map(({ teamId, requestId }) => ledger.resolve(teamId, requestId, 'commit'));
     requests += together;
   }
-  const ends = await Promise.all(commits.map(async (commit) => commit));
-  for (const end of ends) if ((end as { kind: string }).kind !== 'committed') throw new Error('a commit was not done');
+  for (const { kind } of await Promise.all(commits)) if (kind !== 'committed') throw new Error('a commit was not done');
   return requests;
+}
+
+/** Commits from before the ledger took callbacks alone have them as `direct`. */
+function ledgerOf({ ledger }: Store): PluginLedger {
+  return promisedLedger((ledger as Ledger & { readonly direct?: Ledger }).direct ?? ledger);
 }
 
 async function commandsOf(redis: Redis): Promise<number> {

@@ -28,6 +28,7 @@ export { LONG_BODY_BYTES } from './core/exchange.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
 export type * from './ports/plugin.ts';
+export type { PluginLedger as Ledger, PluginStore as Store } from './ports/plugin.ts';
 export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/slots.ts';
 export { chargeSlot, refusedCharge } from './domain/charge.ts';
 export type { Charge, GlossaryReference } from './domain/charge.ts';
@@ -90,10 +91,24 @@ export type {
   NewGlossary,
 } from './ports/glossary-store.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
-export type * from './ports/ledger.ts';
+export type {
+  Admission,
+  AdmissionRequest,
+  Admitted,
+  CallerCheck,
+  CheckedCaller,
+  CreditExhausted,
+  Placed,
+  QuotaExceeded,
+  RateStanding,
+  Reservation,
+  Resolution,
+  Settlements,
+  Verdict,
+} from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
-export type { Store, StoreCreation } from './ports/store.ts';
+export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';
 export type { TeamLimits } from './domain/plan.ts';
 export type { Micro } from './domain/money.ts';

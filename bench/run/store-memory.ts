@@ -9,6 +9,7 @@ import { answered } from '../../src/domain/store-unavailable.ts';
 import { ulidSource } from '../../src/domain/ulid.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { openStore } from '../../src/stores/open.ts';
+import { promisedLedger } from '../../test/support/promised-store.ts';
 import { benchKeys } from '../contestants/keys.ts';
 import { BENCH_PLAN } from '../contestants/lingate-teams.ts';
 import { startRedis, withRedis } from '../contestants/redis.ts';
@@ -88,7 +89,8 @@ async function makeTeams({ teams }: Store, count: number): Promise<Used[]> {
   });
 }
 
-async function useTeams({ ledger }: Store, keys: readonly Used[]): Promise<void> {
+async function useTeams(store: Store, keys: readonly Used[]): Promise<void> {
+  const ledger = promisedLedger(store.ledger);
   const uses = Array.from({ length: IDS_PER_TEAM }, () => keys).flat();
   await inTurns(uses, async ({ teamId, keyId }) => {
     const requestId = newId();

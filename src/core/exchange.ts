@@ -1,7 +1,7 @@
 // One request on its way through the chain: what came in, what steps left for each other, how it ended.
 import type { ByteSource } from './byte-stream.ts';
 import { NO_HEADERS } from './outcome.ts';
-import type { HeaderList, Outcome, Refusal, Reply, StreamReply } from './outcome.ts';
+import type { HeaderList, Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -61,7 +61,7 @@ export interface Slot<T> {
 
 /** Drives the chain of an exchange on. */
 export interface Driver {
-  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => Outcome | undefined, value: T): void;
+  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => StepResult, value: T): void;
 }
 
 const slotNames: string[] = [];
@@ -148,7 +148,7 @@ export class Exchange implements Cancellation {
    * Goes on with a chain whose step has returned `LATER`: what `conclude` makes of the value counts as what `run` has returned.
    * If `conclude` throws, that is a bug of the step. Never throws itself.
    */
-  resume<T>(conclude: (x: Exchange, value: T) => Outcome | undefined, value: T): void {
+  resume<T>(conclude: (x: Exchange, value: T) => StepResult, value: T): void {
     this.driver!.resume(this, conclude, value);
   }
 

@@ -41,6 +41,15 @@ export interface ClientClosed {
 
 export type Outcome = Reply | StreamReply | Refusal | ClientClosed;
 
+/**
+ * Returned by a step that waits without a promise. It has to see to it that `Exchange.resume` is called once, after `run` has
+ * returned.
+ */
+export const LATER = Symbol('later');
+
+/** What a step returns: nothing to go on, an outcome to end the chain, or `LATER`. */
+export type StepResult = Outcome | undefined | typeof LATER;
+
 /** Of nearly every answer. */
 export const JSON_TYPE = 'application/json';
 

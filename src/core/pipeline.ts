@@ -1,9 +1,8 @@
 // Drives a chain: one loop over a fixed array that waits only for a real promise, then settles in reverse.
 import type { Driver, Exchange } from './exchange.ts';
-import { CLIENT_CLOSED, NO_HEADERS } from './outcome.ts';
-import type { Outcome, Refusal, Reply, StreamReply } from './outcome.ts';
+import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
+import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
-import { LATER } from './step.ts';
 import type { Step } from './step.ts';
 
 /** Told of every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
@@ -94,31 +93,34 @@ export class Pipeline implements Driver {
     return true;
   }
 
-  #stop(x: Exchange, step: Step, result: Outcome | Promise<Outcome | undefined> | typeof LATER): void {
+  #stop(x: Exchange, step: Step, result: Exclude<StepResult, undefined> | Promise<StepResult>): void {
     if (result === LATER) x.waiting = true;
     else if (result instanceof Promise) this.#wait(x, step.name, result);
     else this.#finish(x, result);
   }
 
-  #wait(x: Exchange, stepName: string, pending: Promise<Outcome | undefined>): void {
+  /** The one place where a step's promise becomes a callback. */
+  #wait(x: Exchange, stepName: string, pending: Promise<StepResult>): void {
     x.waiting = true;
     pending.then(
-      (outcome) => this.#resume(x, outcome),
+      (result) => this.#resume(x, result),
       (error: unknown) => this.#resume(x, this.bug(x, stepName, error)),
     );
   }
 
-  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => Outcome | undefined, value: T): void {
-    let outcome;
+  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => StepResult, value: T): void {
+    let result;
     try {
-      outcome = conclude(x, value);
+      result = conclude(x, value);
     } catch (error) {
-      outcome = this.bug(x, x.route.steps[x.reached - 1]!.name, error);
+      result = this.bug(x, x.route.steps[x.reached - 1]!.name, error);
     }
-    this.#resume(x, outcome);
+    this.#resume(x, result);
   }
 
-  #resume(x: Exchange, outcome: Outcome | undefined): void {
+  #resume(x: Exchange, outcome: StepResult): void {
+    // It waits again: for the engine, behind its glossary.
+    if (outcome === LATER) return;
     x.waiting = false;
     // A request that was cancelled while a step waited is settled only now: the step may have come back with a reservation.
     if (x.cancelled) {

@@ -1,6 +1,6 @@
 // A link of the chain: runs in order, may end it, and is settled in reverse when the chain has ended.
 import type { Exchange } from './exchange.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, StepResult } from './outcome.ts';
 
 interface StepBase {
   /** Unique within a chain; what a plugin names in `after`. */
@@ -32,20 +32,20 @@ export interface HeadStep extends StepBase {
  */
 export interface CallerStep extends StepBase {
   readonly kind: 'caller';
-  run(x: Exchange): Outcome | undefined | Promise<Outcome | undefined> | typeof LATER;
+  run(x: Exchange): StepResult | Promise<StepResult>;
   /** Called behind `run` and before the body is complete, when that turns out to be long (`Exchange.longBody`). Answers as `run` does. */
-  longBody?(x: Exchange): Outcome | undefined | Promise<Outcome | undefined> | typeof LATER;
+  longBody?(x: Exchange): StepResult | Promise<StepResult>;
 }
 
-/**
- * Returned by a step that waits without a promise. The step has to call `Exchange.resume` once, after `run` has returned.
- */
-export const LATER = Symbol('later');
+/** For `Exchange.resume` with what was thrown: a bug, which becomes `internal_error`. */
+export function throwOn(_x: Exchange, error: unknown): never {
+  throw error;
+}
 
 /** Runs when the body is complete; waits only where it returns a promise or `LATER`. */
 export interface BodyStep extends StepBase {
   readonly kind: 'body';
-  run(x: Exchange): Outcome | undefined | Promise<Outcome | undefined> | typeof LATER;
+  run(x: Exchange): StepResult | Promise<StepResult>;
 }
 
 export type Step = HeadStep | CallerStep | BodyStep;

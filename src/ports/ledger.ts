@@ -136,31 +136,6 @@ export type Verdict = 'commit' | 'release';
  */
 export type Resolution = { readonly kind: 'committed' | 'released' | 'expired' | 'absent' } | StoreUnavailable;
 
-/**
- * An admission with callbacks for its answer: one of the two is called, once, never before `admit` has returned. They must
- * not throw.
- */
-export interface AskedAdmission extends AdmissionRequest {
-  answered(admission: Admission): void;
-  /** Called where a promise would be rejected: for a bug. Nothing was done for the admission. */
-  failed(error: unknown): void;
-}
-
-/** A resolution with such callbacks. */
-export interface AskedResolution {
-  readonly teamId: string;
-  readonly requestId: string;
-  readonly verdict: Verdict;
-  answered(resolution: Resolution): void;
-  failed(error: unknown): void;
-}
-
-/** The ledger's operations with callbacks. */
-export interface DirectLedger {
-  admit(asked: AskedAdmission): void;
-  resolve(asked: AskedResolution): void;
-}
-
 /** What is asked before a long body is read. The id is not remembered, and plays no part if it is known. */
 export interface CallerCheck {
   readonly requestId: string;
@@ -178,14 +153,33 @@ export type CheckedCaller =
   | { readonly kind: 'admitted'; readonly reservation: undefined }
   | StoreUnavailable;
 
+/**
+ * What an operation calls with its answer: one of the two, once, never before the call that asked has returned. They must not
+ * throw. Callbacks in place of promises, because an admission and a resolution are made for every request.
+ */
+export interface Callbacks<Answer> {
+  answered(answer: Answer): void;
+  /** Called for a bug. Nothing was done for what was asked. */
+  failed(error: unknown): void;
+}
+
+export interface AskedAdmission extends AdmissionRequest, Callbacks<Admission> {}
+
+export interface AskedResolution extends Callbacks<Resolution> {
+  readonly teamId: string;
+  readonly requestId: string;
+  readonly verdict: Verdict;
+}
+
+export interface AskedCheck extends CallerCheck, Callbacks<CheckedCaller> {}
+
+/** A plugin's ledger may return promises instead: `PluginLedger` in plugin.ts. */
 export interface Ledger {
-  admit(request: AdmissionRequest): Admission | Promise<Admission>;
+  admit(asked: AskedAdmission): void;
   /** Tries once. `unavailable` leaves it unknown whether it was run; repeat it by id. */
-  resolve(teamId: string, requestId: string, verdict: Verdict): Resolution | Promise<Resolution>;
+  resolve(asked: AskedResolution): void;
   /** Optional: without it long bodies are read and parsed before the admission judges key and rate. */
-  check?(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
-  /** The two above with callbacks in place of promises, which costs the hot path less. Optional: for stores that answer later. */
-  readonly direct?: DirectLedger;
+  check?(asked: AskedCheck): void;
 }
 
 /** Settles reservations for the chain: takes each verdict at once, and repeats it in the background until the ledger has it. */

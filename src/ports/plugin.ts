@@ -13,6 +13,7 @@ import type { EngineCapabilities, EngineProtocol, Translation } from './engine.t
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { GlossaryStore } from './glossary-store.ts';
+import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, Resolution, Verdict } from './ledger.ts';
 import type { Log } from './log.ts';
 import type { Store, StoreCreation } from './store.ts';
 import type { TeamRegistry } from './team-registry.ts';
@@ -56,7 +57,19 @@ export interface PluginParts {
  * Rejects with a `StoreError` when it cannot be opened. The contract is in `lingate/testing`. A store that heeds `mayCreate`
  * and `onCreated` spares operators a forgotten URL; one that does not is opened all the same.
  */
-export type OpenPluginStore = (url: string, context: { readonly log: Log; readonly clock: Clock } & StoreCreation) => Promise<Store>;
+export type OpenPluginStore = (url: string, context: { readonly log: Log; readonly clock: Clock } & StoreCreation) => Promise<PluginStore>;
+
+/** A store as its author writes it. */
+export interface PluginStore extends Omit<Store, 'ledger'> {
+  readonly ledger: PluginLedger;
+}
+
+/** The ledger (ledger.ts) with answers that are returned, at once or as promises. The gateway makes callbacks of them when it opens the store. */
+export interface PluginLedger {
+  admit(request: AdmissionRequest): Admission | Promise<Admission>;
+  resolve(teamId: string, requestId: string, verdict: Verdict): Resolution | Promise<Resolution>;
+  check?(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
+}
 
 /** A route of a plugin's own. Its path may not be one that a route of ours, or of another plugin, answers. */
 export interface PluginRoute {

@@ -4,7 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { SettlementResult } from '../ports/settlement-result.ts';
 
 export interface SettlementQueueOptions {
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, 'resolve'>;
   /** A monotonic clock in milliseconds: a wall clock that is put right must not end a lease before its time. */
   readonly now: () => number;
   readonly log: Log;
@@ -105,20 +105,7 @@ export class SettlementQueue implements Settlements {
 
   #try(open: Open): void {
     open.tries++;
-    const { ledger } = this.#options;
-    if (ledger.direct !== undefined) {
-      ledger.direct.resolve(open);
-      return;
-    }
-    const answer = ledger.resolve(open.teamId, open.requestId, open.verdict);
-    if (answer instanceof Promise) {
-      answer.then(
-        (resolution) => this.#conclude(open, resolution),
-        () => this.#conclude(open, BUG),
-      );
-    } else {
-      this.#conclude(open, answer);
-    }
+    this.#options.ledger.resolve(open);
   }
 
   readonly #answered = (open: Open, resolution: Resolution): void => this.#conclude(open, resolution);

@@ -1,10 +1,10 @@
 // The admission: one ledger operation judges revocation, rate, length, quota and credit. `settle` commits or releases what it reserved.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { NO_HEADERS } from '../core/outcome.ts';
+import { LATER, NO_HEADERS } from '../core/outcome.ts';
 import type { HeaderList, Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { LATER } from '../core/step.ts';
+import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
@@ -17,7 +17,7 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, AskedAdmission, GlossaryReference, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
 
 export interface AdmitOptions {
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, 'admit'>;
   readonly settlements: Settlements;
   readonly cache: KeyCache;
   readonly leaseMs: number;
@@ -37,14 +37,8 @@ export function admitStep(options: AdmitOptions): BodyStep {
     kind: 'body',
     name: 'admit',
     run(x) {
-      const asking = new PendingAdmission(x, options, now());
-      if (ledger.direct !== undefined) {
-        ledger.direct.admit(asking);
-        return LATER;
-      }
-      const answer = ledger.admit(asking);
-      if (!(answer instanceof Promise)) return conclude(x, asking, answer);
-      return answer.then((admission) => concludeLater(x, asking, admission));
+      ledger.admit(new PendingAdmission(x, options, now()));
+      return LATER;
     },
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
@@ -91,7 +85,7 @@ class PendingAdmission implements AskedAdmission {
 
   answered(admission: Admission): void {
     this.admission = admission;
-    this.#x.resume(concludeAnswered, this);
+    this.#x.resume(conclude, this);
   }
 
   failed(error: unknown): void {
@@ -99,21 +93,10 @@ class PendingAdmission implements AskedAdmission {
   }
 }
 
-/** Throws inside the chain, where a bug becomes `internal_error`. */
-function throwOn(_x: Exchange, error: unknown): never {
-  throw error;
-}
-
-function concludeAnswered(x: Exchange, asking: PendingAdmission): Outcome | undefined {
-  return concludeLater(x, asking, asking.admission!);
-}
-
-function concludeLater(x: Exchange, asking: PendingAdmission, admission: Admission): Outcome | undefined {
-  x.need(requestStatsSlot).storeMs += asking.options.now() - asking.startedAtMs;
-  return conclude(x, asking, admission);
-}
-
-function conclude(x: Exchange, { teamId, charge, options }: PendingAdmission, admission: Admission): Outcome | undefined {
+function conclude(x: Exchange, asking: PendingAdmission): Outcome | undefined {
+  const { teamId, charge, options } = asking;
+  const admission = asking.admission!;
+  x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
   options.onAdmission(admission);
   if (admission.kind === 'unavailable') {
     options.settlements.releaseUnknown(teamId, x.id);

@@ -1,8 +1,10 @@
 // Finds out whose key it is, and before a long body is read, whether key and rate are good.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { LATER } from '../core/outcome.ts';
+import type { Outcome, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import { throwOn } from '../core/step.ts';
 import type { CallerStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
@@ -10,7 +12,7 @@ import { KEY_REVOKED, rateLimited, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../dom
 import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
-import type { CheckedCaller, Ledger } from '../ports/ledger.ts';
+import type { AskedCheck, CheckedCaller, Ledger } from '../ports/ledger.ts';
 
 /** A bound on the unknown keys of one address, and how a request's address is read. */
 export interface AddressBound {
@@ -36,8 +38,6 @@ const TOO_MANY_UNKNOWN = refuse('service_unavailable', 'Too many unknown keys ca
 
 /** The store has been asked, or cannot be. */
 const checkedSlot = reserveSlot<true>('key and rate checked');
-
-type Ended = Outcome | undefined;
 
 export function authenticateStep(options: AuthenticateOptions): CallerStep {
   return {
@@ -73,7 +73,7 @@ function authentication(name: string, options: AuthenticateOptions): CallerStep 
   };
 }
 
-function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, options: AuthenticateOptions): Ended | Promise<Ended> {
+function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, options: AuthenticateOptions): StepResult {
   if (found === undefined) {
     const { bound } = options;
     bound?.limit.add(bound.client.read(x.head.headers));
@@ -85,21 +85,47 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
 }
 
 /** Has the store judge key and rate, so that a long body of a revoked key, or of a team that is too fast, is neither kept nor parsed. */
-function check(x: Exchange, options: AuthenticateOptions): Ended | Promise<Ended> {
+function check(x: Exchange, options: AuthenticateOptions): StepResult {
   const { ledger, now } = options;
   if (ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
-  const { teamId, keyId } = x.need(keyOwnerSlot);
-  const startedAtMs = now();
-  const checked = ledger.check({ requestId: x.id, teamId, keyId });
-  if (!(checked instanceof Promise)) return refusalOf(x, checked, options);
-  return checked.then((answer) => {
-    x.need(requestStatsSlot).storeMs += now() - startedAtMs;
-    return refusalOf(x, answer, options);
-  });
+  ledger.check(new PendingCheck(x, options, now()));
+  return LATER;
 }
 
-function refusalOf(x: Exchange, checked: CheckedCaller, options: AuthenticateOptions): Ended {
+class PendingCheck implements AskedCheck {
+  readonly requestId: string;
+  readonly teamId: string;
+  readonly keyId: string;
+  readonly options: AuthenticateOptions;
+  readonly startedAtMs: number;
+  checked: CheckedCaller | undefined = undefined;
+  readonly #x: Exchange;
+
+  constructor(x: Exchange, options: AuthenticateOptions, startedAtMs: number) {
+    const { teamId, keyId } = x.need(keyOwnerSlot);
+    this.requestId = x.id;
+    this.teamId = teamId;
+    this.keyId = keyId;
+    this.options = options;
+    this.startedAtMs = startedAtMs;
+    this.#x = x;
+  }
+
+  answered(checked: CheckedCaller): void {
+    this.checked = checked;
+    this.#x.resume(conclude, this);
+  }
+
+  failed(error: unknown): void {
+    this.#x.resume(throwOn, error);
+  }
+}
+
+function conclude(x: Exchange, asking: PendingCheck): Outcome | undefined {
+  const { options } = asking;
+  const checked = asking.checked!;
+  x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
   if (checked.kind === 'admitted') return undefined;
   options.onRefused(checked);
   switch (checked.kind) {

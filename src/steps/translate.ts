@@ -1,9 +1,8 @@
 // Hands the admitted request to the engine and turns usable translations into the answer; anything else is one refusal.
 import type { Exchange } from '../core/exchange.ts';
-import { json } from '../core/outcome.ts';
+import { json, LATER } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { LATER } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';

@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
 import type { Store, StoreCreation } from '../ports/store.ts';
+import { fromPlugin } from './plugin-store.ts';
 
 export interface StoreContext extends StoreCreation {
   readonly log: Log;
@@ -39,7 +40,7 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     case undefined:
     default: {
       const open = context.others?.get(otherSchemeOf(url) ?? '');
-      if (open !== undefined) return open(url, { log, clock, ...creation });
+      if (open !== undefined) return fromPlugin(await open(url, { log, clock, ...creation }));
       throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
     }
   }

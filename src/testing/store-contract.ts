@@ -1,6 +1,6 @@
 // What every store guarantees, as cases for any test runner: run them against a store of your own by saying how it is opened.
 import type { Clock } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
+import type { PluginStore } from '../ports/plugin.ts';
 import { collector } from './cases.ts';
 import type { AddCase, ContractCase } from './cases.ts';
 import { MovableClock, START_MS } from './movable-clock.ts';
@@ -26,7 +26,7 @@ import { teamsContract } from './store/teams-contract.ts';
 import type { Subject } from './store/subject.ts';
 
 /** Opens the store under test with the given clock as its own. */
-export type OpenStore = (clock: Clock) => Promise<Store>;
+export type OpenStore = (clock: Clock) => Promise<PluginStore>;
 
 export interface StoreContract {
   /** To be run one after the other: they move one clock. Every case makes a team of its own. */

@@ -6,6 +6,7 @@ import { toMicro } from '../../src/domain/money.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan } from '../../src/domain/plan.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { promisedLedger } from '../support/promised-store.ts';
 
 /** Name, plan, share of the period's characters (or characters, with credit), credit in minor units. */
 const TEAMS: readonly (readonly [name: string, plan: string, used: number, creditMinor?: number])[] = [
@@ -59,6 +60,7 @@ async function makeKey(store: Store, teamId: string, label: string, mode: 'live'
 
 async function use(store: Store, teamId: string, keyId: string, characters: number): Promise<void> {
   const requestId = ulid();
-  await store.ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: 60_000, glossary: undefined });
-  await store.ledger.resolve(teamId, requestId, 'commit');
+  const ledger = promisedLedger(store.ledger);
+  await ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: 60_000, glossary: undefined });
+  await ledger.resolve(teamId, requestId, 'commit');
 }

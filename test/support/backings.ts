@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { emptyBooks, referenceStore } from './model/reference-store.ts';
+import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';
 import { SILENT } from './silent-log.ts';
 import type { OpenStore } from '../../src/testing/store-contract.ts';
@@ -28,7 +29,7 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
   const directory = mkdtempSync(join(tmpdir(), 'lingate-sqlite-'));
   const path = join(directory, 'lingate.db');
   return {
-    open: async (clock) => openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS }),
+    open: async (clock) => promisedStore(await openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS })),
     remove: async () => rmSync(directory, { recursive: true, force: true }),
   };
 }
@@ -36,7 +37,7 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
 export async function redisBacking(): Promise<Backing> {
   const server = await startRedis();
   return {
-    open: (clock) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS }),
+    open: async (clock) => promisedStore(await openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS })),
     remove: () => server.stop(),
   };
 }

@@ -102,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   };
 }
 
-export async function makeTeam(store: Store, plan: Plan = QUOTA_PLAN, creditMinor = 0): Promise<TestTeam> {
+export async function makeTeam(store: Pick<Store, 'teams'>, plan: Plan = QUOTA_PLAN, creditMinor = 0): Promise<TestTeam> {
   const teamId = ulid();
   const keyId = ulid();
   const key = newKey('live', randomBytes);

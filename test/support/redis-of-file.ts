@@ -1,9 +1,10 @@
 // Redis for the tests of one file: servers, clients and stores that are gone behind them, also when a test fails half-way.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
-import type { Store } from '../../src/ports/store.ts';
+import type { PluginStore } from '../../src/ports/plugin.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
+import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 import { SILENT } from './silent-log.ts';
@@ -62,7 +63,7 @@ export interface EmptyRedis {
   /** The test's own. */
   readonly client: Redis;
   /** A store on this server that says nothing, closed after the test. */
-  open(options?: Partial<RedisStoreOptions>): Promise<Store>;
+  open(options?: Partial<RedisStoreOptions>): Promise<PluginStore>;
 }
 
 /** One server for the tests of a file or a group, empty before each of them. */
@@ -70,7 +71,7 @@ export function emptyRedis(): EmptyRedis {
   const { redisServer, plainClient } = redisOfFile();
   let server: RedisServer;
   let client: Redis;
-  const stores: Store[] = [];
+  const stores: PluginStore[] = [];
 
   beforeAll(async () => {
     server = await redisServer();
@@ -93,7 +94,7 @@ export function emptyRedis(): EmptyRedis {
       return client;
     },
     async open(options = {}) {
-      const store = await openRedisStore({ url: server.url, log: SILENT, ...options });
+      const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, ...options }));
       stores.push(store);
       return store;
     },

@@ -1,34 +1,29 @@
 // The ledger in Redis: gives admissions and resolutions to the turns that send them.
-import type {
-  Admission,
-  AdmissionRequest,
-  CallerCheck,
-  CheckedCaller,
-  DirectLedger,
-  Ledger,
-  Resolution,
-  Verdict,
-} from '../../ports/ledger.ts';
+import type { AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger } from '../../ports/ledger.ts';
 import { asAdmission } from './ledger-codec.ts';
 import type { RedisLink } from './redis-link.ts';
 
 export class RedisLedger implements Ledger {
-  readonly direct: DirectLedger;
+  readonly #link: RedisLink;
 
   constructor(link: RedisLink) {
-    this.direct = link;
+    this.#link = link;
   }
 
-  admit(request: AdmissionRequest): Promise<Admission> {
-    return new Promise((answered, failed) => this.direct.admit({ ...request, answered, failed }));
+  admit(asked: AskedAdmission): void {
+    this.#link.admit(asked);
   }
 
-  check(check: CallerCheck): Promise<CheckedCaller> {
-    // An admission that is marked is answered with the answers of a check.
-    return this.admit(asAdmission(check)) as Promise<CheckedCaller>;
+  resolve(asked: AskedResolution): void {
+    this.#link.resolve(asked);
   }
 
-  resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-    return new Promise((answered, failed) => this.direct.resolve({ teamId, requestId, verdict, answered, failed }));
+  check(asked: AskedCheck): void {
+    this.#link.admit({
+      ...asAdmission(asked),
+      // An admission that is marked is answered with the answers of a check.
+      answered: (admission) => asked.answered(admission as CheckedCaller),
+      failed: (error) => asked.failed(error),
+    });
   }
 }

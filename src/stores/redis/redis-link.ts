@@ -1,7 +1,7 @@
 // All of the store's calls to Redis: commands and functions whose failures are values, and closing.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { AskedAdmission, AskedResolution, DirectLedger } from '../../ports/ledger.ts';
+import type { AskedAdmission, AskedResolution, Ledger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf } from './failure-cause.ts';
 import { LedgerTurns } from './ledger-turns.ts';
@@ -30,7 +30,7 @@ const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
 const ASK_FOR_MASTERS_EVERY_MS = 200;
 
-export class RedisLink implements DirectLedger {
+export class RedisLink implements Ledger {
   readonly redis: RedisConnection;
   readonly shown: string;
   readonly run: RunFunction;

@@ -3,15 +3,13 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   Admission,
-  AdmissionRequest,
+  Callbacks,
   AskedAdmission,
+  AskedCheck,
   AskedResolution,
-  CallerCheck,
   CheckedCaller,
-  DirectLedger,
   Ledger,
   Resolution,
-  Verdict,
 } from '../../ports/ledger.ts';
 import type { Admissions } from './admissions.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -26,34 +24,27 @@ export interface SqliteLedgerParts {
 }
 
 export class SqliteLedger implements Ledger {
-  readonly direct: DirectLedger;
   readonly #parts: SqliteLedgerParts;
 
   constructor(parts: SqliteLedgerParts) {
     this.#parts = parts;
-    const { group } = parts;
-    this.direct = {
-      admit: (asked) => group.add(new QueuedAdmission(asked, parts), true),
-      // No caller waits for a resolution: it shares the transaction of an admission or of other resolutions.
-      resolve: (asked) => group.add(new QueuedResolution(asked, parts), false),
-    };
   }
 
-  admit(request: AdmissionRequest): Promise<Admission> {
-    return new Promise((answered, failed) => this.direct.admit({ ...request, answered, failed }));
+  admit(asked: AskedAdmission): void {
+    this.#parts.group.add(new QueuedAdmission(asked, this.#parts), true);
   }
 
-  check(check: CallerCheck): Promise<CheckedCaller> {
-    const { group, clock, admissions } = this.#parts;
-    return group.run(() => admissions.check(check, clock.nowMs()));
+  check(asked: AskedCheck): void {
+    this.#parts.group.add(new QueuedCheck(asked, this.#parts), true);
   }
 
-  resolve(teamId: string, requestId: string, verdict: Verdict): Promise<Resolution> {
-    return new Promise((answered, failed) => this.direct.resolve({ teamId, requestId, verdict, answered, failed }));
+  /** No caller waits for a resolution: it shares the transaction of an admission or of other resolutions. */
+  resolve(asked: AskedResolution): void {
+    this.#parts.group.add(new QueuedResolution(asked, this.#parts), false);
   }
 }
 
-/** How both kinds of operations keep and give their results. */
+/** How all kinds of operations keep and give their results. */
 abstract class Queued<Answer> implements QueuedOperation {
   deadlineMs = 0;
   readonly parts: SqliteLedgerParts;
@@ -65,7 +56,7 @@ abstract class Queued<Answer> implements QueuedOperation {
     this.parts = parts;
   }
 
-  protected abstract readonly asked: { answered(answer: Answer | StoreUnavailable): void; failed(error: unknown): void };
+  protected abstract readonly asked: Callbacks<Answer | StoreUnavailable>;
   protected abstract answer(nowMs: number): Answer;
 
   run(): void {
@@ -97,6 +88,19 @@ class QueuedAdmission extends Queued<Admission> {
 
   protected answer(nowMs: number): Admission {
     return this.parts.admissions.admit(this.asked, nowMs);
+  }
+}
+
+class QueuedCheck extends Queued<CheckedCaller> {
+  protected readonly asked: AskedCheck;
+
+  constructor(asked: AskedCheck, parts: SqliteLedgerParts) {
+    super(parts);
+    this.asked = asked;
+  }
+
+  protected answer(nowMs: number): CheckedCaller {
+    return this.parts.admissions.check(this.asked, nowMs);
   }
 }
 

@@ -3,7 +3,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Admission, Admitted } from '../../ports/ledger.ts';
-import type { Store } from '../../ports/store.ts';
+import type { PluginStore } from '../../ports/plugin.ts';
 import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, freshKey, teamUnderTest } from './team-under-test.ts';
 
@@ -11,7 +11,7 @@ const REQUESTS = 200;
 
 export function concurrencyContract(it: AddCase, subject: Subject): void {
   /** 200 at once, every other one on the second instance. */
-  const atOnce = <T>(run: (store: Store, index: number) => Promise<T>): Promise<T[]> =>
+  const atOnce = <T>(run: (store: PluginStore, index: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => run(index % 2 === 0 ? subject.store : subject.again, index)));
 
   it.each([1, 7, 50])('200 admissions at once over two instances: a rate of %i admits exactly as many', async (limit) => {

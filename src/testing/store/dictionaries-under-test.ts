@@ -2,7 +2,7 @@
 import type { GlossaryReference } from '../../domain/charge.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryChange, GlossaryEntries, GlossaryRecord, GlossaryStore, NewDictionary } from '../../ports/glossary-store.ts';
-import type { Store } from '../../ports/store.ts';
+import type { PluginStore } from '../../ports/plugin.ts';
 import { newId } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
@@ -12,7 +12,7 @@ export function dictionary([sourceLang, targetLang]: Pair, entries: GlossaryEntr
   return { dictionaryId: newId(), sourceLang, targetLang, entries };
 }
 
-export async function created({ glossaries }: Store, teamId: string, ...dictionaries: NewDictionary[]): Promise<GlossaryRecord> {
+export async function created({ glossaries }: PluginStore, teamId: string, ...dictionaries: NewDictionary[]): Promise<GlossaryRecord> {
   const creation = answered(await glossaries.create({ glossaryId: newId(), teamId, name: 'Terms', dictionaries }));
   if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
   return creation.glossary;
@@ -42,7 +42,7 @@ export function recordOf({ entries, ...named }: NewDictionary) {
 }
 
 /** What an admission says of the glossary. */
-export async function served(team: TeamUnderTest, reference: GlossaryReference, store?: Store): Promise<string | undefined> {
+export async function served(team: TeamUnderTest, reference: GlossaryReference, store?: PluginStore): Promise<string | undefined> {
   const admission = await team.admit({ glossary: reference }, store);
   return admission.kind === 'admitted' ? admission.dictionaryId : admission.kind;
 }

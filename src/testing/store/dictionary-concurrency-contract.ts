@@ -3,13 +3,13 @@ import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryChanged, GlossaryEntries } from '../../ports/glossary-store.ts';
-import type { Store } from '../../ports/store.ts';
+import type { PluginStore } from '../../ports/plugin.ts';
 import { changeOf, created, DE, dictionary, FR, recordOf, served } from './dictionaries-under-test.ts';
 import type { Subject } from './subject.ts';
 import { teamUnderTest } from './team-under-test.ts';
 
 /** Reads, changes and writes, again until no other change came in between. */
-async function merge({ glossaries }: Store, teamId: string, glossaryId: string, entries: GlossaryEntries): Promise<void> {
+async function merge({ glossaries }: PluginStore, teamId: string, glossaryId: string, entries: GlossaryEntries): Promise<void> {
   let changed: GlossaryChanged | undefined;
   do {
     const record = answered(await glossaries.find(teamId, glossaryId));
@@ -60,7 +60,7 @@ export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): vo
     let record = await created(store, teamId, made(0));
     const reference = { glossaryId: record.glossaryId, sourceLang: 'EN', targetLang: 'DE' };
     const reading = { on: true };
-    const read = async (from: Store): Promise<void> => {
+    const read = async (from: PluginStore): Promise<void> => {
       while (reading.on) {
         const found = answered(await from.glossaries.entries(teamId, (await served(team, reference, from))!));
         // Replaced already: the next admission names the new one.

@@ -5,7 +5,7 @@ import type { GlossaryReference } from '../../domain/charge.ts';
 import { entriesIn } from './dictionaries-under-test.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryRecord, NewGlossary } from '../../ports/glossary-store.ts';
-import type { Store } from '../../ports/store.ts';
+import type { PluginStore } from '../../ports/plugin.ts';
 import { singleGlossary } from './single-glossary.ts';
 import type { SingleGlossary } from './single-glossary.ts';
 import type { Subject } from './subject.ts';
@@ -22,7 +22,7 @@ function glossary(teamId: string, change: Partial<SingleGlossary> = {}): NewGlos
   return singleGlossary({ glossaryId: newId(), teamId, name: 'Terms', ...terms, ...change });
 }
 
-async function created(store: Store, wanted: NewGlossary): Promise<GlossaryRecord> {
+async function created(store: PluginStore, wanted: NewGlossary): Promise<GlossaryRecord> {
   const creation = answered(await store.glossaries.create(wanted));
   if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
   return creation.glossary;
@@ -171,7 +171,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
 }
 
 /** Creates until the limit answers. */
-async function roomFor({ teamId }: TeamUnderTest, { glossaries }: Store): Promise<number> {
+async function roomFor({ teamId }: TeamUnderTest, { glossaries }: PluginStore): Promise<number> {
   let room = 0;
   while (answered(await glossaries.create(glossary(teamId))).kind === 'created') room++;
   return room;

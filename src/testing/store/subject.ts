@@ -1,10 +1,10 @@
 // What the parts of the store contract work on.
-import type { Store } from '../../ports/store.ts';
+import type { PluginStore } from '../../ports/plugin.ts';
 import type { MovableClock } from '../movable-clock.ts';
 
 export interface Subject {
-  store: Store;
+  store: PluginStore;
   /** A second instance on the same backing. */
-  again: Store;
+  again: PluginStore;
   readonly clock: MovableClock;
 }

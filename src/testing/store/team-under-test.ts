@@ -5,7 +5,7 @@ import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Reservation, Resolution } from '../../ports/ledger.ts';
-import type { Store } from '../../ports/store.ts';
+import type { PluginStore } from '../../ports/plugin.ts';
 import type { NewKey, Standing, Usage } from '../../ports/team-registry.ts';
 
 /** Draws ids of requests and records. */
@@ -46,16 +46,16 @@ export interface TeamUnderTest {
   readonly teamId: string;
   readonly keyId: string;
   /** Reserves 10 characters unless told otherwise. `store` is another instance on the same backing. */
-  admit(options?: AdmissionChoices, store?: Store): Promise<Admission>;
+  admit(options?: AdmissionChoices, store?: PluginStore): Promise<Admission>;
   /** Admits, and fails the test when that gives no reservation. */
   reserve(characters: number, options?: AdmissionChoices): Promise<Reservation>;
   /** An admission without text: takes a place in the window and nothing else. */
-  touch(store?: Store): Promise<Admission>;
-  commit(requestId: string, store?: Store): Promise<Resolution>;
-  release(requestId: string, store?: Store): Promise<Resolution>;
+  touch(store?: PluginStore): Promise<Admission>;
+  commit(requestId: string, store?: PluginStore): Promise<Resolution>;
+  release(requestId: string, store?: PluginStore): Promise<Resolution>;
   setLimits(change: Partial<TeamLimits>): Promise<void>;
-  standing(store?: Store): Promise<Standing>;
-  usage(store?: Store): Promise<Usage>;
+  standing(store?: PluginStore): Promise<Standing>;
+  usage(store?: PluginStore): Promise<Usage>;
 }
 
 export function freshKey(teamId: string, label = 'backend', mode: 'live' | 'test' = 'live'): NewKey {
@@ -63,7 +63,7 @@ export function freshKey(teamId: string, label = 'backend', mode: 'live' | 'test
   return { keyId: newId(), teamId, digest: digestOf(key), display: displayOf(key), label, mode };
 }
 
-export async function teamUnderTest(home: Store, limits: Partial<TeamLimits> = {}, balanceMicro = 0): Promise<TeamUnderTest> {
+export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimits> = {}, balanceMicro = 0): Promise<TeamUnderTest> {
   const teamId = newId();
   let held = { ...GENEROUS_QUOTA, ...limits };
   answered(await home.teams.createTeam({ teamId, name: 'Team under test', plan: 'test', limits: held, balanceMicro }));

@@ -11,6 +11,7 @@ import { limitsOf } from '../../../src/domain/plan.ts';
 import { freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
+import { promisedLedger } from '../../support/promised-store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { startRedis } from '../../support/redis.ts';
@@ -284,7 +285,7 @@ describe('the alerts', () => {
     await scene.until(new RegExp(`^lingate_team_key_unused_seconds\\{team_id="${teamId}",key_id="${old.keyId}"\\} 34\\d{5}$`, 'm'));
     await scene.pass(5, []);
     await scene.pass(KEY_MINUTES, alert('LingateKeyUnused', { team_id: teamId, key_id: old.keyId }));
-    await scene.gateway.store.ledger.admit({
+    await promisedLedger(scene.gateway.store.ledger).admit({
       requestId: ulid(),
       teamId,
       keyId: old.keyId,

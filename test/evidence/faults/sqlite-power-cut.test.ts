@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
+import { promisedLedger } from '../../support/promised-store.ts';
 import { sqliteJournal } from './journal/sqlite-journal.ts';
 import { lasting } from './pace.ts';
 import { report } from '../scorecard/report.ts';
@@ -40,13 +41,14 @@ describe('a store whose WAL is cut', () => {
 
   /** Some turns of admissions, commits and releases side by side, as a gateway makes them. */
   async function load(store: Store): Promise<Acknowledged[]> {
+    const ledger = promisedLedger(store.ledger);
     const random = seeded();
     const acknowledged: Acknowledged[] = [];
     const acknowledge = (what: string) => acknowledged.push({ what, walBytes: statSync(`${path}-wal`).size });
     let open: { teamId: string; requestId: string }[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
       const ends = open.map(async ({ teamId, requestId }) => {
-        const resolution = await store.ledger.resolve(teamId, requestId, random.chance(0.7) ? 'commit' : 'release');
+        const resolution = await ledger.resolve(teamId, requestId, random.chance(0.7) ? 'commit' : 'release');
         acknowledge(`${resolution.kind} ${requestId}`);
       });
       const starts = Array.from({ length: random.between(1, 6) }, async () => {
@@ -61,7 +63,7 @@ describe('a store whose WAL is cut', () => {
           leaseMs: 600_000,
           glossary: undefined,
         };
-        expect(await store.ledger.admit(asked)).toMatchObject({ kind: 'admitted' });
+        expect(await ledger.admit(asked)).toMatchObject({ kind: 'admitted' });
         acknowledge(`reserved ${requestId}`);
         return { teamId, requestId };
       });

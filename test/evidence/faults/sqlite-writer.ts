@@ -2,12 +2,14 @@
 import process from 'node:process';
 import { ulid } from 'ulid';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { promisedLedger } from '../../support/promised-store.ts';
 
 const [path = '', teamId = '', keyId = ''] = process.argv.slice(2);
 const PARALLEL = 8;
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const { ledger } = await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+const store = await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+const ledger = promisedLedger(store.ledger);
 say('ready');
 await Promise.all(Array.from({ length: PARALLEL }, work));
 process.exit();

@@ -5,7 +5,7 @@ import type { Store } from '../../../src/ports/store.ts';
 import type { Deed } from './entries.ts';
 import type { Change } from './world.ts';
 
-export async function perform(store: Store, change: Change): Promise<void> {
+export async function perform(store: Pick<Store, 'teams'>, change: Change): Promise<void> {
   switch (change.kind) {
     case 'create_team':
       answered(await store.teams.createTeam(change.team));

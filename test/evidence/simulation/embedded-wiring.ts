@@ -1,10 +1,12 @@
 // The SQLite store itself, in memory: its group commit, its statements and its checks, without a network in between.
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
+import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { deedOf, perform } from './change.ts';
 import type { Deed } from './entries.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
+import { promisedLedger } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { newProcess } from './virtual-time.ts';
 import type { Change, SimulatedStore, StoreClient, World } from './world.ts';
@@ -54,11 +56,12 @@ export class EmbeddedWiring implements SimulatedStore {
 
   connect(gateway: Process): StoreClient {
     const store = this.#need();
-    const { ledger } = store;
+    const ledger = promisedLedger(store.ledger);
     return {
       // Readers of a WAL wait for nobody.
       keys: { find: (digest) => store.keys.find(digest) },
-      ledger: {
+      // Through the boundary at which a plugin's promises become callbacks.
+      ledger: withCallbacks({
         admit: (request) =>
           this.#ask<Admission>(gateway, request.teamId, async () => {
             const answer = await ledger.admit(request);
@@ -69,7 +72,7 @@ export class EmbeddedWiring implements SimulatedStore {
             const answer = await ledger.resolve(teamId, requestId, verdict);
             return { answer, deed: { kind: 'resolve', requestId, verdict, answer } };
           }),
-      },
+      }),
       close: () => Promise.resolve(),
       cut: () => undefined,
     };

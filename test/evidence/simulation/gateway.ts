@@ -4,7 +4,7 @@ import { Gateway } from '../../../src/core/gateway.ts';
 import { Router } from '../../../src/core/router.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
-import type { DirectLedger, Ledger, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { CallerEnd } from './caller-end.ts';
 import { simulatedEngine } from './engine.ts';
@@ -96,30 +96,17 @@ export class SimulatedGateway {
 
   #watched(ledger: Ledger): Ledger {
     const { history, time } = this.#world;
-    const seen = (requestId: string, verdict: Verdict, resolution: Resolution): void => {
-      this.#world.note(this.process, `${verdict} of ${requestId}: ${resolution.kind}`);
-      if (resolution.kind === 'committed') history.need(requestId).committedAtMs ??= time.nowMs;
-    };
-    const { direct } = ledger;
-    const watched: DirectLedger | undefined = direct && {
-      admit: (asked) => direct.admit(asked),
+    return {
+      admit: (asked) => ledger.admit(asked),
       resolve: (asked) => {
         const { teamId, requestId, verdict } = asked;
         const answered = (resolution: Resolution): void => {
-          seen(requestId, verdict, resolution);
+          this.#world.note(this.process, `${verdict} of ${requestId}: ${resolution.kind}`);
+          if (resolution.kind === 'committed') history.need(requestId).committedAtMs ??= time.nowMs;
           asked.answered(resolution);
         };
-        direct.resolve({ teamId, requestId, verdict, answered, failed: (error) => asked.failed(error) });
+        ledger.resolve({ teamId, requestId, verdict, answered, failed: (error) => asked.failed(error) });
       },
-    };
-    return {
-      admit: (request) => ledger.admit(request),
-      resolve: async (teamId, requestId, verdict) => {
-        const resolution = await ledger.resolve(teamId, requestId, verdict);
-        seen(requestId, verdict, resolution);
-        return resolution;
-      },
-      ...(watched === undefined ? {} : { direct: watched }),
     };
   }
 

@@ -1,6 +1,6 @@
 // A Redis server as the gateways' driver sees it: speaks the scripts' protocol, keeps its books in the reference model.
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { ReferenceAccount } from '../../support/model/reference-account.ts';
 import { emptyBooks, referenceStore } from '../../support/model/reference-store.ts';
 import type { ReferenceBooks } from '../../support/model/reference-store.ts';
@@ -23,7 +23,7 @@ export type Message =
 interface Write {
   readonly atMs: number;
   readonly storeMs: number;
-  readonly run: (store: Store) => void;
+  readonly run: (store: PluginStore) => void;
 }
 
 export class ModelServer {
@@ -34,7 +34,7 @@ export class ModelServer {
   readonly #world: World;
   readonly #clock = { ms: 0, nowMs: () => this.#clock.ms };
   #books: ReferenceBooks = emptyBooks();
-  #store: Store = referenceStore(this.#clock, this.#books);
+  #store: PluginStore = referenceStore(this.#clock, this.#books);
   /** All that was ever written, so that a replica can be made that has not heard of the last of it. */
   #writes: Write[] = [];
   readonly #periodEnds = new Map<string, number>();
@@ -43,7 +43,7 @@ export class ModelServer {
     this.#world = world;
   }
 
-  get store(): Store {
+  get store(): PluginStore {
     this.#clock.ms = this.storeMs;
     return this.#store;
   }
@@ -141,7 +141,7 @@ export class ModelServer {
     return answer;
   }
 
-  #write<T>(run: (store: Store) => T, storeMs = this.storeMs): T {
+  #write<T>(run: (store: PluginStore) => T, storeMs = this.storeMs): T {
     this.#clock.ms = storeMs;
     this.#writes.push({ atMs: this.#world.time.nowMs, storeMs, run });
     return run(this.#store);

@@ -1,11 +1,11 @@
 // Asks the model and the stores the same thing at once, and keeps what was said for the day they differ.
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 
 export interface Contender {
   readonly name: string;
-  readonly store: Store;
+  readonly store: PluginStore;
 }
 
 export class Agreement {
@@ -20,12 +20,12 @@ export class Agreement {
     this.#others = others;
   }
 
-  get model(): Store {
+  get model(): PluginStore {
     return this.#model.store;
   }
 
   /** All must answer what the model answers. */
-  async on<T>(what: string, ask: (store: Store) => Promise<T>): Promise<T> {
+  async on<T>(what: string, ask: (store: PluginStore) => Promise<T>): Promise<T> {
     const [expected, ...answers] = await Promise.all([ask(this.model), ...this.#others.map(({ store }) => ask(store))]);
     const told = JSON.stringify(expected);
     this.#trace.push(`${new Date(this.#clock.nowMs()).toISOString()}  ${what}\n    ${told}`);

@@ -1,8 +1,7 @@
 // The reference model: a store in memory, written from the ports' comments alone, that the real ones are compared with.
 import type { KeyOwner } from '../../../src/domain/api-key.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { Ledger } from '../../../src/ports/ledger.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { PluginLedger, PluginStore } from '../../../src/ports/plugin.ts';
 import type { KeyRecord, TeamPage, TeamRegistry, TeamSummary } from '../../../src/ports/team-registry.ts';
 import { ReferenceAccount } from './reference-account.ts';
 import { referenceGlossaries } from './reference-glossaries.ts';
@@ -17,7 +16,7 @@ export function emptyBooks(): ReferenceBooks {
   return { accounts: [], owners: [] };
 }
 
-export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks()): Store {
+export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks()): PluginStore {
   const account = (teamId: string) => books.accounts.find((one) => one.team.teamId === teamId);
   return {
     keys: { find: (digest) => books.owners.find((one) => one.digest === digest)?.owner },
@@ -31,7 +30,7 @@ export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks(
 
 type FindAccount = (teamId: string) => ReferenceAccount | undefined;
 
-function ledgerOf(account: FindAccount, clock: Clock): Ledger {
+function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
   return {
     admit: (request) => account(request.teamId)?.admit(request, clock.nowMs()) ?? { kind: 'key_unknown' },
     check: (check) => account(check.teamId)?.check(check, clock.nowMs()) ?? { kind: 'key_unknown' },

@@ -12,7 +12,7 @@ import type {
   Verdict,
 } from '../../../src/ports/ledger.ts';
 import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { singleGlossary } from '../../../src/testing/store/single-glossary.ts';
 import { GENEROUS_QUOTA, freshKey } from '../../../src/testing/store/team-under-test.ts';
@@ -40,7 +40,7 @@ export async function replay(history: History, clock: MovableClock, model: Conte
 class Replay {
   readonly #clock: MovableClock;
   readonly #agreement: Agreement;
-  readonly #model: Store;
+  readonly #model: PluginStore;
   readonly #cast = new Cast();
   readonly #deliveries: Delivery[] = [];
   /** In order; the model gives each once, by its id and the end of its lease. */
@@ -225,7 +225,7 @@ class Replay {
     await this.#update(team, { plan: { name: 'changed', limits } });
   }
 
-  async #update(team: number, change: Parameters<Store['teams']['updateTeam']>[1]): Promise<void> {
+  async #update(team: number, change: Parameters<PluginStore['teams']['updateTeam']>[1]): Promise<void> {
     await this.#agreement.on(`update team ${team} ${JSON.stringify(change)}`, (store) =>
       store.teams.updateTeam(this.#cast.teamId(team), change),
     );
@@ -253,7 +253,7 @@ function requestIdOf(delivery: Delivery): string {
   }
 }
 
-async function ask(store: Store, delivery: Delivery): Promise<Admission | CheckedCaller | Resolution> {
+async function ask(store: PluginStore, delivery: Delivery): Promise<Admission | CheckedCaller | Resolution> {
   if (delivery.kind === 'admit') return store.ledger.admit(delivery.request);
   if (delivery.kind === 'check') return store.ledger.check!(delivery.check);
   return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict);

@@ -7,6 +7,7 @@ import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { inProcess, lingate, parsed, temporaryFolder } from '../../support/lingate-command.ts';
 import type { Ended, Folder } from '../../support/lingate-command.ts';
+import { promisedLedger } from '../../support/promised-store.ts';
 import { openBeside } from '../../support/store-place.ts';
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -61,10 +62,11 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   /** Charges characters to a key, as the gateway would. */
   async function charge(teamId: string, keyId: string, characters: number): Promise<void> {
     const store = await openBeside(env['LINGATE_STORE']!);
+    const ledger = promisedLedger(store.ledger);
     const requestId = newId();
     const request = { requestId, teamId, keyId, characters, reserve: true, leaseMs: 60_000, glossary: undefined };
-    expect(await store.ledger.admit(request)).toMatchObject({ kind: 'admitted' });
-    expect(await store.ledger.resolve(teamId, requestId, 'commit')).toEqual({ kind: 'committed' });
+    expect(await ledger.admit(request)).toMatchObject({ kind: 'admitted' });
+    expect(await ledger.resolve(teamId, requestId, 'commit')).toEqual({ kind: 'committed' });
     await store.close();
   }
 

@@ -3,11 +3,10 @@ import { createHook } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import type { Exchange, RequestHead, Sink } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
-import { json } from '../../../src/core/outcome.ts';
+import { json, LATER } from '../../../src/core/outcome.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { Router } from '../../../src/core/router.ts';
-import { LATER } from '../../../src/core/step.ts';
 import type { BodyStep, HeadStep, Step } from '../../../src/core/step.ts';
 
 const HEAD: RequestHead = { method: 'POST', path: '/x', query: '', headers: {} };

@@ -1,7 +1,8 @@
 // The queue of verdicts by itself: what it repeats, when it gives up, and whom it tells that nothing is open.
 import { expect, test, vi } from 'vitest';
-import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
+import type { Resolution } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
+import type { SettlementQueueOptions } from '../../../src/runtime/settlement-queue.ts';
 import type { SettlementResult } from '../../../src/ports/settlement-result.ts';
 
 const LEASE_MS = 60_000;
@@ -11,13 +12,11 @@ function opened(answers: Resolution[]) {
   const asked: string[] = [];
   const results: SettlementResult[] = [];
   const lines: string[] = [];
-  const ledger: Ledger = {
-    admit: () => {
-      throw new Error('nobody is admitted here');
-    },
-    resolve: async (_team, requestId, verdict) => {
-      asked.push(`${verdict} ${requestId}`);
-      return answers.shift() ?? { kind: 'unavailable', cause: 'closed' };
+  const ledger: SettlementQueueOptions['ledger'] = {
+    resolve: (open) => {
+      asked.push(`${open.verdict} ${open.requestId}`);
+      const answer = answers.shift() ?? { kind: 'unavailable', cause: 'closed' };
+      queueMicrotask(() => open.answered(answer));
     },
   };
   const keep = (message: string) => void lines.push(message);

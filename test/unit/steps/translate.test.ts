@@ -1,10 +1,9 @@
 // The translate step and a request's glossary: no promise where nothing waits, and what is said when its entries are not to be had.
 import { describe, expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
-import { json } from '../../../src/core/outcome.ts';
-import type { Outcome } from '../../../src/core/outcome.ts';
+import { json, LATER } from '../../../src/core/outcome.ts';
+import type { StepResult } from '../../../src/core/outcome.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import { LATER } from '../../../src/core/step.ts';
 import { chargeSlot } from '../../../src/domain/charge.ts';
 import { dictionaryIdSlot, keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
@@ -78,8 +77,8 @@ test('a pair that is not offered is not sent for a plugin’s route that has not
   });
 });
 
-function codeOf(outcome: Outcome | undefined): string | undefined {
-  return outcome?.kind === 'problem' ? outcome.problem.code : undefined;
+function codeOf(outcome: StepResult): string | undefined {
+  return typeof outcome === 'object' && outcome.kind === 'problem' ? outcome.problem.code : undefined;
 }
 
 describe('the translate step', () => {

@@ -5,7 +5,7 @@ import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { emptyRedis } from '../../support/redis-of-file.ts';
 import { sqliteFile } from './sqlite/sqlite-file.ts';
-import type { Store } from '../../../src/ports/store.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 
 const clock = new MovableClock();
 const redis = emptyRedis();
@@ -13,7 +13,7 @@ const file = sqliteFile();
 afterEach(() => file.remove());
 
 /** Uses 7 characters of the first period, leaves 5 of it open, and charges these after the change. */
-async function closed(store: Store) {
+async function closed(store: PluginStore) {
   const team = await teamUnderTest(store, { characterLimit: 100 });
   await team.commit((await team.reserve(7)).requestId);
   const open = await team.reserve(5);

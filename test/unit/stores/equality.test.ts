@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, it } from 'vitest';
-import type { Store } from '../../../src/ports/store.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 import type { Backing } from '../../support/backings.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -25,7 +25,7 @@ const NAMES = ['SQLite', 'Redis'];
 
 const clock = new MovableClock();
 const backings: Backing[] = [];
-const stores: Store[] = [];
+const stores: PluginStore[] = [];
 
 beforeAll(async () => {
   const opened = [await sqliteBacking('normal'), await redisBacking()];
@@ -43,7 +43,7 @@ afterAll(async () => {
 it(
   'model, SQLite and Redis give the same answers and keep the same books, whatever is done, repeated, late or timed',
   async () => {
-    const others = NAMES.map((name, index): Contender => ({ name, store: stores[index] as Store }));
+    const others = NAMES.map((name, index): Contender => ({ name, store: stores[index] as PluginStore }));
     // The model scans all that it holds: one for each history keeps it small.
     const newModel = (): Contender => ({ name: 'the model', store: referenceStore(clock) });
     let commands = 0;
@@ -69,7 +69,7 @@ it(
 it(
   'a team that only its rate refuses is admitted exactly as the model says, wherever the seconds of a clock begin',
   async () => {
-    const others = NAMES.map((name, index): Contender => ({ name, store: stores[index] as Store }));
+    const others = NAMES.map((name, index): Contender => ({ name, store: stores[index] as PluginStore }));
     const runs = Math.ceil(RUNS / 2);
     let commands = 0;
     const answered = fc.asyncProperty(busyHistory(STEPS_MAX), (drawn) => {

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const clock = { nowMs: () => Date.now() };
 
-async function expectUnavailable(store: Store, advice: RegExp): Promise<void> {
+async function expectUnavailable(store: Pick<Store, 'glossaries'>, advice: RegExp): Promise<void> {
   for (const call of CALLS) {
     expect(await call(store.glossaries)).toMatchObject({ kind: 'unavailable', advice: expect.stringMatching(advice) as string });
   }

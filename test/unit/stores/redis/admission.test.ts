@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { readPeriodBooks } from '../../../../src/stores/redis/team-layout.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
@@ -13,7 +13,7 @@ const keys = teamKeys(TEAM);
 const LOOKED_AT_ONCE = 64;
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 let clock: ReturnType<typeof stillClock>;
 
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isUnavailable } from '../../../../src/domain/store-unavailable.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
@@ -10,7 +10,7 @@ import { CREDIT, KEY, TEAM, asking, furnish, snapshot } from './fixture.ts';
 
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 
 describe('a broken dataset', () => {
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 // When Redis fails: nothing runs twice, nothing runs late, and nobody waits.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { emptyRedis, ownAllSlots, redisOfFile } from '../../../support/redis-of-file.ts';
@@ -11,7 +11,7 @@ import { replyCutter } from './reply-cutter.ts';
 const { plainClient, redisServer } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   ({ client } = redis);

@@ -6,8 +6,9 @@ import type { TeamLimits } from '../../../../src/domain/plan.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
 import type { Log } from '../../../../src/ports/log.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
 
 export const TEAM = '01JTEAM0000000000000000000';
 export const KEY = '01JKEY00000000000000000000';
@@ -49,7 +50,13 @@ export function stillClock(startMs = Date.UTC(2026, 2, 1)): { nowMs(): number; m
   };
 }
 
-export async function furnish(store: Store, limits: TeamLimits = QUOTA, balanceMicro = 0, teamId = TEAM, keyId = KEY): Promise<void> {
+export async function furnish(
+  store: Pick<PluginStore, 'teams'>,
+  limits: TeamLimits = QUOTA,
+  balanceMicro = 0,
+  teamId = TEAM,
+  keyId = KEY,
+): Promise<void> {
   answered(await store.teams.createTeam({ teamId, name: 'Team', plan: 'plan', limits, balanceMicro }));
   answered(
     await store.teams.createKey({ keyId, teamId, digest: `${DIGEST}-${keyId}`, display: 'la_live_Ab3d', label: 'label', mode: 'live' }),
@@ -92,7 +99,7 @@ export async function refusal(url: string): Promise<string> {
 
 /** Opens a store, uses it end to end, and closes it. */
 export async function walk(url: string, log = memoryLog()): Promise<void> {
-  const store = await openRedisStore({ url, log });
+  const store = promisedStore(await openRedisStore({ url, log }));
   try {
     await store.ping();
     await furnish(store);

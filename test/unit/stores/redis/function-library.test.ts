@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { manualSection } from '../../../support/manual.ts';
 import { startRedisCluster } from '../../../support/redis-cluster.ts';
@@ -12,7 +12,7 @@ import { TEAM, asking, functionCalls, furnish, refusal, walk } from './fixture.t
 const { redisServer, plainClient } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   ({ client } = redis);

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { packPlan } from '../../../../src/stores/redis/team-layout.ts';
 import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
@@ -66,7 +66,7 @@ const CALLS: readonly Call[] = [
 
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   ({ client } = redis);

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import { entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
@@ -15,7 +15,7 @@ const LIMITS = { ...QUOTA, maxGlossaries: 10 };
 const { clusterOfOne } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   ({ client } = redis);

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { SEARCHED_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
@@ -13,7 +13,7 @@ const keys = teamKeys(TEAM);
 const { plainClient, redisServer } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 let clock: ReturnType<typeof stillClock>;
 
 beforeEach(async () => {

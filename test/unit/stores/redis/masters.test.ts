@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { startRedis } from '../../../support/redis.ts';
 import type { RedisServer } from '../../../support/redis.ts';
@@ -40,7 +40,7 @@ async function diesAndComesBack(): Promise<void> {
 }
 
 /** Asks until it is answered; every answer but the last is `unavailable`. */
-async function firstAnswer(store: Store, of: Partial<AdmissionRequest> = {}): Promise<string> {
+async function firstAnswer(store: PluginStore, of: Partial<AdmissionRequest> = {}): Promise<string> {
   for (let i = 0; ; i++) {
     const { kind } = await store.ledger.admit(asking(`again${i}`, of));
     if (kind !== 'unavailable') return kind;

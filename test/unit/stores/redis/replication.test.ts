@@ -4,6 +4,7 @@ import type { Store } from '../../../../src/ports/store.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { startReplicated, until } from '../../../support/redis-sentinel.ts';
 import type { ReplicatedServer } from '../../../support/redis-sentinel.ts';
+import { promisedLedger } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 import { KEY, TEAM, asking, furnish } from './fixture.ts';
 
@@ -41,7 +42,7 @@ test('without a replica there is nothing to wait for; with one it is confirmed; 
   const startedAtMs = performance.now();
   const confirmed = store.teams.replicated?.([TEAM]).then((answer) => ({ answer, tookMs: performance.now() - startedAtMs }));
   // WAIT is on a connection of its own: admissions have half a second, and it has a whole one.
-  for (let i = 0; i < 20; i++) expect(await store.ledger.admit(asking(`r${i}`))).toEqual({ kind: 'key_revoked' });
+  for (let i = 0; i < 20; i++) expect(await promisedLedger(store.ledger).admit(asking(`r${i}`))).toEqual({ kind: 'key_revoked' });
   const { answer, tookMs } = (await confirmed)!;
   expect(answer).toBe(false);
   expect(tookMs).toBeGreaterThan(WAIT_MS * 0.9);

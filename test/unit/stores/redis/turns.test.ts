@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
@@ -14,7 +14,7 @@ const OTHER_KEY = '01JKEY00000000000000000001';
 const { clusterOfOne } = redisOfFile();
 const redis = emptyRedis();
 let client: Redis;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   ({ client } = redis);

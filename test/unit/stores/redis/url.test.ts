@@ -6,6 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test, vi } from 'vitest';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
 import { redisOfFile } from '../../../support/redis-of-file.ts';
@@ -100,7 +101,7 @@ describe('every kind of URL', () => {
     const log = memoryLog();
     await walk(url, log);
     expect(log.lines).toContainEqual(expect.stringContaining('set cluster-require-full-coverage no'));
-    const store = await openRedisStore({ url, log });
+    const store = promisedStore(await openRedisStore({ url, log }));
     for (let i = 0; i < 20; i++) {
       const [teamId, keyId] = [`team-${i}`, `key-${i}`];
       await furnish(store, undefined, 0, teamId, keyId);

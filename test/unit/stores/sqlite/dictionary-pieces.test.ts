@@ -1,7 +1,7 @@
 // Dictionaries in the file: pieces in several transactions, nothing half held, and what no glossary holds is deleted.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { changeOf, created, DE, dictionary, entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
@@ -11,7 +11,7 @@ import type { SqliteFile } from './sqlite-file.ts';
 const LARGE = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`term ${i}`, 'x'.repeat(1000)]));
 const clock = new MovableClock();
 let file: SqliteFile;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   file = sqliteFile();

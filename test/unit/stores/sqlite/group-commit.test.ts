@@ -9,6 +9,7 @@ import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { commitsInWal, sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
 let file: SqliteFile;
@@ -92,7 +93,7 @@ describe('the store', () => {
   });
 
   test('closing runs what was asked for before, and nothing after', async () => {
-    const store = await openSqliteStore({ path: file.path, log: SILENT, clock: { nowMs: () => Date.now() } });
+    const store = promisedStore(await openSqliteStore({ path: file.path, log: SILENT, clock: { nowMs: () => Date.now() } }));
     const team = await teamUnderTest(store);
     const before = team.admit();
     const closed = store.close();

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { Books } from '../../../../src/stores/sqlite/books.ts';
 import { Expiry } from '../../../../src/stores/sqlite/expiry.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
@@ -17,7 +17,7 @@ import { SILENT } from '../../../support/silent-log.ts';
 
 let file: SqliteFile;
 let clock: MovableClock;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   file = sqliteFile();

@@ -1,14 +1,15 @@
 // A child process: reserves one character at a time, as fast as it can, and prints each acknowledged step at once.
 import { once } from 'node:events';
 import { ulid } from 'ulid';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
 
 const [path = '', teamId = '', keyId = '', mode = 'reserve'] = process.argv.slice(2);
 const PARALLEL = 16;
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-const store = await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+const store = promisedStore(await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 }));
 say('ready');
 await once(process.stdin, 'data');
 process.stdin.destroy();
@@ -17,7 +18,7 @@ say('done');
 await store.close();
 
 /** Until something else than an admission is answered; the answer is printed. */
-async function work({ ledger }: Store): Promise<void> {
+async function work({ ledger }: PluginStore): Promise<void> {
   for (;;) {
     const requestId = ulid();
     const admission = await ledger.admit({ requestId, teamId, keyId, characters: 1, reserve: true, leaseMs: 60_000, glossary: undefined });

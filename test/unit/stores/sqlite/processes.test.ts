@@ -1,6 +1,6 @@
 // Several processes share one file: limits hold over all of them, all of them get on, and a killed one loses nothing it said.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { keepSqliteJournal, sqliteJournal } from '../../../evidence/faults/journal/sqlite-journal.ts';
@@ -10,7 +10,7 @@ import type { Child, SqliteFile } from './sqlite-file.ts';
 const RATE_NEVER_MET = 10_000_000;
 
 let file: SqliteFile;
-let store: Store;
+let store: PluginStore;
 
 beforeEach(async () => {
   file = sqliteFile();

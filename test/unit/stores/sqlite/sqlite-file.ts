@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import type { Store } from '../../../../src/ports/store.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import type { SqliteStoreOptions } from '../../../../src/stores/sqlite/sqlite-store.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 import { launch } from '../../../support/start-program.ts';
 import type { StartOptions } from '../../../support/start-program.ts';
@@ -28,7 +29,7 @@ export interface SqliteFile {
   readonly directory: string;
   readonly path: string;
   /** Patient by default: the cores may be busy with other tests. */
-  open(options?: Partial<SqliteStoreOptions>): Promise<Store>;
+  open(options?: Partial<SqliteStoreOptions>): Promise<PluginStore>;
   /** A look past the store. */
   query(sql: string): Record<string, unknown>[];
   /** Runs a script beside this file with the path as its first argument. */
@@ -39,13 +40,13 @@ export interface SqliteFile {
 export function sqliteFile(): SqliteFile {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-sqlite-'));
   const path = join(directory, 'lingate.db');
-  const stores: Store[] = [];
+  const stores: PluginStore[] = [];
   const children: Child[] = [];
   return {
     directory,
     path,
     async open(options = {}) {
-      const store = await openSqliteStore({ path, log: SILENT, clock: WALL_CLOCK, busyTimeoutMs: 5000, ...options });
+      const store = promisedStore(await openSqliteStore({ path, log: SILENT, clock: WALL_CLOCK, busyTimeoutMs: 5000, ...options }));
       stores.push(store);
       return store;
     },

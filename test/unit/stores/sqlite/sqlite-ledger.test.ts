@@ -1,10 +1,13 @@
 // The SQLite ledger for whoever is told its answer itself: once, after the asking has returned, and a bug tells of itself alone.
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Admission, AdmissionRequest, Ledger, Resolution } from '../../../../src/ports/ledger.ts';
+import type { Admission, AdmissionRequest, Resolution } from '../../../../src/ports/ledger.ts';
 import type { Store } from '../../../../src/ports/store.ts';
+import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import { LEASE_MS, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
+import { SILENT } from '../../../support/silent-log.ts';
 import { commitsInWal, sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
@@ -14,27 +17,29 @@ let team: TeamUnderTest;
 
 beforeEach(async () => {
   file = sqliteFile();
-  store = await file.open();
-  team = await teamUnderTest(store);
+  store = await openSqliteStore({ path: file.path, log: SILENT, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+  team = await teamUnderTest(promisedStore(store));
 });
 
-afterEach(() => file.remove());
+afterEach(async () => {
+  await store.close();
+  await file.remove();
+});
 
 type Told = Admission['kind'] | Resolution['kind'] | 'failed';
 
 /** What they are told, in order; those that are asked for in one turn share it. */
 class Asking {
   readonly told: Told[] = [];
-  readonly #direct = direct(store.ledger);
 
   admit(requestId = ulid(), characters = 10, then: () => void = () => undefined): void {
     const { teamId, keyId } = team;
     const request: AdmissionRequest = { requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
-    this.#direct.admit({ ...request, ...this.#listener(then) });
+    store.ledger.admit({ ...request, ...this.#listener(then) });
   }
 
   commit(requestId: string): void {
-    this.#direct.resolve({ teamId: team.teamId, requestId, verdict: 'commit', ...this.#listener() });
+    store.ledger.resolve({ teamId: team.teamId, requestId, verdict: 'commit', ...this.#listener() });
   }
 
   #listener(then: () => void = () => undefined): { answered(answer: Admission | Resolution): void; failed(): void } {
@@ -49,11 +54,6 @@ class Asking {
     await vi.waitUntil(() => this.told.length >= count, 10_000);
     return this.told;
   }
-}
-
-function direct(ledger: Ledger): NonNullable<Ledger['direct']> {
-  expect(ledger.direct).toBeDefined();
-  return ledger.direct!;
 }
 
 test('answers come when the asking has returned, in order, from one transaction', async () => {

@@ -1,0 +1,33 @@
+// A plugin's store as the gateway uses it: what its ledger returns, at once or as a promise, goes to callbacks.
+import type { Callbacks, Ledger } from '../ports/ledger.ts';
+import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
+import type { Store } from '../ports/store.ts';
+
+export function fromPlugin(store: PluginStore): Store {
+  const { keys, teams, glossaries, gateways } = store;
+  return {
+    keys,
+    ledger: withCallbacks(store.ledger),
+    teams,
+    glossaries,
+    ...(gateways === undefined ? {} : { gateways }),
+    ping: () => store.ping(),
+    close: () => store.close(),
+  };
+}
+
+export function withCallbacks(ledger: PluginLedger): Ledger {
+  return {
+    admit: (asked) => answer(asked, () => ledger.admit(asked)),
+    resolve: (asked) => answer(asked, () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict)),
+    ...(ledger.check === undefined ? {} : { check: (asked) => answer(asked, () => ledger.check!(asked)) }),
+  };
+}
+
+/** In a later microtask, also for what was returned or thrown at once. */
+function answer<Answer>(asked: Callbacks<Answer>, run: () => Answer | Promise<Answer>): void {
+  new Promise<Answer>((resolve) => resolve(run())).then(
+    (returned) => asked.answered(returned),
+    (error: unknown) => asked.failed(error),
+  );
+}

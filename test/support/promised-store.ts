@@ -1,0 +1,39 @@
+// A store of ours in the form that plugins write theirs in: its ledger returns promises, which tests wait for.
+import type { Callbacks, Ledger } from '../../src/ports/ledger.ts';
+import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
+import type { Store } from '../../src/ports/store.ts';
+
+export function promisedStore(store: Store): PluginStore {
+  const { keys, teams, glossaries, gateways } = store;
+  return {
+    keys,
+    ledger: promisedLedger(store.ledger),
+    teams,
+    glossaries,
+    ...(gateways === undefined ? {} : { gateways }),
+    ping: () => store.ping(),
+    close: () => store.close(),
+  };
+}
+
+/** Each answer must come once, and not before the call that asked for it has returned. */
+export function promisedLedger(ledger: Ledger): PluginLedger {
+  return {
+    admit: (request) => promised((asked) => ledger.admit({ ...request, ...asked })),
+    resolve: (teamId, requestId, verdict) => promised((asked) => ledger.resolve({ teamId, requestId, verdict, ...asked })),
+    ...(ledger.check === undefined ? {} : { check: (check) => promised((asked) => ledger.check!({ ...check, ...asked })) }),
+  };
+}
+
+function promised<Answer>(ask: (asked: Callbacks<Answer>) => void): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let state: 'asking' | 'asked' | 'answered' = 'asking';
+    const once = (tell: () => void): void => {
+      if (state === 'asked') tell();
+      else reject(new Error(state === 'asking' ? 'an answer came before the call had returned' : 'a second answer came'));
+      state = 'answered';
+    };
+    ask({ answered: (answer) => once(() => resolve(answer)), failed: (error) => once(() => reject(error as Error)) });
+    if (state === 'asking') state = 'asked';
+  });
+}
