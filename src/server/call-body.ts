@@ -94,7 +94,8 @@ export class CallBody {
     if (body === undefined || this.#incoming?.add(chunk, borrowed) === true) return false;
     this.#receivedBytes += chunk.byteLength;
     body.add(chunk, borrowed);
-    if (!body.exhausted) return false;
+    // Of a streamed body, which may be long, the rest that nobody takes is bounded by time: cut off while sending, its caller might never read the answer.
+    if (this.#incoming !== undefined || !body.exhausted) return false;
     this.#arriving = undefined;
     return true;
   }
