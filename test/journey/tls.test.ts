@@ -62,16 +62,21 @@ describe.each(['uws', 'node'])('with the %s listener', (listener) => {
   );
 
   test.each([
-    ['a certificate that is not there', 'none.pem', 'key.pem', /the certificate \S+none\.pem cannot be read \(ENOENT\)/],
-    ['a key that is not there', 'cert.pem', 'none.pem', /the key \S+none\.pem cannot be read \(ENOENT\)/],
-    ['a key that is none', 'cert.pem', 'text.pem', /cert\.pem and \S+text\.pem are not a PEM certificate and its private key/],
-    ['a folder', '.', 'key.pem', /the certificate \S+ cannot be read \(EISDIR\)/],
+    ['a certificate that is not there', 'none.pem', 'key.pem', /lingate\.yaml: tls\.cert_file: \S+none\.pem cannot be read/],
+    ['a key that is not there', 'cert.pem', 'none.pem', /lingate\.yaml: tls\.key_file: \S+none\.pem cannot be read/],
+    [
+      'a key that is none',
+      'cert.pem',
+      'text.pem',
+      /lingate\.yaml: TLS: \S+cert\.pem and \S+text\.pem are not a PEM certificate and its private key/,
+    ],
+    ['a folder', '.', 'key.pem', /lingate\.yaml: TLS: the certificate \S+ cannot be read \(EISDIR\)/],
   ])('%s is one clear line, and the end', async (_name, certFile, keyFile, reason) => {
     await configure(listener, certFile, keyFile);
-    // One of them as a process: with the library loaded and the store open, it still ends.
+    // One of them as a process.
     const run = certFile === 'cert.pem' && keyFile === 'text.pem' ? lingate : inProcess;
     const { status, stdout, stderr } = await run(site.args());
-    expect(stderr).toMatch(/^lingate serve: TLS: [^\n]*\n$/);
+    expect(stderr).toMatch(/^[^\n]*\n$/);
     expect(stderr).toMatch(reason);
     expect(status).toBe(1);
     expect(stdout).not.toContain('ready');

@@ -85,7 +85,9 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   // JSON is YAML.
   await writeFile(file, JSON.stringify(config));
   const logLines: string[] = [];
-  const app = await startApp(loadConfig({ file, env: {}, flags: {} }), { logDestination: { write: (line) => void logLines.push(line) } });
+  // Lines that are written at the same moment come as one piece.
+  const write = (lines: string): void => void logLines.push(...lines.split(/(?<=\n)/));
+  const app = await startApp(loadConfig({ file, env: {}, flags: {} }), { logDestination: { write } });
   const store = await openBeside(options.store);
   return {
     app,

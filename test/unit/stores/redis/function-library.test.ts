@@ -103,7 +103,7 @@ describe('the library of functions', () => {
       for (const node of cluster.nodes) expect(await libraries(node.client)).toEqual([functionLibrary().name]);
       for (const node of cluster.nodes) await node.client.call('FUNCTION', 'FLUSH');
       const answers = await Promise.all(
-        teams.map((teamId, i) => through.ledger.admit(asking(`r${i}`, { teamId, keyId: `01JKEY0000000000000000000${i}` }))),
+        teams.map(async (teamId, i) => through.ledger.admit(asking(`r${i}`, { teamId, keyId: `01JKEY0000000000000000000${i}` }))),
       );
       expect(answers.map(({ kind }) => kind)).toEqual(teams.map(() => 'admitted'));
     } finally {
