@@ -54,7 +54,7 @@ export { FORM_BODY_HEADERS, isFormType, readFormBody } from './domain/form-body.
 export type { FormBody } from './domain/form-body.ts';
 export { isMultipartType, readMultipartBody } from './domain/multipart-body.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
-export type { JsonBody } from './domain/json-body.ts';
+export type { JsonBody, ListLimit } from './domain/json-body.ts';
 export { baseCode, dictionaryFor } from './domain/dictionary-choice.ts';
 export type { LanguagePair } from './domain/dictionary-choice.ts';
 export { eachEntry, isLarge, readPiece, writeEntries } from './domain/entries-text.ts';

@@ -2,6 +2,7 @@
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
+import type { ListLimit } from './json-body.ts';
 
 export type FormBody =
   /** In the order in which they came; a name may come again. */
@@ -24,7 +25,7 @@ export function isFormType(headers: Readonly<Record<string, string>>): boolean {
   return headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase() === FORM;
 }
 
-export function readFormBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): FormBody {
+export function readFormBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): FormBody {
   if (!isFormType(headers)) return no(`Content-Type: must be ${FORM}.`);
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
@@ -32,7 +33,7 @@ export function readFormBody(headers: Readonly<Record<string, string>>, body: Bo
   const text = spaced(body).toString('latin1');
   if (NOT_ASCII.test(text)) return no('body: characters beyond ASCII must be escaped as %XX.');
   const pairs = pairsOf(text);
-  if (pairs === undefined) return TOO_MANY_FIELDS;
+  if (pairs.length > FIELDS_MAX) return tooManyFields(pairs, (pair) => pair.split('=', 1)[0]!, limit);
   try {
     return { kind: 'fields', fields: pairs.map(fieldOf) };
   } catch {
@@ -41,16 +42,15 @@ export function readFormBody(headers: Readonly<Record<string, string>>, body: Bo
   }
 }
 
-/** What stands between the `&`, without what is empty; `undefined` where that is too much. */
-function pairsOf(text: string): readonly string[] | undefined {
+/** What stands between the `&`, without what is empty, up to the first that is too many. */
+function pairsOf(text: string): readonly string[] {
   const pairs: string[] = [];
   let at = 0;
-  while (at < text.length) {
+  while (at < text.length && pairs.length <= FIELDS_MAX) {
     if (text.charCodeAt(at) === AMPERSAND) {
       at++;
       continue;
     }
-    if (pairs.length === FIELDS_MAX) return undefined;
     const found = text.indexOf('&', at);
     const end = found === -1 ? text.length : found;
     pairs.push(text.slice(at, end));
@@ -74,7 +74,11 @@ function spaced(body: Uint8Array): Buffer {
   return bytes;
 }
 
-export const TOO_MANY_FIELDS = no(`body: a form may have at most ${FIELDS_MAX} fields.`);
+/** `fields` are those up to the first that is too many. */
+export function tooManyFields<T>(fields: readonly T[], nameOf: (field: T) => string, limit: ListLimit | undefined): FormBody {
+  const isList = limit !== undefined && fields.filter((field) => nameOf(field) === limit.name).length > limit.entriesMax;
+  return isList ? { kind: 'refused', refusal: limit.refusal } : no(`body: a form may have at most ${FIELDS_MAX} fields.`);
+}
 
 function no(detail: string): FormBody {
   return { kind: 'refused', refusal: refuse('validation_error', detail) };

@@ -3,9 +3,17 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { jsonFault } from './json-cost.ts';
+import { jsonFault, listsMore } from './json-cost.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** How a list that is too long is refused, also in a body that holds too much to be looked into. */
+export interface ListLimit {
+  /** Of the member, or of the field that comes again. */
+  readonly name: string;
+  readonly entriesMax: number;
+  readonly refusal: Refusal;
+}
 
 /** The members of a JSON object: nothing is known of their values yet. */
 export type JsonMembers = Readonly<Record<string, unknown>>;
@@ -13,7 +21,7 @@ export type JsonMembers = Readonly<Record<string, unknown>>;
 /** The request fields that `readJsonBody` looks at. */
 export const JSON_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 
-export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): JsonBody {
+export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): JsonBody {
   const type = headers['content-type'];
   if (type !== 'application/json' && !isJsonType(type)) return no('Content-Type: must be application/json.');
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
@@ -22,7 +30,10 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   const text = textOf(body);
   if (text === undefined) return no('body: must be valid UTF-8.');
   const fault = jsonFault(body, text);
-  if (fault !== undefined) return no(`body: ${fault}.`);
+  if (fault !== undefined) {
+    const isList = limit !== undefined && listsMore(body, limit.name, limit.entriesMax);
+    return isList ? { kind: 'refused', refusal: limit.refusal } : no(`body: ${fault}.`);
+  }
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown };
   } catch {

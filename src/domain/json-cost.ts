@@ -72,6 +72,40 @@ function scanned(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** Whether the member of that name, of the outermost object, is a list of more than `max` entries. For what `jsonFault` refuses: one more pass. */
+export function listsMore(bytes: Uint8Array, name: string, max: number): boolean {
+  const quoted = Buffer.from(JSON.stringify(name));
+  let depth = 0;
+  let isNamed = false;
+  let entries = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    switch (bytes[at]!) {
+      case QUOTE: {
+        const from = at;
+        at = endOfString(bytes, at + 1);
+        if (depth === 1) isNamed = at + 1 - from === quoted.length && quoted.equals(bytes.subarray(from, at + 1));
+        break;
+      }
+      case LIST:
+        if (++depth === 1) return false;
+        if (depth === 2 && isNamed) entries = 1;
+        break;
+      case OBJECT:
+        depth++;
+        break;
+      case LIST_END:
+      case OBJECT_END:
+        if (--depth === 1) entries = 0;
+        break;
+      case COMMA:
+        if (depth === 2 && entries > 0 && ++entries > max) return true;
+        break;
+      default:
+    }
+  }
+  return false;
+}
+
 /** Where the string that begins before `from` has its closing quote; the end of all when it has none. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let at = from;

@@ -2,8 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
-import { FIELDS_MAX, TOO_MANY_FIELDS } from './form-body.ts';
+import { FIELDS_MAX, tooManyFields } from './form-body.ts';
 import type { FormBody } from './form-body.ts';
+import type { ListLimit } from './json-body.ts';
 
 const MULTIPART = 'multipart/form-data';
 /** RFC 2046 section 5.1.1: what a boundary may be made of. It may stand in quotes. */
@@ -25,14 +26,14 @@ export function isMultipartType(headers: Readonly<Record<string, string>>): bool
 }
 
 /** It looks at the same request fields as `readFormBody`. */
-export function readMultipartBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): FormBody {
+export function readMultipartBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): FormBody {
   if (!isMultipartType(headers)) return no(`Content-Type: must be ${MULTIPART}.`);
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
   const boundary = boundaryOf(headers['content-type']!);
   if (boundary === undefined) return no('Content-Type: must name the boundary of the parts.');
   if (body === 'none' || body.length === 0) return { kind: 'fields', fields: [] };
-  return fieldsOf(Buffer.from(body.buffer, body.byteOffset, body.length), boundary);
+  return fieldsOf(Buffer.from(body.buffer, body.byteOffset, body.length), boundary, limit);
 }
 
 function boundaryOf(type: string): string | undefined {
@@ -41,7 +42,7 @@ function boundaryOf(type: string): string | undefined {
   return boundary !== undefined && BOUNDARY_CHARACTERS.test(boundary) ? boundary : undefined;
 }
 
-function fieldsOf(bytes: Buffer, boundary: string): FormBody {
+function fieldsOf(bytes: Buffer, boundary: string, limit: ListLimit | undefined): FormBody {
   const opening = Buffer.from(`--${boundary}`, 'latin1');
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   if (!bytes.subarray(0, opening.length).equals(opening)) return no(BROKEN);
@@ -50,7 +51,7 @@ function fieldsOf(bytes: Buffer, boundary: string): FormBody {
   while (startsWith(bytes, at, '\r\n')) {
     const end = bytes.indexOf(delimiter, at);
     if (end === -1) return no(BROKEN);
-    if (fields.length === FIELDS_MAX) return TOO_MANY_FIELDS;
+    if (fields.length === FIELDS_MAX) return tooManyFields(fields, ([name]) => name, limit);
     const field = fieldOf(bytes.subarray(at + 2, end));
     if (typeof field === 'string') return no(field);
     fields.push(field);

@@ -5,7 +5,7 @@ import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
-import type { JsonMembers } from './json-body.ts';
+import type { JsonMembers, ListLimit } from './json-body.ts';
 import type { Languages } from './languages.ts';
 import { NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { NOTHING_CHOSEN } from './translation-options.ts';
@@ -14,6 +14,11 @@ import { canonicalUlid } from './ulid.ts';
 
 const TEXTS_MAX = 50;
 const CONTEXT_CHARACTERS_MAX = 2000;
+export const TEXTS_LIMIT: ListLimit = {
+  name: 'text',
+  entriesMax: TEXTS_MAX,
+  refusal: refuse('too_many_texts', `text: may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX }),
+};
 export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 export type Formality = (typeof FORMALITIES)[number];
 
@@ -122,9 +127,7 @@ function unknownParameters(members: JsonMembers): Refusal | undefined {
 function textShape(text: unknown): Refusal | undefined {
   if (!Array.isArray(text)) return refuse('validation_error', 'text: must be an array of 1 to 50 strings.');
   if (text.length === 0) return refuse('validation_error', 'text: must hold at least one string.');
-  if (text.length > TEXTS_MAX) {
-    return refuse('too_many_texts', `text: may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX });
-  }
+  if (text.length > TEXTS_MAX) return TEXTS_LIMIT.refusal;
   for (const [index, entry] of text.entries()) {
     if (typeof entry !== 'string') return refuse('validation_error', `text[${index}]: must be a string.`);
     if (entry === '') return refuse('validation_error', `text[${index}]: must not be an empty string.`);

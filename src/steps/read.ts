@@ -5,7 +5,7 @@ import type { Charge } from '../domain/charge.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import type { Languages } from '../domain/languages.ts';
 import { translateRequestSlot } from '../domain/slots.ts';
-import { judgeTranslateBody } from '../domain/translate-request.ts';
+import { judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 
 /**
@@ -18,7 +18,7 @@ export function readStep(languages: () => Languages, bodyBytesMax: number, gloss
     name: 'read',
     headers: JSON_BODY_HEADERS,
     run(x) {
-      const json = readJsonBody(x.head.headers, x.body, bodyBytesMax);
+      const json = readJsonBody(x.head.headers, x.body, bodyBytesMax, TEXTS_LIMIT);
       // The bytes are not needed again; a slow engine must not keep them alive.
       x.body = 'none';
       if (json.kind !== 'value') {

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
-import { FACADES, FRONTS } from '../support/fronts.ts';
+import { DEEPL, FACADES, FRONTS, LIBRETRANSLATE } from '../support/fronts.ts';
 import type { Front, FrontRequest, ToldCode } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -85,6 +85,28 @@ onEveryGateway({ config }, (setting) => {
       const answers = await burst([front], 2, plan);
       const statuses = answers.map(([, { status }]) => status).toSorted((a, b) => a - b);
       expect(statuses).toEqual([front.statuses.text_too_long, 429].toSorted((a, b) => a - b));
+    });
+
+    test('too many texts are refused as that, however many they are, in a form as in JSON', async () => {
+      const team = await setting.gateway.team();
+      for (const count of [51, 1001, 60_000]) {
+        const text = Array.from({ length: count }, () => 'a');
+        const asked = front.translation(team.key, text);
+        // The key of a long body is looked for in its beginning.
+        const headers = { ...asked.headers, authorization: `Bearer ${team.key}` };
+        const form = [...text.map((one) => `${front === LIBRETRANSLATE ? 'q' : 'text'}=${one}`), 'target_lang=DE'].join('&');
+        const bodies = [[asked.headers['content-type']!, asked.body]];
+        if (front === LIBRETRANSLATE) bodies.push(['application/x-www-form-urlencoded', `source=en&target=de&${form}`]);
+        if (front === DEEPL) bodies.push(['application/json', JSON.stringify({ text, target_lang: 'DE' })]);
+        for (const [type, body] of bodies) {
+          const response = await send({ ...asked, headers: { ...headers, 'content-type': type! }, body: body! });
+          expectTold(front, response, 'too_many_texts');
+          expect(response.body).toContain('50');
+          expect(response.body).not.toMatch(/body:|may hold at most 5000/);
+        }
+      }
+      expect(setting.engine.requests).toHaveLength(0);
+      expect(await charged(team)).toBe(0);
     });
 
     test('a quota is used up to its last character and not beyond, however many ask at once', async () => {

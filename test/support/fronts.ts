@@ -6,6 +6,7 @@ export type ToldCode = Extract<
   ProblemCode,
   | 'validation_error'
   | 'invalid_target_lang'
+  | 'too_many_texts'
   | 'text_too_long'
   | 'unauthorized'
   | 'key_revoked'
@@ -42,6 +43,7 @@ export const FACADES = [
 const OURS = {
   validation_error: 400,
   invalid_target_lang: 400,
+  too_many_texts: 400,
   text_too_long: 400,
   unauthorized: 401,
   key_revoked: 401,
@@ -72,7 +74,7 @@ export const V1: Front = {
   statuses: OURS,
 };
 
-const DEEPL: Front = {
+export const DEEPL: Front = {
   name: "DeepL's /v2, as a form",
   translation: (key, text, target = 'DE') => ({
     method: 'POST',
@@ -81,10 +83,18 @@ const DEEPL: Front = {
     body: [...text.map((one) => `text=${encodeURIComponent(one)}`), 'source_lang=EN', `target_lang=${target}`].join('&'),
   }),
   texts: translationsOf,
-  statuses: { ...OURS, text_too_long: 413, unauthorized: 403, key_revoked: 403, quota_exceeded: 456, credit_exhausted: 456 },
+  statuses: {
+    ...OURS,
+    too_many_texts: 413,
+    text_too_long: 413,
+    unauthorized: 403,
+    key_revoked: 403,
+    quota_exceeded: 456,
+    credit_exhausted: 456,
+  },
 };
 
-const LIBRETRANSLATE: Front = {
+export const LIBRETRANSLATE: Front = {
   name: "LibreTranslate's, with the key in the body",
   translation: (key, text, target = 'de') => ({
     method: 'POST',

@@ -31,7 +31,8 @@ import { PROBLEM_FORM } from './deepl-problem-form.ts';
 import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
 import { findGlossary } from './glossary-steps.ts';
 import { AUTHENTICATED, readBody } from './read-body.ts';
-import { judgeTranslation } from './translate-body.ts';
+import type { Take } from './read-body.ts';
+import { judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
 import { TRANSLATE_DOC } from './translate-doc.ts';
 
@@ -59,7 +60,7 @@ export function translate({ options, host }: PartSetup<DeepLOptions>): ApiPart {
 }
 
 function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, variants: DefaultVariants): BodyStep {
-  return readBody('deepl-read-translation', services, (x, members) => {
+  const take: Take = (x, members) => {
     const judged = judgeTranslation(members, { languages: services.languages(), variants, can: services.engineCan });
     if (judged.kind === 'invalid') {
       x.set(chargeSlot, refusedCharge(judged.refusal, judged.characters));
@@ -68,7 +69,8 @@ function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, 
     x.set(slot, judged.order);
     x.set(chargeSlot, chargeOf(judged.order));
     return undefined;
-  });
+  };
+  return readBody('deepl-read-translation', services, take, TEXTS_LIMIT);
 }
 
 function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge {

@@ -1,21 +1,21 @@
 // How every chain of this API begins, and the step before the admission that reads parameters; a refusal is left with the charge.
 import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, Refusal } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, ListLimit, Refusal } from 'lingate';
 import { readMembers } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
 import { bodyTooLarge } from './deepl-problem-form.ts';
 
 /** `take` keeps what it makes of the parameters, or says what is wrong with them. */
-type Take = (x: Exchange, members: Members) => Refusal | undefined;
+export type Take = (x: Exchange, members: Members) => Refusal | undefined;
 
-export function readBody(name: string, services: GatewayServices, take: Take): BodyStep {
+export function readBody(name: string, services: GatewayServices, take: Take, limit?: ListLimit): BodyStep {
   const tooLarge = bodyTooLarge(services.bodyBytesMax);
   return {
     kind: 'body',
     name,
     headers: FORM_BODY_HEADERS,
     run(x) {
-      const read = x.body === 'too_large' ? tooLarge : readMembers(x.head.headers, x.body, services.bodyBytesMax);
+      const read = x.body === 'too_large' ? tooLarge : readMembers(x.head.headers, x.body, services.bodyBytesMax, limit);
       // The bytes are not needed again; a slow engine must not keep them alive.
       x.body = 'none';
       const refusal = read.kind === 'members' ? take(x, read.members) : read;

@@ -1,6 +1,6 @@
 // The parameters of POST /v2/translate, judged: the vendor's names, our rules and limits.
 import { countCharacters, NOTHING_CHOSEN, refuse, targetsOffered } from 'lingate';
-import type { EngineCapabilities, Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { EngineCapabilities, Languages, ListLimit, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged, Members } from '../facades/members.ts';
@@ -8,6 +8,11 @@ import { chosen, flag, namesOf, oneOf, textOf } from './deepl-parameters.ts';
 import { ulidOf } from './glossary-answer.ts';
 
 const TEXTS_MAX = 50;
+export const TEXTS_LIMIT: ListLimit = {
+  name: 'text',
+  entriesMax: TEXTS_MAX,
+  refusal: refuse('too_many_texts', `'text' may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX }),
+};
 const CONTEXT_CHARACTERS_MAX = 2000;
 const GLOSSARIES_MAX = 5;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
@@ -77,9 +82,7 @@ function textsOf(value: unknown): Judged<readonly string[]> {
   if (!Array.isArray(text) || text.length === 0) {
     return refuse('validation_error', "Invalid request: Expected 'text' parameter to be an array of strings");
   }
-  if (text.length > TEXTS_MAX) {
-    return refuse('too_many_texts', `'text' may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX });
-  }
+  if (text.length > TEXTS_MAX) return TEXTS_LIMIT.refusal;
   for (const [index, entry] of text.entries()) {
     if (typeof entry !== 'string') return refuse('validation_error', `Invalid request: text[${index}] is not a string.`);
     if (entry === '') return refuse('validation_error', `Invalid request: text[${index}] is empty.`);

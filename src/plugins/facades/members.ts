@@ -1,6 +1,6 @@
 // The parameters of a request, whether they came as a form, in parts or not, or as JSON.
 import { isFormType, isMultipartType, readFormBody, readJsonBody, readMultipartBody, refuse } from 'lingate';
-import type { Body, FormBody, Refusal } from 'lingate';
+import type { Body, FormBody, ListLimit, Refusal } from 'lingate';
 
 /** Names and values as they came, unchecked. A Map: it has no inherited members. */
 export type Members = ReadonlyMap<string, unknown>;
@@ -12,12 +12,12 @@ const NEITHER = refuse('validation_error', 'Content-Type: must be application/js
 const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or a form.');
 
 /** A field that a form has more than once is a list of its values; no body has no members. */
-export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): ReadMembers {
+export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): ReadMembers {
   if (body === 'none' || body.length === 0) return { kind: 'members', members: new Map() };
-  if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax));
-  if (isMultipartType(headers)) return fromForm(readMultipartBody(headers, body, bytesMax));
+  if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax, limit));
+  if (isMultipartType(headers)) return fromForm(readMultipartBody(headers, body, bytesMax, limit));
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return NEITHER;
-  const json = readJsonBody(headers, body, bytesMax);
+  const json = readJsonBody(headers, body, bytesMax, limit);
   if (json.kind === 'refused') return json.refusal;
   const { value } = json;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;

@@ -13,6 +13,7 @@ import {
 import type { BodyStep, Credential, Exchange, FormBody, GatewayServices, PluginHost, Refusal, Slot, Step } from 'lingate';
 import { readMembers } from '../facades/members.ts';
 import type { Members, ReadMembers } from '../facades/members.ts';
+import { TEXTS_LIMIT } from './translation-parameters.ts';
 
 /** A key behind these bytes is not found. */
 const KEY_WITHIN_BYTES = 65_536;
@@ -66,7 +67,7 @@ export function keySteps(services: GatewayServices, keyInBody: boolean, slot: Re
           const key = credentialOf(keyInBeginning(x.head.headers, body), services);
           return key.kind === 'missing' ? NO_KEY_IN_BEGINNING : services.identify(x, key);
         }
-        const read = readMembers(x.head.headers, body, services.bodyBytesMax);
+        const read = readMembers(x.head.headers, body, services.bodyBytesMax, TEXTS_LIMIT);
         // A body that cannot be read may hold a key: "no key" would be misleading.
         if (read.kind === 'problem') return read;
         x.set(slot, read);
@@ -89,7 +90,7 @@ export function readParameters(
     name,
     headers: FORM_BODY_HEADERS,
     run(x) {
-      const read = x.get(slot) ?? readMembers(x.head.headers, x.body, services.bodyBytesMax);
+      const read = x.get(slot) ?? readMembers(x.head.headers, x.body, services.bodyBytesMax, TEXTS_LIMIT);
       // The bytes are not needed again; a slow engine must not keep them alive.
       x.body = 'none';
       const refusal = read.kind === 'members' ? take(x, read.members) : read;

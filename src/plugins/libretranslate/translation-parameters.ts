@@ -1,6 +1,6 @@
 // The parameters of POST /translate, judged: LibreTranslate's names and words, our rules and limits.
 import { countCharacters, NOTHING_CHOSEN, refuse } from 'lingate';
-import type { EngineCapabilities, Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { EngineCapabilities, Languages, ListLimit, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { sourceCode, targetCode, unavailablePair } from './codes.ts';
@@ -8,6 +8,12 @@ import { tooLong } from './libretranslate-document.ts';
 
 /** As many as a request to `/v1` may have. */
 const TEXTS_MAX = 50;
+/** For a list in a body that holds too much to count it. */
+export const TEXTS_LIMIT: ListLimit = {
+  name: 'q',
+  entriesMax: TEXTS_MAX,
+  refusal: refuse('too_many_texts', tooLong(`over ${TEXTS_MAX}`, TEXTS_MAX), { max_texts: TEXTS_MAX }),
+};
 const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 
 export interface OrderRules {

@@ -1,13 +1,39 @@
 // What JSON may cost: depth and counts are refused before it is parsed, and what a request may hold passes.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonFault } from '../../../src/domain/json-cost.ts';
+import { jsonFault, listsMore } from '../../../src/domain/json-cost.ts';
 
 const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 const list = (count: number, value: string): string => `[${Array.from({ length: count }, () => value).join(',')}]`;
 const object = (count: number): string => `{${Array.from({ length: count }, (_none, index) => `"${index}":1`).join(',')}}`;
 const PADDING = ' '.repeat(20_000);
+
+describe('a list that is too long is known without being parsed', () => {
+  const more = (text: string): boolean => listsMore(Buffer.from(text), 'text', 50);
+
+  test.each([
+    ['51 entries', `{"text":${list(51, '"a"')}}`],
+    ['entries that hold commas, brackets and quotes', `{"text":${list(51, String.raw`"],\"[{"`)}}`],
+    ['entries that are not strings', `{"text":${list(51, '[1,{}]')}}`],
+    ['behind other members', `{"a":{"text":[1]},"b":"text","c":[[2]], "text" : ${list(51, '1')}}`],
+    ['without an end', `{"text":${list(51, '1').slice(0, -1)}`],
+  ])('%s', (_name, text) => {
+    expect(more(text)).toBe(true);
+  });
+
+  test.each([
+    ['50 entries', `{"text":${list(50, '"a,"')}}`],
+    ['50 entries with lists in them', `{"text":${list(50, '[1,2,3]')}}`],
+    ['the list of another member', `{"text":["a"],"texts":${list(51, '1')}}`],
+    ['the list of a member of a member', `{"a":{"text":${list(51, '1')}}}`],
+    ['a list in that list', `{"text":[${list(51, '1')}]}`],
+    ['its object', `{"text":${object(51)}}`],
+    ['no object', `["text",${list(51, '1')}]`],
+  ])('is not: %s', (_name, text) => {
+    expect(more(text)).toBe(false);
+  });
+});
 
 describe('what JSON may cost', () => {
   test.each([
