@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { routeRows } from './chain.ts';
 import type { Config } from '../config/config.ts';
-import { adminToken } from '../config/admin-token.ts';
+import { adminToken } from '../config/secrets.ts';
 import { loadPlugins, apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
 import { routeName } from '../core/route.ts';

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import process from 'node:process';
-import { adminToken } from '../config/admin-token.ts';
+import { adminToken } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';

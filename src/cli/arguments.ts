@@ -1,9 +1,8 @@
 // Reads a command's arguments and turns a wrong one into a line that says what would be right.
 import { parseArgs } from 'node:util';
 import { nearest } from '../config/nearest.ts';
-import { COMMON_FLAGS } from './command.ts';
+import { COMMON_FLAGS, UsageError } from './command.ts';
 import type { Command, Flag, Flags } from './command.ts';
-import { UsageError } from './failure.ts';
 
 export interface Arguments {
   readonly operands: readonly string[];

@@ -102,3 +102,13 @@ export const ENGINE_FLAGS: Flags = {
     fallback: 'LINGATE_ENGINE_PROTOCOL, then the file',
   },
 };
+
+/** What was asked for could not be done: exit status 1. Its message is one line that says what to do. */
+export class CommandFailure extends Error {
+  override name = 'CommandFailure';
+}
+
+/** The command line itself is wrong: exit status 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}

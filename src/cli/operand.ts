@@ -4,7 +4,7 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { judgeRecordName } from '../domain/record-name.ts';
 import type { CommandContext } from './command.ts';
-import { CommandFailure, UsageError } from './failure.ts';
+import { CommandFailure, UsageError } from './command.ts';
 
 /** A name or label: short and printable. */
 export function readName(flag: string, value: string): string {

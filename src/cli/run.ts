@@ -1,14 +1,14 @@
 // From the words on the command line to a command, and from how it ended to an exit status.
 import process from 'node:process';
+import { versionOf } from '../app/version.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { nearest } from '../config/nearest.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import { readArguments } from './arguments.ts';
-import type { Command, Io, LateCommand } from './command.ts';
+import type { Arguments } from './arguments.ts';
+import type { Command, CommandContext, Io, LateCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { versionOf } from '../app/version.ts';
-import { contextOf } from './context.ts';
-import { UsageError } from './failure.ts';
+import { UsageError } from './command.ts';
 import { helpOf, helpOfAll, helpOfGroup } from './help.ts';
 import { typed } from './typed.ts';
 
@@ -122,4 +122,40 @@ async function libraries(): Promise<string> {
   // Imported only now: the other commands need none of it.
   const { describeUwsBuild } = await import('../app/http-library.ts');
   return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
+}
+
+export function contextOf(command: Command, { operands, values }: Arguments, io: Io): CommandContext {
+  const text = (flag: string): string | undefined => values.get(flag)?.[0];
+  const json = values.has('json');
+  let warned = command.logsWarnings === true;
+  return {
+    io,
+    command,
+    json,
+    operands,
+    text,
+    required(flag) {
+      const value = text(flag);
+      if (value === undefined) throw new Error(`flag --${flag} is used as required but not declared so`);
+      return value;
+    },
+    texts: (flag) => values.get(flag),
+    on: (flag) => values.has(flag),
+    async config() {
+      // Loaded here: help and wrong flags need neither the schema nor the YAML parser.
+      const { loadConfig } = await import('../config/load.ts');
+      const flags = {
+        store: text('store'),
+        listen: text('listen'),
+        ops: text('ops'),
+        engineUrls: values.get('engine-url'),
+        engineProtocol: text('engine-protocol'),
+      };
+      const config = loadConfig({ file: text('config'), env: io.env, flags });
+      if (!warned) for (const warning of config.sources.warnings) io.err(`lingate ${command.name}: warning: ${warning}\n`);
+      warned = true;
+      return config;
+    },
+    print: (value, forPeople) => io.out(`${json ? JSON.stringify(value) : forPeople()}\n`),
+  };
 }

@@ -1,10 +1,16 @@
-// Opens the configured store for the length of one command, which may make one only where it says so.
+// Gives a command the configured store, or the operations on teams, keys and plans over it, whose refusals it puts into words.
+import { AdminOperations } from '../admin/admin-operations.ts';
+import { replicatedWarning } from '../admin/admin-result.ts';
+import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
+import { nearest } from '../config/nearest.ts';
 import { NoStoreError } from '../domain/store-error.ts';
+import { storeErrorOf } from '../domain/store-unavailable.ts';
+import { ulidSource } from '../domain/ulid.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
-import { CommandFailure } from './failure.ts';
 
 /** Rejects with a `StoreError` when there is no store to be had, or a `CommandFailure` when none was ever made there. */
 export async function withStore(context: CommandContext, use: (store: Store, config: Config) => Promise<void>): Promise<void> {
@@ -34,3 +40,48 @@ function missing({ place }: NoStoreError, { sources }: Config): string {
 
 /** A command reports a failure in its own line; what a store logs besides belongs into the gateway's log. */
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Rejects with a `StoreError` when there is no store to be had. */
+export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
+  await withStore(context, async (store, { plans }) => {
+    await use(new AdminOperations({ teams: store.teams, plans: () => plans, newId: ulidSource(() => context.io.nowMs()) }), store);
+  });
+}
+
+/** The value, or a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is the one by which this command takes credit. */
+export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'): T {
+  if (result.kind === 'done') return result.value;
+  if (result.kind === 'unavailable') throw storeErrorOf(result);
+  throw new CommandFailure(wordsOf(result, creditFlag));
+}
+
+/** What a command says to people, with a warning where a failover may undo what it did. */
+export function saying(text: string, result: AdminResult<unknown>): string {
+  const warning = replicatedWarning(result);
+  return warning === undefined ? text : `${text}\n\n${warning}`;
+}
+
+export const TEAMS_WHERE = '"lingate team list" shows the teams';
+/** A store that is not the gateway's knows none of its keys. */
+export const NOBODYS_KEY = 'no team of this store has such a key; see that --store and --config are those of the gateway';
+export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
+
+function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
+  switch (refusal.kind) {
+    case 'no_such_team':
+      return `there is no team ${refusal.teamId}; ${TEAMS_WHERE}`;
+    case 'no_such_key':
+      return `there is no key with the id ${refusal.keyId}; ${KEYS_WHERE}`;
+    case 'no_such_plan': {
+      const meant = nearest(refusal.plan, refusal.plans);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      return `the configuration has no plan ${JSON.stringify(refusal.plan)}; there are ${refusal.plans.join(', ')}${hint}`;
+    }
+    case 'plan_takes_no_credit':
+      return `plan ${refusal.plan} has billing quota, which takes no credit; leave out ${creditFlag} or choose a credit plan`;
+    case 'other_request':
+      return 'something else was done under this id before';
+    case 'balance_too_large':
+      return `the balance would pass ${refusal.maxMinor} minor units, which is the most that a team can have; add less`;
+  }
+}

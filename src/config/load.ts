@@ -3,16 +3,16 @@ import { relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Clone, Default } from 'typebox/value';
+import type { LanguageTable } from '../domain/languages.ts';
+import { ConfigError } from './config-error.ts';
 import { besideFile, toConfig } from './config.ts';
 import type { Config } from './config.ts';
-import { ConfigError } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
-import { loadLanguages } from './languages-file.ts';
 import { overridesOf, withOverrides } from './overrides.ts';
 import type { ConfigFlags, Environment, Override } from './overrides.ts';
 import { joinedFaults, pairFaults, planFaults } from './rules.ts';
-import { ConfigFile } from './schema.ts';
+import { ConfigFile, LanguagesFile } from './schema.ts';
 import { soundPart } from './sound-part.ts';
 import type { SoundPart } from './sound-part.ts';
 import { strayVariables, variablesNamedIn } from './variables.ts';
@@ -142,4 +142,23 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
 export function labelOf(path: string): string {
   const here = relative(process.cwd(), path);
   return here === '' || here.startsWith('..') ? path : here;
+}
+
+/** `label` is how errors name the file. Throws a `ConfigError`. */
+export function loadLanguages(path: string, label: string): LanguageTable {
+  const value = Default(LanguagesFile, Clone(readYamlFile(path, label)));
+  const faults = faultsOf(LanguagesFile, value);
+  const table = value as LanguageTable;
+  if (faults.length === 0) faults.push(...repeated('sources', table.sources), ...repeated('targets', table.targets));
+  if (faults.length > 0) throw new ConfigError(faults.map(({ path: where, reason }) => `${label}: ${where}: ${reason}`));
+  return table;
+}
+
+function repeated(list: string, languages: readonly { readonly code: string }[]): Fault[] {
+  const seen = new Set<string>();
+  return languages.flatMap(({ code }, index) => {
+    if (seen.has(code)) return [{ path: `${list}.${index}.code`, reason: `"${code}" is listed twice; leave one out` }];
+    seen.add(code);
+    return [];
+  });
 }

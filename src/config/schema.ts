@@ -4,11 +4,44 @@ import type { Static } from 'typebox';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { parseDuration } from '../domain/period.ts';
+import type { Plan } from '../domain/plan.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
-import { DEFAULT_PLANS } from './default-plans.ts';
 import { ForwardEntries } from './forward-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
 import { closed, list, matching, section, text, whole } from './schema-parts.ts';
+
+export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
+  free: {
+    billing: 'quota',
+    requests_per_second: 5,
+    max_characters_per_request: 10_000,
+    max_glossaries: 1,
+    characters: 500_000,
+    period: 'P1M',
+    overage_cap_minor: 0,
+    overage_minor_per_million: 0,
+    currency: 'EUR',
+  },
+  pro: {
+    billing: 'quota',
+    requests_per_second: 50,
+    max_characters_per_request: 50_000,
+    max_glossaries: 20,
+    characters: 5_000_000,
+    period: 'P1M',
+    overage_cap_minor: 10_000,
+    overage_minor_per_million: 2000,
+    currency: 'EUR',
+  },
+  prepaid: {
+    billing: 'credit',
+    requests_per_second: 50,
+    max_characters_per_request: 50_000,
+    max_glossaries: 100,
+    credit_minor_per_million: 2500,
+    currency: 'EUR',
+  },
+};
 
 /** Prices in minor units per million characters; with the other bounds every product of them stays an exact integer. */
 const PRICE_MAX = 100_000_000;

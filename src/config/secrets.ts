@@ -1,10 +1,13 @@
-// Finds secrets where a configuration says they are: in a string, an environment variable or a file. Never shows one.
+// Finds secrets where a configuration says they are: in a string, an environment variable or a file, the admin API's token among them. Never shows one.
 import { readFileSync } from 'node:fs';
-import { isSecret } from '../domain/option-schema.ts';
+import { isSecret, secret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/schema-node.ts';
+import { ConfigError } from './config-error.ts';
 import { besideFile } from './config.ts';
+import type { Config } from './config.ts';
 import { join } from './faults.ts';
 import type { Fault } from './faults.ts';
+import { labelOf } from './load.ts';
 import type { Environment } from './overrides.ts';
 
 export interface SecretSources {
@@ -14,7 +17,7 @@ export interface SecretSources {
 }
 
 /** A value with its secrets in it, or with what is wrong about them. */
-export interface Revealed {
+interface Revealed {
   readonly value: unknown;
   readonly faults: readonly Fault[];
   /** Paths of the secrets that are there. */
@@ -75,4 +78,18 @@ function faultOf(text: string): string | undefined {
   if (text === '') return 'is empty';
   if (text.length > SECRET_LENGTH_MAX) return `is longer than ${SECRET_LENGTH_MAX} characters`;
   return PRINTABLE.test(text) ? undefined : 'holds something other than one line of printable ASCII';
+}
+
+/** Longer than anybody guesses or types: it is to be drawn at random. */
+const TOKEN_LENGTH_MIN = 32;
+
+/** `undefined` when the admin API is off. Throws a `ConfigError`. */
+export function adminToken({ admin, file }: Config, env: Environment): string | undefined {
+  if (admin === undefined) return undefined;
+  const { value, faults } = reveal(secret(''), admin.token, { env, file }, 'admin.token');
+  if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
+  const token = value as string;
+  if (token.length >= TOKEN_LENGTH_MIN && !token.includes(' ')) return token;
+  const right = `it must be at least ${TOKEN_LENGTH_MIN} characters without spaces, for example from "openssl rand -hex 32"`;
+  throw new ConfigError([`${labelOf(file)}: admin.token: is too weak; ${right}`]);
 }

@@ -14,7 +14,7 @@ import { openTeamWatch } from '../app/team-metrics.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessState, ProcessStates } from '../app/process-state.ts';
 import process from 'node:process';
-import { adminToken } from '../config/admin-token.ts';
+import { adminToken } from '../config/secrets.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';

@@ -2,9 +2,8 @@
 import type { CheckedPair, ReplicaReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
 import { Languages } from '../../domain/languages.ts';
-import { ENGINE_FLAGS } from '../command.ts';
+import { CommandFailure, ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { CommandFailure, UsageError } from '../failure.ts';
 
 /** Of what the engine wrote, in the text for people. */
 const SHOWN_UNITS_MAX = 200;

@@ -1,10 +1,10 @@
 // lingate key create: makes a key and shows it, once.
 import type { KeyMode } from '../../domain/api-key.ts';
 import type { Command } from '../command.ts';
-import { UsageError } from '../failure.ts';
+import { UsageError } from '../command.ts';
 import { readId, readName } from '../operand.ts';
 import { labelled } from '../text-table.ts';
-import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
 
 export const keyCreate: Command = {
   name: 'key create',

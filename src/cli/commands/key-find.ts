@@ -3,10 +3,10 @@ import { foundKeyReport } from '../../admin/reports.ts';
 import { matchesDisplay } from '../../domain/api-key.ts';
 import type { FoundKey } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { CommandFailure, UsageError } from '../failure.ts';
+import { CommandFailure, UsageError } from '../command.ts';
 import { readKey } from '../operand.ts';
 import { textTable } from '../text-table.ts';
-import { NOBODYS_KEY, valueOf, withAdmin } from '../with-admin.ts';
+import { NOBODYS_KEY, valueOf, withAdmin } from '../with-store.ts';
 import { lastUse } from './key-list.ts';
 
 export const keyFind: Command = {

@@ -2,11 +2,10 @@
 import { keyReport } from '../../admin/reports.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
-import { ago } from '../ago.ts';
 import type { Command } from '../command.ts';
 import { readId } from '../operand.ts';
 import { textTable } from '../text-table.ts';
-import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
 
 export const keyList: Command = {
   name: 'key list',
@@ -41,4 +40,21 @@ function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): st
 /** `3 minutes ago (…)`: for reading, and the exact moment, because a rotation waits until it does not change any more. */
 export function lastUse(lastUsedAtMs: number | undefined, nowMs: number): string {
   return lastUsedAtMs === undefined ? 'never' : `${ago(lastUsedAtMs, nowMs)} (${rfc3339(lastUsedAtMs)})`;
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** `3 minutes ago`. A moment in the future, by a clock that runs behind, counts as now. */
+function ago(thenMs: number, nowMs: number): string {
+  const elapsed = nowMs - thenMs;
+  for (const [unit, lengthMs] of UNITS) {
+    const count = Math.floor(elapsed / lengthMs);
+    if (count >= 1) return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
+  }
+  return 'just now';
 }

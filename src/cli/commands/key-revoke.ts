@@ -2,9 +2,9 @@
 import type { AdminOperations } from '../../admin/admin-operations.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command } from '../command.ts';
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure } from '../command.ts';
 import { readId, readKey } from '../operand.ts';
-import { KEYS_WHERE, NOBODYS_KEY, saying, valueOf, withAdmin } from '../with-admin.ts';
+import { KEYS_WHERE, NOBODYS_KEY, saying, valueOf, withAdmin } from '../with-store.ts';
 
 export const keyRevoke: Command = {
   name: 'key revoke',

@@ -1,5 +1,5 @@
 // lingate openapi: the API's description, for client generators and gateways in front.
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
 
 export const openapi: Command = {

@@ -2,10 +2,10 @@
 import type { PlanApplied } from '../../admin/admin-operations.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure } from '../command.ts';
 import { otherNumbers } from '../other-numbers.ts';
 import { textTable } from '../text-table.ts';
-import { saying, valueOf, withAdmin } from '../with-admin.ts';
+import { saying, valueOf, withAdmin } from '../with-store.ts';
 
 const WHAT_TO_DO =
   'name the right file by --config or LINGATE_CONFIG, or let the gateway read the new one first (SIGHUP or a restart); --force applies it all the same';

@@ -1,8 +1,7 @@
 // lingate serve: runs the gateway, on one process or several, until a signal asks it to stop.
 import { startApp } from '../../app/app.ts';
-import { ENGINE_FLAGS } from '../command.ts';
+import { ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
-import { UsageError } from '../failure.ts';
 import { soundConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
 import { checkEngine } from '../../app/engine-setup.ts';

@@ -7,7 +7,7 @@ import { readMinor, readName } from '../operand.ts';
 import { warnOfOtherNumbers } from '../other-numbers.ts';
 import { teamText } from '../team-text.ts';
 import { typed } from '../typed.ts';
-import { saying, valueOf, withAdmin } from '../with-admin.ts';
+import { saying, valueOf, withAdmin } from '../with-store.ts';
 
 export const teamCreate: Command = {
   name: 'team create',

@@ -3,7 +3,7 @@ import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { readId } from '../operand.ts';
 import { teamText } from '../team-text.ts';
-import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
 
 export const teamShow: Command = {
   name: 'team show',

@@ -2,11 +2,11 @@
 import { replicatedMember } from '../../admin/admin-result.ts';
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
-import { UsageError } from '../failure.ts';
+import { UsageError } from '../command.ts';
 import { readId, readMinor, readName } from '../operand.ts';
 import { warnOfOtherNumbers } from '../other-numbers.ts';
 import { teamText } from '../team-text.ts';
-import { TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-admin.ts';
+import { TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-store.ts';
 
 export const teamUpdate: Command = {
   name: 'team update',

@@ -5,7 +5,7 @@ import type { Command } from '../command.ts';
 import { lastUse } from './key-list.ts';
 import { readId } from '../operand.ts';
 import { labelled, textTable } from '../text-table.ts';
-import { TEAMS_WHERE, valueOf, withAdmin } from '../with-admin.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
 
 export const usage: Command = {
   name: 'usage',

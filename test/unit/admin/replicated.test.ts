@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { replicatedMember, replicatedWarning } from '../../../src/admin/admin-result.ts';
 import type { AdminResult } from '../../../src/admin/admin-result.ts';
-import { saying } from '../../../src/cli/with-admin.ts';
+import { saying } from '../../../src/cli/with-store.ts';
 import { failoverWarning } from '../../../src/console/shown.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { Plan } from '../../../src/domain/plan.ts';

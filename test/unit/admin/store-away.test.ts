@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { refusalOf } from '../../../src/admin/admin-refusals.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
-import { valueOf } from '../../../src/cli/with-admin.ts';
-import { DEFAULT_PLANS } from '../../../src/config/default-plans.ts';
+import { valueOf } from '../../../src/cli/with-store.ts';
+import { DEFAULT_PLANS } from '../../../src/config/schema.ts';
 import { AWAY, AWAY_TEAMS } from '../../support/away-store.ts';
 
 const PLANS = new Map(Object.entries(DEFAULT_PLANS));
