@@ -70,7 +70,7 @@ export {
   targetsOffered,
   UNKNOWN_KEY,
 } from './domain/refusals.ts';
-export { NoStoreError, StoreError } from './domain/store-error.ts';
+export { NoStoreError, StoreError } from './domain/store-unavailable.ts';
 export { answered, isUnavailable } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';
 export { NOTHING_CHOSEN } from './domain/translation-options.ts';

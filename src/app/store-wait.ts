@@ -1,6 +1,6 @@
 // Waits for a store that does not answer yet, for as long as the configuration allows, and says so every five seconds.
 import type { Config } from '../config/config.ts';
-import { StoreAwayError, StoreError } from '../domain/store-error.ts';
+import { StoreAwayError, StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
 

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
-import type { SchemaNode } from '../domain/schema-node.ts';
+import type { SchemaNode } from '../domain/option-schema.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import { nearest } from './nearest.ts';
 

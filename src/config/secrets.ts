@@ -1,7 +1,7 @@
 // Finds secrets where a configuration says they are: in a string, an environment variable or a file, the admin API's token among them. Never shows one.
 import { readFileSync } from 'node:fs';
 import { isSecret, secret } from '../domain/option-schema.ts';
-import type { SchemaNode } from '../domain/schema-node.ts';
+import type { SchemaNode } from '../domain/option-schema.ts';
 import { ConfigError } from './config-error.ts';
 import { besideFile } from './config.ts';
 import type { Config } from './config.ts';

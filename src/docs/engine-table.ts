@@ -1,6 +1,6 @@
 // The table of an engine protocol in the operator's manual, made from what the protocol declares of itself.
 import { isSecret } from '../domain/option-schema.ts';
-import type { SchemaNode } from '../domain/schema-node.ts';
+import type { SchemaNode } from '../domain/option-schema.ts';
 import type { EngineCapabilities } from '../ports/engine.ts';
 
 export interface DescribedProtocol {

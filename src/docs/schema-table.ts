@@ -1,6 +1,6 @@
 // Tables of what a JSON Schema says of the members of a body, for people.
 import type { TSchema } from 'typebox';
-import type { SchemaNode } from '../domain/schema-node.ts';
+import type { SchemaNode } from '../domain/option-schema.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 

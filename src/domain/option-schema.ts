@@ -1,4 +1,4 @@
-// What options of engine protocols are declared with, beside TypeBox itself.
+// What options of engine protocols are declared with, beside TypeBox itself, and what a JSON schema says at one place.
 import { Type } from 'typebox';
 import type { TString } from 'typebox';
 
@@ -13,4 +13,26 @@ export function secret(description: string): TString {
 /** Whether a schema was made by `secret`. */
 export function isSecret(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && 'secret' in schema && schema.secret === true;
+}
+
+export interface SchemaNode {
+  readonly type?: string;
+  /** What to call a value of it in a message. */
+  readonly is?: string;
+  readonly description?: string;
+  readonly format?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
 }

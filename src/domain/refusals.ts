@@ -1,7 +1,8 @@
-// Refusals that more than one step gives; those that never vary are made once.
-import type { Refusal } from '../core/outcome.ts';
+// Refusals that more than one step gives, those that never vary made once; and the fields that say how a request rate stands.
+import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { Languages } from './languages.ts';
+import { RATE_WINDOW_MS } from './reservation.ts';
 
 export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
 export const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
@@ -41,4 +42,15 @@ function tooFast(limit: number, seconds: number): Refusal {
     ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);
+}
+
+/** The fields take whole seconds. Of a sliding window only this is sure: `remaining` requests within the next second. */
+const WINDOW_SECONDS = RATE_WINDOW_MS / 1000;
+
+/** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left when the answered request has taken its place. */
+export function rateLimitHeaders(limit: number, remaining: number): HeaderList {
+  return [
+    ['RateLimit-Policy', `"requests";q=${limit};w=${WINDOW_SECONDS}`],
+    ['RateLimit', `"requests";r=${remaining};t=${WINDOW_SECONDS}`],
+  ];
 }

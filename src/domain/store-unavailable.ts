@@ -1,5 +1,23 @@
-// A store that cannot serve, as a value: every port answers it instead of failing. And the one way to make an error of it.
-import { StoreError } from './store-error.ts';
+// A store that cannot serve: as a value, which every port answers instead of failing, and as the errors that opening one throws.
+
+/** Its message is one line, names the store without credentials, and says what to do. Never shown to API callers. */
+export class StoreError extends Error {
+  override name = 'StoreError';
+}
+
+/** The store does not answer, and may yet: whoever can wait may try again. */
+export class StoreAwayError extends StoreError {}
+
+/** There is no store at the place that was named, and this program may not make one there. */
+export class NoStoreError extends StoreError {
+  /** The place, as a person would look for it; without credentials. */
+  readonly place: string;
+
+  constructor(place: string) {
+    super(`there is no store at ${place} yet`);
+    this.place = place;
+  }
+}
 
 /** The store cannot be reached, took too long, or has no room. */
 export interface StoreUnavailable {

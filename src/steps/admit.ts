@@ -10,8 +10,15 @@ import { chargeSlot } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
 import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
-import { rateLimitHeaders } from '../domain/rate-limit-headers.ts';
-import { GLOSSARY_MISMATCH, KEY_REVOKED, NO_SUCH_GLOSSARY, rateLimited, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import {
+  GLOSSARY_MISMATCH,
+  KEY_REVOKED,
+  NO_SUCH_GLOSSARY,
+  rateLimited,
+  rateLimitHeaders,
+  STORE_UNAVAILABLE,
+  UNKNOWN_KEY,
+} from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, AskedAdmission, GlossaryReference, Ledger, Reservation, Settlements } from '../ports/ledger.ts';

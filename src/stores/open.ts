@@ -1,6 +1,6 @@
 // Opens the store that a URL names; loads only that store's code, so that a SQLite user never loads the Redis client.
 import { otherSchemeOf, STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
-import { StoreError } from '../domain/store-error.ts';
+import { StoreError } from '../domain/store-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
-import { singleGlossary } from '../../src/testing/store/single-glossary.ts';
+import { singleGlossary } from '../../src/testing/store/dictionaries-under-test.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';

@@ -1,5 +1,5 @@
 // The version of the data in Redis: a dataset of another version is refused before anything is written to it.
-import { NoStoreError, StoreError } from '../../domain/store-error.ts';
+import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
 import type { RedisConnection } from './redis-connection.ts';

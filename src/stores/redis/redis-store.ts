@@ -1,6 +1,6 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
 import { Cluster } from 'ioredis';
-import { StoreAwayError, StoreError } from '../../domain/store-error.ts';
+import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';

@@ -1,5 +1,5 @@
 // Reads a store URL of the Redis family: one server, a cluster, or the master that sentinels know by name.
-import { StoreError } from '../../domain/store-error.ts';
+import { StoreError } from '../../domain/store-unavailable.ts';
 
 export interface HostPort {
   readonly host: string;

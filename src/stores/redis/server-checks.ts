@@ -1,6 +1,6 @@
 // Checks a Redis server before it is used as a ledger: version, eviction, persistence.
 import type { Redis } from 'ioredis';
-import { StoreError } from '../../domain/store-error.ts';
+import { StoreError } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf } from './failure-cause.ts';
 

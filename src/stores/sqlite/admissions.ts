@@ -1,12 +1,14 @@
-// The admission: judged in the order that the port gives, and only then written.
+// The admission: judged in the order that the port gives, by the same rules of a plan as stores/redis/lua/plan.lua, and only then written.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
+import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
+import type { Micro } from '../../domain/money.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
 import type { DictionaryRecord } from '../../ports/glossary-store.ts';
 import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, GlossaryReference, Placed } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
-import { booksRefusal, priceOf, textRefusal } from './plan-rules.ts';
 import { OPEN } from './sqlite-schema.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
 
@@ -133,4 +135,30 @@ export class Admissions {
     const held = rows.filter(({ dictionaryId }) => dictionaryId !== null) as unknown as readonly DictionaryRecord[];
     return dictionaryFor(held, glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
   }
+}
+
+/** Judged before the glossary. */
+function textRefusal({ maxCharactersPerRequest }: TeamLimits, characters: number): Placed | undefined {
+  if (characters <= maxCharactersPerRequest) return undefined;
+  return { kind: 'text_too_long', maxCharacters: maxCharactersPerRequest };
+}
+
+/** Credit that the characters are paid with. */
+function priceOf({ billing, minorPerMillion }: TeamLimits, characters: number): Micro {
+  return billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
+}
+
+/** Judged after the glossary: whether used, held and asked-for characters fit into the quota, or the price into the credit. */
+function booksRefusal(limits: TeamLimits, counts: TeamBooks['counts'], characters: number): Placed | undefined {
+  if (limits.billing === 'quota') {
+    const total = counts.usedCharacters + counts.heldCharacters + characters;
+    const { characterLimit, overageCharacters, overageCapMinor } = limits;
+    if (total <= characterLimit + overageCharacters) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: counts.periodEndMs };
+  }
+  const freeMicro = counts.balanceMicro - counts.heldMicro;
+  const priceMicro = priceOf(limits, characters);
+  if (freeMicro >= priceMicro) return undefined;
+  const { currency } = limits;
+  return { kind: 'credit_exhausted', balanceMinor: minorRoundedDown(freeMicro), requiredMinor: minorRoundedUp(priceMicro), currency };
 }

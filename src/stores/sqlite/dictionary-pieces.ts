@@ -6,9 +6,8 @@ import type { EntryPieces } from '../../domain/entries-text.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { databaseFaultOf } from './database-fault.ts';
+import { databaseFaultOf, unavailable } from './store-fault.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { unavailable } from './store-fault.ts';
 
 export interface DictionaryPiecesParts {
   readonly database: DatabaseSync;

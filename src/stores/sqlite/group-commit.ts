@@ -3,10 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
-import { GroupTransaction } from './group-transaction.ts';
-import type { WriteBehind } from './group-transaction.ts';
-import { PromisedOperation } from './queued-operation.ts';
-import type { QueuedOperation } from './queued-operation.ts';
+import { GroupTransaction, PromisedOperation } from './group-transaction.ts';
+import type { QueuedOperation, WriteBehind } from './group-transaction.ts';
 import { unavailable } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 

@@ -1,8 +1,8 @@
 // One transaction for a group of operations: a bug fails only its own operation, a fault of the database fails all of them.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
-import { databaseFaultOf } from './database-fault.ts';
-import type { QueuedOperation } from './queued-operation.ts';
+import { databaseFaultOf } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 
 /** Rows that operations keep in memory between reading them and the COMMIT. */
@@ -94,5 +94,57 @@ export class GroupTransaction {
     } catch (error) {
       this.#log.error('a transaction could not be rolled back', { cause: databaseFaultOf(error) ?? 'internal' });
     }
+  }
+}
+
+/** Exactly one of `settle` and `fail` is called, later than the operation was queued; neither may throw. */
+export interface QueuedOperation {
+  /** After this it is not begun any more, by the monotonic clock; set when it is queued. */
+  deadlineMs: number;
+  /** Inside the transaction. Keeps the result; throws what the work throws. */
+  run(): void;
+  /** The work threw: the error becomes this operation's answer, and no other's. */
+  blame(error: unknown): void;
+  /** After the COMMIT: answers. */
+  settle(): void;
+  /** Instead of a COMMIT: answers that nothing was done. */
+  fail(unavailable: StoreUnavailable): void;
+}
+
+/** One that a promise waits for. */
+export class PromisedOperation<T> implements QueuedOperation {
+  deadlineMs = 0;
+  readonly promise: Promise<T | StoreUnavailable>;
+  readonly #work: () => T;
+  #resolve!: (result: T | StoreUnavailable) => void;
+  #reject!: (error: unknown) => void;
+  #result: T | undefined = undefined;
+  #error: unknown = undefined;
+  #isBlamed = false;
+
+  constructor(work: () => T) {
+    this.#work = work;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  run(): void {
+    this.#result = this.#work();
+  }
+
+  blame(error: unknown): void {
+    this.#isBlamed = true;
+    this.#error = error;
+  }
+
+  settle(): void {
+    if (this.#isBlamed) this.#reject(this.#error);
+    else this.#resolve(this.#result as T);
+  }
+
+  fail(unavailable: StoreUnavailable): void {
+    this.#resolve(unavailable);
   }
 }

@@ -1,6 +1,6 @@
 // Brings a file to this version's schema: numbered steps, each in a transaction of its own, never backwards.
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../../domain/store-error.ts';
+import { StoreError } from '../../domain/store-unavailable.ts';
 import { APPLICATION_ID, MIGRATIONS, missingNumbers, strangeNumbers } from './sqlite-schema.ts';
 import type { SchemaStep } from './sqlite-schema.ts';
 

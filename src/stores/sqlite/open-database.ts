@@ -3,11 +3,10 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NoStoreError, StoreError } from '../../domain/store-error.ts';
+import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreCreation } from '../../ports/store.ts';
-import { databaseFaultOf } from './database-fault.ts';
+import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
 import { addNumbers, assertOurs, isEmpty, migrate } from './migrate.ts';
-import { storeFault, storeName } from './store-fault.ts';
 
 export type Durability = 'full' | 'normal';
 

@@ -2,7 +2,7 @@
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Books } from './books.ts';
-import { constraintViolationOf } from './database-fault.ts';
+import { constraintViolationOf } from './store-fault.ts';
 import type { Expiry } from './expiry.ts';
 import type { GroupCommit } from './group-commit.ts';
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Held } from './held-reservations.ts';
-import { constraintViolationOf } from './database-fault.ts';
+import { constraintViolationOf } from './store-fault.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
 import type { TeamBooks } from './team-books.ts';
 

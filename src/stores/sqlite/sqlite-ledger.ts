@@ -13,7 +13,7 @@ import type {
 } from '../../ports/ledger.ts';
 import type { Admissions } from './admissions.ts';
 import type { GroupCommit } from './group-commit.ts';
-import type { QueuedOperation } from './queued-operation.ts';
+import type { QueuedOperation } from './group-transaction.ts';
 import type { Resolutions } from './resolutions.ts';
 
 export interface SqliteLedgerParts {

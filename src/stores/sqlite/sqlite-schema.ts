@@ -2,12 +2,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
-import { DICTIONARIES } from './schema-dictionaries.ts';
+import { cutDictionaries, DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
 import { GATEWAYS } from './schema-gateways.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 import { CHANGES, PERIODS } from './schema-periods.ts';
-import { cutDictionaries } from './schema-pieces.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
 export const APPLICATION_ID = 0x4c474154;

@@ -1,8 +1,54 @@
-// Puts a fault into the words that an operator reads: which store, what is wrong, what to do.
-import { StoreAwayError, StoreError } from '../../domain/store-error.ts';
+// Faults of SQLite: told apart from what was asked wrongly, and put into the words that an operator reads: which store, what is wrong, what to do.
+import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { DatabaseFault } from './database-fault.ts';
 import type { FileFault } from './database-file.ts';
+
+/** A short word for logs and metrics. `busy` passes by itself; the others need an operator. */
+type DatabaseFault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
+
+const BUSY = 5;
+const LOCKED = 6;
+const PROTOCOL = 15;
+const CONSTRAINT = 19;
+
+/** By primary result code (the low byte of the extended one). */
+const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
+  [BUSY, 'busy'],
+  [LOCKED, 'busy'],
+  // Another connection took the WAL's locks first; the next try gets them.
+  [PROTOCOL, 'busy'],
+  [3, 'cannot_open'],
+  [7, 'memory'],
+  [8, 'read_only'],
+  [10, 'io'],
+  [11, 'corrupt'],
+  [13, 'full'],
+  [14, 'cannot_open'],
+  [26, 'not_a_database'],
+]);
+const UNIQUE_CODES: ReadonlySet<number> = new Set([1555, 2067]);
+
+/** `undefined` when the error is no fault of the database's: a violated constraint, a bug. */
+export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && error.code === 'ERR_INVALID_STATE') return 'closed';
+  const code = resultCode(error);
+  return code === undefined ? undefined : FAULTS.get(code & 0xff);
+}
+
+type ConstraintViolation = 'exists' | 'out_of_bounds';
+
+/** Why the schema refused a row, when that is what happened. */
+export function constraintViolationOf(error: unknown): ConstraintViolation | undefined {
+  const code = resultCode(error);
+  if (code === undefined || (code & 0xff) !== CONSTRAINT) return undefined;
+  return UNIQUE_CODES.has(code) ? 'exists' : 'out_of_bounds';
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
 
 /** Why nothing was done; for a fault of the COMMIT itself, why it is unknown whether it was done. */
 export type Cause = DatabaseFault | FileFault | 'queue_full' | 'internal';

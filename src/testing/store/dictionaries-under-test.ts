@@ -1,12 +1,19 @@
 // Dictionaries for the store under test, and short words for what is made of them.
 import type { GlossaryReference } from '../../domain/charge.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { GlossaryChange, GlossaryEntries, GlossaryRecord, GlossaryStore, NewDictionary } from '../../ports/glossary-store.ts';
+import type {
+  GlossaryChange,
+  GlossaryEntries,
+  GlossaryRecord,
+  GlossaryStore,
+  NewDictionary,
+  NewGlossary,
+} from '../../ports/glossary-store.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import { newId } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-export type Pair = readonly [sourceLang: string, targetLang: string];
+type Pair = readonly [sourceLang: string, targetLang: string];
 
 export function dictionary([sourceLang, targetLang]: Pair, entries: GlossaryEntries = { term: targetLang }): NewDictionary {
   return { dictionaryId: newId(), sourceLang, targetLang, entries };
@@ -50,3 +57,16 @@ export async function served(team: TeamUnderTest, reference: GlossaryReference, 
 export const DE: Pair = ['EN', 'DE'];
 export const FR: Pair = ['EN', 'FR'];
 export const IT: Pair = ['EN', 'IT'];
+
+export interface SingleGlossary {
+  readonly glossaryId: string;
+  readonly teamId: string;
+  readonly name: string;
+  readonly sourceLang: string;
+  readonly targetLang: string;
+  readonly entries: GlossaryEntries;
+}
+
+export function singleGlossary({ glossaryId, teamId, name, ...dictionary }: SingleGlossary): NewGlossary {
+  return { glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] };
+}

@@ -2,12 +2,11 @@
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { GlossaryReference } from '../../domain/charge.ts';
-import { entriesIn } from './dictionaries-under-test.ts';
+import { entriesIn, singleGlossary } from './dictionaries-under-test.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryRecord, NewGlossary } from '../../ports/glossary-store.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
-import { singleGlossary } from './single-glossary.ts';
-import type { SingleGlossary } from './single-glossary.ts';
+import type { SingleGlossary } from './dictionaries-under-test.ts';
 import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';

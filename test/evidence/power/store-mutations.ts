@@ -320,7 +320,7 @@ const SQLITE: readonly Mutation[] = [
   inSqlite('revocation is ignored', 'admissions.ts', '!key.isRevoked &&', 'true &&', contract('SQLite', 'keys'), SIMULATED),
   inSqlite(
     'open reservations are not counted',
-    'plan-rules.ts',
+    'admissions.ts',
     'counts.usedCharacters + counts.heldCharacters + characters',
     'counts.usedCharacters + characters',
     contract('SQLite', 'quota'),

@@ -14,7 +14,7 @@ import type {
 import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { singleGlossary } from '../../../src/testing/store/single-glossary.ts';
+import { singleGlossary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { GENEROUS_QUOTA, freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { Agreement } from './agreement.ts';
 import type { Contender } from './agreement.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openAwaited } from '../../../src/app/store-wait.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { StoreAwayError, StoreError } from '../../../src/domain/store-error.ts';
+import { StoreAwayError, StoreError } from '../../../src/domain/store-unavailable.ts';
 
 const AWAY = new StoreAwayError('the store redis://there cannot be used (ECONNREFUSED): start it');
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { isUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
+import { singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { CREDIT, KEY, TEAM, asking, furnish, snapshot } from './fixture.ts';
 

@@ -1,9 +1,8 @@
 // What the Redis tests share: a store with a team and a key, a log that remembers, and a look at everything that is stored.
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { StoreError } from '../../../../src/domain/store-error.ts';
+import { answered, StoreError } from '../../../../src/domain/store-unavailable.ts';
 import type { TeamLimits } from '../../../../src/domain/plan.ts';
-import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
 import type { Log } from '../../../../src/ports/log.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';

@@ -9,7 +9,7 @@ import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import type { FunctionName } from '../../../../src/stores/redis/functions.ts';
 import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
-import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
+import { singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 

@@ -6,8 +6,7 @@ import type { NewGlossary } from '../../../../src/ports/glossary-store.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { entriesKey, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
-import { entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
-import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
+import { entriesIn, singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 

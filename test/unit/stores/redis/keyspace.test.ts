@@ -5,7 +5,7 @@ import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { SEARCHED_KEY, TEAMS_KEY, teamKeys, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
-import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
+import { singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { QUOTA, TEAM, asking, furnish, stillClock } from './fixture.ts';
 

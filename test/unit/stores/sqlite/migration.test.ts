@@ -6,8 +6,7 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
-import { entriesIn } from '../../../../src/testing/store/dictionaries-under-test.ts';
-import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
+import { entriesIn, singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 

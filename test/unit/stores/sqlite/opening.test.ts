@@ -3,8 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSy
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { StoreError } from '../../../../src/domain/store-error.ts';
-import { answered } from '../../../../src/domain/store-unavailable.ts';
+import { answered, StoreError } from '../../../../src/domain/store-unavailable.ts';
 import { addNumbers, migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import type { Durability } from '../../../../src/stores/sqlite/open-database.ts';

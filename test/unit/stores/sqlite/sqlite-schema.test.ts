@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
-import { singleGlossary } from '../../../../src/testing/store/single-glossary.ts';
+import { singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
