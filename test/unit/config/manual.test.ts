@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { ConfigFile } from '../../../src/config/schema.ts';
-import type { SchemaNode } from '../../../src/domain/schema-node.ts';
+import type { SchemaNode } from '../../../src/domain/option-schema.ts';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 import { currentPages } from '../../../src/manual.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
