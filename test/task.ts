@@ -54,7 +54,8 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
     fail(`${name} is no task: ${Object.keys(TASKS).join(', ')}`);
   } else if (name !== 'prepare') {
     await prepare(name);
-    await run(TASKS[name], args);
+    // As `npm run NAME -- …` has it: npm has taken the first `--` for itself.
+    await run(TASKS[name], args[0] === '--' ? args.slice(1) : args);
   } else if (commandNamed(args[0]) === undefined) {
     fail(`prepare ${args[0] ?? ''}: name a task that starts programs`);
   } else {

@@ -28,16 +28,22 @@ const LANGUAGE_PARTS = part('source', 'en') + part('target', 'de');
 const parts = (name: string, body: string | Uint8Array, reading: Reading): Case<Reading> => ({ name, type: PARTS, body, reading });
 const many = (count: number, one: (index: number) => string, joined = '&'): string =>
   Array.from({ length: count }, (_, i) => one(i)).join(joined);
+const numbered = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, i]));
+/** A form of 1,000 fields has so many besides those that it needs. */
+const FIELDS_LEFT = 997;
 const members = (more: object): object => ({ q: 'a', source: 'en', target: 'de', ...more });
 
 const CASES: readonly Case<Reading>[] = [
   form('a form', GOOD, 1),
-  form('10,000 fields that mean nothing', `${GOOD}&${many(10_000, () => 'n=1')}`, 1),
-  form('10,000 fields of different names', `${GOOD}&${many(10_000, (i) => `n${i}=1`)}`, 1),
+  form('1,000 fields', `${GOOD}&${many(FIELDS_LEFT, () => 'n=1')}`, 1),
+  form('1,000 fields of different names', `${GOOD}&${many(FIELDS_LEFT, (i) => `n${i}=1`)}`, 1),
+  form('1,001 fields', `${GOOD}&${many(FIELDS_LEFT + 1, () => 'n=1')}`, 'refused'),
+  form('10,000 fields of different names', `${GOOD}&${many(10_000, (i) => `n${i}=1`)}`, 'refused'),
   form('10,000 texts', `source=en&target=de&${many(10_000, () => 'q=a')}`, 'refused'),
   form('50 texts', `source=en&target=de&${many(50, () => 'q=a')}`, 50),
   form('51 texts', `source=en&target=de&${many(51, () => 'q=a')}`, 'refused'),
-  form('10,000 keys', `${GOOD}&${many(10_000, () => 'api_key=x')}`, 1),
+  form('a thousand fields, most of them keys', `${GOOD}&${many(FIELDS_LEFT, () => 'api_key=x')}`, 1),
+  form('10,000 keys', `${GOOD}&${many(10_000, () => 'api_key=x')}`, 'refused'),
   form('a repeated source', `${GOOD}&source=fr`, 'refused'),
   form('a repeated target', `${GOOD}&target=fr`, 'refused'),
   form('a repeated format', `${GOOD}&format=text&format=html`, 'refused'),
@@ -61,7 +67,8 @@ const CASES: readonly Case<Reading>[] = [
   form('a code of 100,000 letters', `q=a&source=${'e'.repeat(100_000)}&target=de`, 'refused'),
   parts('parts', `${part('q', 'ü😀')}${LANGUAGE_PARTS}--B--`, 2),
   parts('a text that looks like a boundary', `${part('q', '\r\n--C--\r\n-B\r\n')}${LANGUAGE_PARTS}--B--`, 10),
-  parts('10,000 parts of different names', `${part('q', 'a')}${LANGUAGE_PARTS}${many(9997, (i) => part(`n${i}`, '1'), '')}--B--`, 1),
+  parts('1,000 parts of different names', `${part('q', 'a')}${LANGUAGE_PARTS}${many(997, (i) => part(`n${i}`, '1'), '')}--B--`, 1),
+  parts('1,001 parts', `${part('q', 'a')}${LANGUAGE_PARTS}${many(998, () => part('n', '1'), '')}--B--`, 'refused'),
   parts('10,000 texts in parts', `${many(10_000, () => part('q', 'a'), '')}${LANGUAGE_PARTS}--B--`, 'refused'),
   parts('parts without an end', `${part('q', 'a')}${LANGUAGE_PARTS}`, 'refused'),
   parts('a part cut in its head', '--B\r\nContent-Disposition: form-da', 'refused'),
@@ -83,9 +90,12 @@ const CASES: readonly Case<Reading>[] = [
   { name: 'parts without a boundary', type: 'multipart/form-data', body: `${part('q', 'a')}--B--`, reading: 'refused' },
   { name: 'parts of another kind', type: 'multipart/mixed; boundary=B', body: `${part('q', 'a')}--B--`, reading: 'refused' },
   json('JSON', members({}), 1),
-  json('10,000 members', members(Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, i]))), 1),
+  json('10,000 members', members(numbered(9_997)), 1),
+  json('10,001 members', members(numbered(9_998)), 'refused'),
   json('a member twice: the last one counts', '{"q":"a","q":"bb","source":"en","target":"de"}', 2),
-  json('100,000 levels, ignored', `{"q":"a","source":"en","target":"de","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 1),
+  json('64 levels, ignored', `{"q":"a","source":"en","target":"de","more":${'['.repeat(63)}${']'.repeat(63)}}`, 1),
+  json('65 levels', `{"q":"a","source":"en","target":"de","more":${'['.repeat(64)}${']'.repeat(64)}}`, 'refused'),
+  json('100,000 levels', `{"q":"a","source":"en","target":"de","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'refused'),
   json('levels for a text', `{"q":${'['.repeat(5000)}${']'.repeat(5000)},"source":"en","target":"de"}`, 'refused'),
   json('levels for a code', `{"q":"a","source":${'['.repeat(5000)}${']'.repeat(5000)},"target":"de"}`, 'refused'),
   json('half a pair', '{"q":["a","\\ud83d"],"source":"en","target":"de"}', 'refused'),

@@ -62,9 +62,15 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'return unfinished.slice(max + share * 0);',
     { file: 'test/unit/core/unfinished-bodies.test.ts' },
   ),
-  bug('brackets in a text count as nesting', 'domain/json-cost.ts', 'at = endOfString(bytes, at + 1);', '', {
-    file: 'test/unit/domain/json-cost.test.ts',
-  }),
+  bug(
+    'brackets in a text count as nesting',
+    'domain/json-cost.ts',
+    'case QUOTE:\n        at = endOfString(bytes, at + 1);',
+    'case QUOTE:',
+    {
+      file: 'test/unit/domain/json-cost.test.ts',
+    },
+  ),
   bug('no deadline', 'core/gateway.ts', 'if (!x.answered && !x.ownDeadline) this.#giveUp(x);', '', SIMULATED),
   bug(
     'what was given up on is settled as if it had been delivered',
