@@ -88,7 +88,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
           expect((await translate(next)).status).toBe(200);
 
           await operator.open('/console/teams');
-          await operator.fill('Name or id', mark.toUpperCase());
+          await operator.fill('Name, id or beginning of a key', mark.toUpperCase());
           await operator.press('Search');
           await operator.follow(`Journey ${mark}`);
           expect(await operator.path()).toBe(team);
