@@ -7,7 +7,6 @@ import type {
   AttemptFailure,
   Engine,
   EngineProtocol,
-  EngineResult,
   EngineTokens,
   EngineWork,
   ReplicaHealth,
@@ -53,7 +52,6 @@ export interface ReplicatedEngine extends Engine {
 
 /** The two attempts one by one, for several requests that share the first of them. `done` is called once, later. */
 export interface AttemptwiseEngine extends ReplicatedEngine {
-  translateFor(asked: AskedWork, cancellation: Cancellation): void;
   /** `replica` is where it was made. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
   /** The second attempt, not on `before` where there is another replica; it gives the result. None for a caller who has left. */
@@ -89,19 +87,7 @@ class Balancer implements AttemptwiseEngine {
     this.setUrls(options.urls);
   }
 
-  translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> {
-    if (cancellation.cancelled) return { kind: 'unavailable', failures: NO_FAILURES };
-    // One promise for both attempts: this is hot.
-    return new Promise((resolve) => {
-      const replica = this.#rotation.first();
-      this.#attempt(replica, 'reused', work, cancellation, (first) => {
-        if (first.kind === 'usable') resolve({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
-        else this.#second(work, cancellation, first.failure, replica, resolve);
-      });
-    });
-  }
-
-  translateFor(asked: AskedWork, cancellation: Cancellation): void {
+  translate(asked: AskedWork, cancellation: Cancellation): void {
     if (cancellation.cancelled) {
       queueMicrotask(() => asked.answered({ kind: 'unavailable', failures: NO_FAILURES }));
       return;
@@ -109,7 +95,7 @@ class Balancer implements AttemptwiseEngine {
     const replica = this.#rotation.first();
     this.#attempt(replica, 'reused', asked, cancellation, (first) => {
       if (first.kind === 'usable') asked.answered({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
-      else this.#second(asked, cancellation, first.failure, replica, (result) => asked.answered(result));
+      else this.second(asked, cancellation, first.failure, replica);
     });
   }
 
@@ -119,24 +105,14 @@ class Balancer implements AttemptwiseEngine {
   }
 
   second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): void {
-    this.#second(asked, cancellation, failure, before, (result) => asked.answered(result));
-  }
-
-  #second(
-    work: EngineWork,
-    cancellation: Cancellation,
-    failure: AttemptFailure,
-    before: Replica,
-    done: (result: EngineResult) => void,
-  ): void {
     if (cancellation.cancelled) {
-      done({ kind: 'unavailable', failures: [failure] });
+      asked.answered({ kind: 'unavailable', failures: [failure] });
       return;
     }
     // After a restart of the engine every kept connection breaks when it is used: the second attempt must not take another of them.
-    this.#attempt(this.#rotation.second(before), 'fresh', work, cancellation, (second) => {
-      if (second.kind === 'usable') done({ kind: 'usable', translations: second.translations, failures: [failure] });
-      else done({ kind: 'unavailable', failures: [failure, second.failure] });
+    this.#attempt(this.#rotation.second(before), 'fresh', asked, cancellation, (second) => {
+      if (second.kind === 'usable') asked.answered({ kind: 'usable', translations: second.translations, failures: [failure] });
+      else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });
     });
   }
 

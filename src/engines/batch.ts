@@ -77,7 +77,7 @@ export class Batch implements Cancellation {
       balancer.first(joined(members), this, (attempt, replica) => conclude(members, attempt, replica, balancer));
     } else if (members.length === 1) {
       const { asked, cancellation } = members[0]!;
-      balancer.translateFor(asked, cancellation);
+      balancer.translate(asked, cancellation);
     }
   }
 

@@ -2,7 +2,7 @@
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { keyOfOptions } from '../domain/translation-options.ts';
-import type { AskedWork, EngineResult, EngineWork, ReplicaHealth } from '../ports/engine.ts';
+import type { AskedWork, EngineWork, ReplicaHealth } from '../ports/engine.ts';
 import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
 import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
@@ -22,17 +22,12 @@ export class BatchingEngine implements ReplicatedEngine {
     this.#onBatch = onBatch;
   }
 
-  translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> {
-    if (cancellation.cancelled) return this.#balancer.translate(work, cancellation);
-    return new Promise((answered) => this.translateFor({ ...work, answered }, cancellation));
-  }
-
-  translateFor(asked: AskedWork, cancellation: Cancellation): void {
+  translate(asked: AskedWork, cancellation: Cancellation): void {
     const characters = charactersOf(asked.text);
     const { textsMax, charactersMax } = this.#limits;
     // No other request could join it, or it is no translation.
     if (asked.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || asked.detectionOnly === true) {
-      this.#balancer.translateFor(asked, cancellation);
+      this.#balancer.translate(asked, cancellation);
       return;
     }
     let batch = this.#find(asked);

@@ -123,10 +123,8 @@ export interface AskedWork extends EngineWork {
 }
 
 export interface Engine {
-  /** At most two attempts, the second on another replica where there is one. Never rejects. */
-  translate(work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult>;
-  /** The same with a callback in place of a promise, which costs the hot path less. Optional. */
-  translateFor?(asked: AskedWork, cancellation: Cancellation): void;
+  /** At most two attempts, the second on another replica where there is one. None for a caller who has left. */
+  translate(asked: AskedWork, cancellation: Cancellation): void;
   close(): Promise<void>;
 }
 

@@ -191,9 +191,9 @@ export interface GatewayServices {
   /** For a key that was found elsewhere than `identify` looks: leaves what `authenticate` needs, or says why it is refused. */
   identify(x: Exchange, credential: Credential): Refusal | undefined;
   /** Has an admitted request translated: two attempts, counted and logged like those of `POST /v1/translate`. */
-  translate(x: Exchange, order: TranslationOrder): Translated | Refusal | Promise<Translated | Refusal>;
+  translate(x: Exchange, order: TranslationOrder): Promise<Translated | Refusal>;
   /** Has the engine tell what language a text is in, by its beginning; only where `engineCan.detection`. It costs the caller nothing. */
-  detect(x: Exchange, text: string): Detected | Refusal | Promise<Detected | Refusal>;
+  detect(x: Exchange, text: string): Promise<Detected | Refusal>;
   /** Draws a ULID. */
   newId(): string;
   /** A monotonic clock in milliseconds. */

@@ -17,7 +17,7 @@ import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
 import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
-import type { Detected, Translated, TranslationOrder } from '../ports/plugin.ts';
+import type { GatewayServices, TranslationOrder } from '../ports/plugin.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;
@@ -30,17 +30,16 @@ export interface TranslateOptions {
 }
 
 /** Translates an admitted request; the caller makes an answer of the result. */
-export type Translate = (x: Exchange, order: TranslationOrder) => Translated | Refusal | Promise<Translated | Refusal>;
+export type Translate = GatewayServices['translate'];
 
 /** Has the engine tell what language a text is in. */
-export type Detect = (x: Exchange, text: string) => Detected | Refusal | Promise<Detected | Refusal>;
+export type Detect = GatewayServices['detect'];
+
+/** What the engine is asked for; the rest of its work comes from the request. */
+type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionOnly'>;
 
 /** Enough to tell a language by; more would cost the operator, because a detection is not charged. */
 const DETECTION_UNITS_MAX = 1000;
-
-/** Makes the result from usable translations. */
-type Tell<Told> = (translations: readonly Translation[]) => Told;
-type Worked<Told> = Told | Refusal | Promise<Told | Refusal>;
 
 const ENGINE_UNAVAILABLE = refuse(
   'engine_unavailable',
@@ -54,83 +53,59 @@ export function translateStep(options: TranslateOptions): BodyStep {
     headers: ['traceparent'],
     run(x) {
       const request = x.need(translateRequestSlot);
-      if (request.glossaryId === undefined && options.engine.translateFor !== undefined) {
-        options.engine.translateFor(new PendingTranslation(x, request, options), x);
-        return LATER;
-      }
-      return translated(x, request, options, (translations) => json(successBody(request, translations, options.languages())));
+      const glossary = glossaryOf(x, request, options);
+      if (!(glossary instanceof Promise)) return begin(x, request, glossary, options);
+      return glossary.then((found) => begin(x, request, found, options));
     },
   };
 }
 
-/** One object for a translation without a glossary: its work for the engine, the callback, and what the answer is made from. */
-class PendingTranslation implements AskedWork {
-  readonly requestId: string;
-  readonly teamId: string;
-  readonly text: readonly string[];
-  readonly options: TranslationOptions;
-  readonly traceparent: string | undefined;
-  readonly attemptMs = undefined;
-  readonly request: TranslateRequest;
-  readonly by: TranslateOptions;
-  readonly startedAtMs: number;
-  result: EngineResult | undefined = undefined;
-  readonly #x: Exchange;
-
-  constructor(x: Exchange, request: TranslateRequest, by: TranslateOptions) {
-    this.requestId = workIdOf(x);
-    this.teamId = x.need(keyOwnerSlot).teamId;
-    this.text = request.text;
-    this.options = request.options;
-    this.traceparent = traceparentForward(x.head.headers['traceparent']);
-    this.request = request;
-    this.by = by;
-    this.startedAtMs = by.now();
-    this.#x = x;
-  }
-
-  answered(result: EngineResult): void {
-    this.result = result;
-    this.#x.resume(answerOf, this);
-  }
+function begin(x: Exchange, request: TranslateRequest, glossary: FoundGlossary, options: TranslateOptions): Refusal | typeof LATER {
+  if (glossary !== undefined && 'problem' in glossary) return glossary;
+  options.engine.translate(new PendingWork(x, request, glossary, options, resume), x);
+  return LATER;
 }
 
-function answerOf(x: Exchange, { result, request, by, startedAtMs }: PendingTranslation): Outcome {
-  count(x, result!, startedAtMs, by);
-  return result!.kind === 'usable' ? json(successBody(request, result!.translations, by.languages())) : ENGINE_UNAVAILABLE;
+function resume(work: PendingWork<TranslateRequest>): void {
+  work.x.resume(answerOf, work);
 }
 
+function answerOf(_x: Exchange, work: PendingWork<TranslateRequest>): Outcome {
+  const translations = translationsOf(work);
+  return 'problem' in translations ? translations : json(successBody(work.order, translations, work.by.languages()));
+}
+
+/** For steps of plugins, which wait for a promise. */
 export function translateBy(options: TranslateOptions): Translate {
-  return (x, order) => {
+  return async (x, order) => {
     const languages = options.languages();
     const { sourceLang, targetLang } = order.options;
     // A route that reads parameters itself should have refused it before the admission; here it is at least not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
-    return translated(x, order, options, (translations) => {
-      const told = (translation: Translation): Translation => ({
-        ...translation,
-        detectedSourceLanguage: detected(translation, order, languages),
-      });
-      return { kind: 'translated', translations: translations.map(told) };
+    const waiting = glossaryOf(x, order, options);
+    const glossary = waiting instanceof Promise ? await waiting : waiting;
+    if (glossary !== undefined && 'problem' in glossary) return glossary;
+    const translations = await worked(x, order, glossary, options);
+    if ('problem' in translations) return translations;
+    const told = (translation: Translation): Translation => ({
+      ...translation,
+      detectedSourceLanguage: detected(translation, order, languages),
     });
+    return { kind: 'translated', translations: translations.map(told) };
   };
 }
 
 export function detectBy(options: TranslateOptions): Detect {
-  return (x, text) => {
+  return async (x, text) => {
     const languages = options.languages();
-    const detection: EngineWork = {
-      requestId: workIdOf(x),
-      teamId: x.get(keyOwnerSlot)?.teamId,
+    const detection: WorkOrder = {
       text: [text.slice(0, DETECTION_UNITS_MAX).toWellFormed()],
       options: { ...NOTHING_CHOSEN, targetLang: englishOf(languages) },
-      traceparent: traceparentForward(x.head.headers['traceparent']),
       detectionOnly: true,
     };
-    return engineWork(x, detection, options, ([found]) => ({
-      kind: 'detected',
-      language: languages.base(found?.detectedSourceLanguage),
-    }));
+    const translations = await worked(x, detection, undefined, options);
+    if ('problem' in translations) return translations;
+    return { kind: 'detected', language: languages.base(translations[0]?.detectedSourceLanguage) };
   };
 }
 
@@ -139,17 +114,101 @@ function englishOf({ targets }: Languages): string {
   return (targets.find(({ code }) => code === 'EN' || code.startsWith('EN-')) ?? targets[0]!).code;
 }
 
-function translated<Told>(x: Exchange, order: TranslationOrder, options: TranslateOptions, tell: Tell<Told>): Worked<Told> {
+async function worked(
+  x: Exchange,
+  order: WorkOrder,
+  glossary: EngineGlossary | undefined,
+  options: TranslateOptions,
+): Promise<readonly Translation[] | Refusal> {
+  return translationsOf(await new Promise((told) => options.engine.translate(new PendingWork(x, order, glossary, options, told), x)));
+}
+
+/** One object for a piece of work: what the engine is asked, its callback, and what the answer is made from. */
+class PendingWork<Order extends WorkOrder> implements AskedWork {
+  readonly requestId: string;
+  readonly teamId: string | undefined;
+  readonly text: readonly string[];
+  readonly options: TranslationOptions;
+  readonly traceparent: string | undefined;
+  readonly attemptMs: number | undefined;
+  readonly detectionOnly: boolean | undefined;
+  readonly x: Exchange;
+  readonly order: Order;
+  readonly by: TranslateOptions;
+  readonly startedAtMs: number;
+  result: EngineResult | undefined = undefined;
+  readonly #told: (work: PendingWork<Order>) => void;
+
+  /** `told` must not throw. */
+  constructor(
+    x: Exchange,
+    order: Order,
+    glossary: EngineGlossary | undefined,
+    by: TranslateOptions,
+    told: (work: PendingWork<Order>) => void,
+  ) {
+    const { options } = order;
+    this.requestId = workIdOf(x);
+    this.teamId = x.get(keyOwnerSlot)?.teamId;
+    this.text = order.text;
+    this.options = glossary === undefined ? options : { ...options, glossary };
+    this.traceparent = traceparentForward(x.head.headers['traceparent']);
+    this.attemptMs = order.attemptMs;
+    this.detectionOnly = order.detectionOnly;
+    this.x = x;
+    this.order = order;
+    this.by = by;
+    this.startedAtMs = by.now();
+    this.#told = told;
+  }
+
+  answered(result: EngineResult): void {
+    this.result = result;
+    this.#told(this);
+  }
+}
+
+/** The request's own id for its first work; further ones have a number behind it, so that no answer is taken for another's. */
+function workIdOf(x: Exchange): string {
+  const works = ++x.need(requestStatsSlot).works;
+  return works === 1 ? x.id : `${x.id}-${works}`;
+}
+
+/** Of work that has its result, which is counted here. */
+function translationsOf({
+  x,
+  by,
+  result,
+  startedAtMs,
+}: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'result' | 'startedAtMs'>): readonly Translation[] | Refusal {
+  const { failures } = result!;
+  const stats = x.need(requestStatsSlot);
+  stats.engineMs = by.now() - startedAtMs;
+  stats.attempts = failures.length + (result!.kind === 'usable' ? 1 : 0);
+  by.onEngineResult(failures);
+  return result!.kind === 'usable' ? result!.translations : ENGINE_UNAVAILABLE;
+}
+
+type FoundGlossary = EngineGlossary | undefined | Refusal;
+
+/** The glossary that an order names, if it names one; a promise only where it has to be fetched. */
+function glossaryOf(x: Exchange, order: TranslationOrder, options: TranslateOptions): FoundGlossary | Promise<FoundGlossary> {
   const { glossaryId } = order;
-  if (glossaryId === undefined) return work(x, order, undefined, options, tell);
+  if (glossaryId === undefined) return undefined;
   const startedAtMs = options.now();
   const reference = referenceOf(x, order, glossaryId);
-  const glossary = options.glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, x.get(dictionaryIdSlot));
-  if (!(glossary instanceof Promise)) return workWith(x, order, glossary, options, tell);
-  return glossary.then((found) => {
+  const dictionary = options.glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, x.get(dictionaryIdSlot));
+  if (!(dictionary instanceof Promise)) return foundOr(dictionary);
+  return dictionary.then((found) => {
     x.need(requestStatsSlot).storeMs += options.now() - startedAtMs;
-    return workWith(x, order, found, options, tell);
+    return foundOr(found);
   });
+}
+
+function foundOr(dictionary: EngineGlossary | undefined | StoreUnavailable): EngineGlossary | Refusal {
+  // Deleted since the admission found it.
+  if (dictionary === undefined) return NO_SUCH_GLOSSARY;
+  return isUnavailable(dictionary) ? STORE_UNAVAILABLE : dictionary;
 }
 
 /** The charge's reference to the glossary; from the order where the route's charge has none. */
@@ -159,73 +218,8 @@ function referenceOf(x: Exchange, { options }: TranslationOrder, glossaryId: str
   return { glossaryId, sourceLang: options.sourceLang ?? '', targetLang: options.targetLang };
 }
 
-function workWith<Told>(
-  x: Exchange,
-  order: TranslationOrder,
-  glossary: EngineGlossary | undefined | StoreUnavailable,
-  options: TranslateOptions,
-  tell: Tell<Told>,
-): Worked<Told> {
-  // Deleted since the admission found it.
-  if (glossary === undefined) return NO_SUCH_GLOSSARY;
-  if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
-  return work(x, order, glossary, options, tell);
-}
-
-function work<Told>(
-  x: Exchange,
-  order: TranslationOrder,
-  glossary: EngineGlossary | undefined,
-  options: TranslateOptions,
-  tell: Tell<Told>,
-): Worked<Told> {
-  return engineWork(x, workOf(x, order, glossary), options, tell);
-}
-
-function engineWork<Told>(x: Exchange, asked: EngineWork, options: TranslateOptions, tell: Tell<Told>): Worked<Told> {
-  const startedAtMs = options.now();
-  const result = options.engine.translate(asked, x);
-  if (!(result instanceof Promise)) return conclude(x, result, startedAtMs, options, tell);
-  return result.then((answer) => conclude(x, answer, startedAtMs, options, tell));
-}
-
-/** The request's own id for its first work; further ones have a number behind it, so that no answer is taken for another's. */
-function workIdOf(x: Exchange): string {
-  const works = ++x.need(requestStatsSlot).works;
-  return works === 1 ? x.id : `${x.id}-${works}`;
-}
-
-function workOf(x: Exchange, { text, options, attemptMs }: TranslationOrder, glossary: EngineGlossary | undefined): EngineWork {
-  return {
-    requestId: workIdOf(x),
-    teamId: x.get(keyOwnerSlot)?.teamId,
-    text,
-    options: glossary === undefined ? options : { ...options, glossary },
-    traceparent: traceparentForward(x.head.headers['traceparent']),
-    attemptMs,
-  };
-}
-
-function conclude<Told>(
-  x: Exchange,
-  result: EngineResult,
-  startedAtMs: number,
-  options: TranslateOptions,
-  tell: Tell<Told>,
-): Told | Refusal {
-  count(x, result, startedAtMs, options);
-  return result.kind === 'usable' ? tell(result.translations) : ENGINE_UNAVAILABLE;
-}
-
-function count(x: Exchange, { kind, failures }: EngineResult, startedAtMs: number, options: TranslateOptions): void {
-  const stats = x.need(requestStatsSlot);
-  stats.engineMs = options.now() - startedAtMs;
-  stats.attempts = failures.length + (kind === 'usable' ? 1 : 0);
-  options.onEngineResult(failures);
-}
-
 /** The engine's code, if it is one that we list; otherwise the one that the caller named. */
-function detected({ detectedSourceLanguage }: Translation, { options }: TranslationOrder, languages: Languages): string | undefined {
+function detected({ detectedSourceLanguage }: Translation, { options }: WorkOrder, languages: Languages): string | undefined {
   return languages.base(detectedSourceLanguage) ?? options.sourceLang;
 }
 

@@ -95,8 +95,7 @@ function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, at
       };
       const { text, options, glossaryIds } = order;
       if (glossaryIds.length > 1) return withSeveral(x, services, order, attemptMs).then(tell);
-      const told = services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs });
-      return told instanceof Promise ? told.then(tell) : tell(told);
+      return services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs }).then(tell);
     },
   };
 }

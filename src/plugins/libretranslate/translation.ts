@@ -66,8 +66,7 @@ function translateStep(services: GatewayServices, slot: Slot<Order>): BodyStep {
     run(x) {
       const order = x.need(slot);
       const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(x, order, told.translations) : told);
-      const told = services.translate(x, { text: order.text, options: order.options, glossaryId: undefined });
-      return told instanceof Promise ? told.then(tell) : tell(told);
+      return services.translate(x, { text: order.text, options: order.options, glossaryId: undefined }).then(tell);
     },
   };
 }

@@ -64,7 +64,7 @@ export class Bench {
   ): Promise<EngineResult> {
     const engine = this.engine(replicas, timeoutMs);
     try {
-      return await engine.translate(work, caller);
+      return await new Promise((answered) => engine.translate({ ...work, answered }, caller));
     } finally {
       await engine.close();
     }

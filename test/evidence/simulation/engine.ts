@@ -16,9 +16,7 @@ const REPLICA = {} as Replica;
 export function simulatedEngine(world: World): Engine {
   const balancer = simulatedBalancer(world);
   const { batchWaitMs: waitMs } = world.scenario;
-  // By promises, so that both ways of being told are in use.
-  if (waitMs === undefined)
-    return { translate: (work, cancellation) => balancer.translate(work, cancellation), close: () => balancer.close() };
+  if (waitMs === undefined) return balancer;
   return new BatchingEngine(balancer, { textsMax: TEXTS_MAX, charactersMax: CHARACTERS_MAX, waitMs }, (requests) => {
     world.batches++;
     world.note(world.time.current, `${requests} requests share a call`);
@@ -48,8 +46,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
     close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),
     second: (asked, cancellation, failure) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),
-    translate,
-    translateFor: (asked, cancellation) => tell(translate(asked, cancellation), (result) => asked.answered(result)),
+    translate: (asked, cancellation) => tell(translate(asked, cancellation), (result) => asked.answered(result)),
   };
 }
 

@@ -5,7 +5,7 @@ import { startDemoEngine } from '../../../src/demo/demo-engine.ts';
 import type { DemoEngine } from '../../../src/demo/demo-engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import type { Translation } from '../../../src/ports/engine.ts';
-import { Caller, engineOf, work } from '../engines/engine-work.ts';
+import { asked, Caller, engineOf, work } from '../engines/engine-work.ts';
 
 let demo: DemoEngine;
 let engine: ReplicatedEngine;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 async function translate(text: readonly string[], targetLang: string, sourceLang?: string): Promise<readonly Translation[]> {
-  const result = await engine.translate(work({ text, targetLang, sourceLang }), new Caller());
+  const result = await asked(engine, work({ text, targetLang, sourceLang }), new Caller());
   return result.kind === 'usable' ? result.translations : [];
 }
 
@@ -56,7 +56,7 @@ test('the language of a text is the one whose words it has, English when in doub
 
 test('glossary terms go before the phrasebook', async () => {
   const glossary = { id: '01J', entries: { world: 'Erde', 'big house': 'Villa' } };
-  const result = await engine.translate(work({ text: ['Hello, world! A big house'], sourceLang: 'EN', glossary }), new Caller());
+  const result = await asked(engine, work({ text: ['Hello, world! A big house'], sourceLang: 'EN', glossary }), new Caller());
   expect(result).toMatchObject({ translations: [{ text: 'Hallo, Erde! A Villa' }] });
 });
 

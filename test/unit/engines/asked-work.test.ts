@@ -1,33 +1,16 @@
-// Work that is told its result itself: the same results as by a promise, once, and never before the asking has returned.
+// Work gets its result once, and never before the engine has returned: `asked` rejects otherwise.
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
-import { slow, status } from '../../../src/testing/scripted-engine.ts';
-import { Caller, Opened, work } from './engine-work.ts';
+import { scriptedTranslation, slow, status } from '../../../src/testing/scripted-engine.ts';
+import { asked, Caller, Opened, work } from './engine-work.ts';
 
 const opened = new Opened();
 afterEach(() => opened.close());
 
-/** Rejects when the result is told at once, or twice. */
-function asked(engine: ReplicatedEngine, caller = new Caller(), what: EngineWork = work()): Promise<EngineResult> {
-  return new Promise((resolve, reject) => {
-    let returned = false;
-    let told = 0;
-    const answered = (result: EngineResult): void => {
-      told++;
-      if (!returned || told > 1) reject(new Error(returned ? 'told twice' : 'told before the asking had returned'));
-      else setImmediate(() => resolve(result));
-    };
-    engine.translateFor!({ ...what, answered }, caller);
-    returned = true;
-  });
-}
-
 test('a usable answer, one made good by the second attempt, and none', async () => {
   const scripted = await opened.scripted();
   const engine = opened.engine([scripted.url]);
-  expect(await asked(engine)).toEqual(await engine.translate(work(), new Caller()));
+  expect(await asked(engine)).toMatchObject({ kind: 'usable', failures: [] });
   scripted.behave(status(500));
   expect(await asked(engine)).toMatchObject({ kind: 'usable', failures: ['status'] });
   scripted.always(status(500));
@@ -39,8 +22,8 @@ test('what no connection is free for is refused in a later turn, twice', async (
   scripted.always(slow(60_000));
   const engine = opened.engine([scripted.url], { connectionsMax: 1, queueMax: 0 });
   const [first, second] = [new Caller(), new Caller()];
-  const held = asked(engine, first);
-  expect(await asked(engine, second)).toEqual({ kind: 'unavailable', failures: ['busy', 'busy'] });
+  const held = asked(engine, work(), first);
+  expect(await asked(engine, work(), second)).toEqual({ kind: 'unavailable', failures: ['busy', 'busy'] });
   first.leave();
   expect(await held).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
 });
@@ -49,7 +32,7 @@ test('a caller who has left before is asked nothing for', async () => {
   const scripted = await opened.scripted();
   const caller = new Caller();
   caller.leave();
-  expect(await asked(opened.engine([scripted.url]), caller)).toEqual({ kind: 'unavailable', failures: [] });
+  expect(await asked(opened.engine([scripted.url]), work(), caller)).toEqual({ kind: 'unavailable', failures: [] });
   expect(scripted.requests).toEqual([]);
 });
 
@@ -84,12 +67,14 @@ describe('in batches', () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { batch });
     const alone = work({ text: ['alone'] });
-    expect(await asked(engine, new Caller(), alone)).toEqual(await engine.translate(alone, new Caller()));
+    expect(await asked(engine, alone)).toMatchObject({ kind: 'usable', translations: [{ text: scriptedTranslation('alone', 'DE') }] });
     const works = [work({ text: ['a', 'b'] }), work({ text: ['c'] }), work({ text: ['d'.repeat(1000)] })];
     const calls = scripted.requests.length;
-    const results = await Promise.all(works.map((one) => asked(engine, new Caller(), one)));
+    const results = await Promise.all(works.map((one) => asked(engine, one)));
     expect(scripted.requests).toHaveLength(calls + 2);
-    expect(results).toEqual(await Promise.all(works.map(async (one) => engine.translate(one, new Caller()))));
+    expect(results).toMatchObject(
+      works.map(({ text }) => ({ translations: text.map((each) => ({ text: scriptedTranslation(each, 'DE') })) })),
+    );
   });
 
   test('a shared call that fails is made good by each alone', async () => {
@@ -106,7 +91,7 @@ describe('in batches', () => {
     scripted.behave(slow(50));
     const engine = opened.engine([scripted.url], { batch });
     const leaver = new Caller();
-    const [left, stayed] = [asked(engine, leaver), asked(engine)];
+    const [left, stayed] = [asked(engine, work(), leaver), asked(engine)];
     await vi.waitUntil(() => scripted.requests.length === 1);
     leaver.leave();
     expect(await left).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
@@ -118,7 +103,7 @@ describe('in batches', () => {
     const engine = opened.engine([scripted.url], { batch: { ...batch, waitMs: 60_000 } });
     const leaver = new Caller();
     leaver.leave();
-    const results = [asked(engine, leaver), asked(engine)];
+    const results = [asked(engine, work(), leaver), asked(engine)];
     await engine.close();
     expect(await Promise.all(results)).toEqual(Array.from({ length: 2 }, () => ({ kind: 'unavailable', failures: [] })));
     expect(scripted.requests).toEqual([]);

@@ -9,7 +9,7 @@ import { connectCauseOf } from '../../../src/engines/http1/origin.ts';
 import type { EngineProtocol, FailureDetail } from '../../../src/ports/engine.ts';
 import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import { makeCertificate } from '../../support/certificate.ts';
-import { Caller, Opened, work } from './engine-work.ts';
+import { asked, Caller, Opened, work } from './engine-work.ts';
 import type { WorkParts } from './engine-work.ts';
 import { RawEngine } from './raw-engine.ts';
 
@@ -41,7 +41,7 @@ async function firstFailure(url: string, options: Parameters<Opened['engine']>[1
     setAside: () => undefined,
     back: () => undefined,
   };
-  await opened.engine([url], { ...options, watch: () => watch }).translate(work(parts), new Caller());
+  await asked(opened.engine([url], { ...options, watch: () => watch }), work(parts), new Caller());
   return details[0]!;
 }
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineProtocol } from '../../../src/ports/engine.ts';
 import { slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
-import { Caller, callsAtOnce, engineOf, Opened, work } from './engine-work.ts';
+import { asked, Caller, callsAtOnce, engineOf, Opened, work } from './engine-work.ts';
 
 const opened = new Opened();
 afterEach(() => opened.close());
@@ -19,7 +19,7 @@ describe('replicas', () => {
   test('take turns', async () => {
     const replicas = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
     const engine = opened.engine(replicas.map(({ url }) => url));
-    for (let i = 0; i < 9; i++) await engine.translate(work(), new Caller());
+    for (let i = 0; i < 9; i++) await asked(engine, work(), new Caller());
     expect(replicas.map(({ requests }) => requests.length)).toEqual([3, 3, 3]);
   });
 
@@ -28,7 +28,7 @@ describe('replicas', () => {
     const good = await opened.scripted();
     bad.always(status(500));
     const engine = opened.engine([bad.url, good.url]);
-    for (let i = 0; i < 4; i++) expect((await engine.translate(work(), new Caller())).kind).toBe('usable');
+    for (let i = 0; i < 4; i++) expect((await asked(engine, work(), new Caller())).kind).toBe('usable');
     // Each of its turns fails once and is made good by the other.
     expect([good.requests.length, bad.requests.length]).toEqual([4, 2]);
   });
@@ -38,7 +38,7 @@ describe('replicas', () => {
     const good = await opened.scripted();
     const dead = await deadUrl();
     const engine = opened.engine([dead, good.url], { nowMs: () => nowMs });
-    const failures = async (): Promise<readonly string[]> => (await engine.translate(work(), new Caller())).failures;
+    const failures = async (): Promise<readonly string[]> => (await asked(engine, work(), new Caller())).failures;
     expect(await failures()).toEqual(['connect']);
     for (let i = 0; i < 4; i++) expect(await failures()).toEqual([]);
     good.behave(status(500));
@@ -54,10 +54,10 @@ describe('replicas', () => {
     const [first, second] = [await opened.scripted(), await opened.scripted()];
     const engine = opened.engine([first.url, second.url], { nowMs: () => nowMs });
     first.behave((_request, response) => response.writeHead(503, { 'retry-after': '7' }).end());
-    for (let i = 0; i < 5; i++) expect((await engine.translate(work(), new Caller())).kind).toBe('usable');
+    for (let i = 0; i < 5; i++) expect((await asked(engine, work(), new Caller())).kind).toBe('usable');
     expect([first.requests.length, engine.health()[0]!.asideMs]).toEqual([1, 7000]);
     nowMs = 7000;
-    for (let i = 0; i < 4; i++) expect((await engine.translate(work(), new Caller())).failures).toEqual([]);
+    for (let i = 0; i < 4; i++) expect((await asked(engine, work(), new Caller())).failures).toEqual([]);
     // The trial, and then its turns.
     expect([first.requests.length, engine.health()[0]!.asideMs]).toEqual([4, undefined]);
   });
@@ -67,11 +67,11 @@ describe('replicas', () => {
     const [hanging, good] = [await opened.scripted(), await opened.scripted()];
     const engine = opened.engine([hanging.url, good.url], { nowMs: () => nowMs, timeoutMs: 60 });
     hanging.always('hang');
-    for (let i = 0; i < 20; i++) await engine.translate(work(), new Caller());
+    for (let i = 0; i < 20; i++) await asked(engine, work(), new Caller());
     expect(hanging.requests).toHaveLength(3);
     for (const afterMs of [1000, 2000, 4000]) {
       nowMs += afterMs;
-      for (let i = 0; i < 5; i++) await engine.translate(work(), new Caller());
+      for (let i = 0; i < 5; i++) await asked(engine, work(), new Caller());
     }
     expect(hanging.requests).toHaveLength(6);
   });
@@ -80,21 +80,21 @@ describe('replicas', () => {
     const [slower, good] = [await opened.scripted(), await opened.scripted()];
     const engine = opened.engine([slower.url, good.url], { timeoutMs: 600 });
     slower.always('hang');
-    for (let i = 0; i < 40; i++) await engine.translate({ ...work(), attemptMs: 60 }, new Caller());
+    for (let i = 0; i < 40; i++) await asked(engine, { ...work(), attemptMs: 60 }, new Caller());
     // Tenths: thirty of them make three.
     expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([20, true]);
-    for (let i = 0; i < 30; i++) await engine.translate({ ...work(), attemptMs: 60 }, new Caller());
+    for (let i = 0; i < 30; i++) await asked(engine, { ...work(), attemptMs: 60 }, new Caller());
     expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([30, false]);
   });
 
   test('the only one is never set aside, nor the one that is left', async () => {
     const [dead, good] = [await deadUrl(), await opened.scripted()];
     const engine = opened.engine([dead, good.url]);
-    await engine.translate(work(), new Caller());
+    await asked(engine, work(), new Caller());
     expect(engine.health()[0]!.asideMs).toBeDefined();
     engine.setUrls([dead]);
     expect(engine.health().map(({ asideMs }) => asideMs)).toEqual([undefined]);
-    for (let i = 0; i < 5; i++) expect((await engine.translate(work(), new Caller())).failures).toEqual(['connect', 'connect']);
+    for (let i = 0; i < 5; i++) expect((await asked(engine, work(), new Caller())).failures).toEqual(['connect', 'connect']);
     expect(engine.health()[0]!.asideMs).toBeUndefined();
   });
 
@@ -112,7 +112,7 @@ describe('replicas', () => {
     const engine = opened.engine([`${url}/v1`, `${url}/`, `${url}/v1/`, `${url}/openai/v1`, `${url}/v10`], { protocol });
     // The same place, however it is written, under the name that it was first given.
     expect(engine.health().map((health) => health.url)).toEqual([`${url}/v1`, `${url}/openai/v1`, `${url}/v10`]);
-    for (let i = 0; i < 3; i++) await engine.translate(work(), new Caller());
+    for (let i = 0; i < 3; i++) await asked(engine, work(), new Caller());
     expect([...new Set(scripted.requests.map(({ path }) => path))].toSorted()).toEqual(['/openai/v1/chat', '/v1/chat', '/v10/v1/chat']);
   });
 
@@ -126,14 +126,14 @@ describe('replicas', () => {
     expect(engine.health().map(({ url }) => new URL(url).origin)).toEqual([dead, good.url].map((url) => new URL(url).origin));
     const unused = { usable: 0, failed: 0, usableAgoMs: undefined, lastFailure: undefined };
     expect(health()).toEqual([unused, unused]);
-    await engine.translate(work(), new Caller());
+    await asked(engine, work(), new Caller());
     nowMs = 400;
     expect(health()).toEqual([
       { usable: 0, failed: 1, usableAgoMs: undefined, lastFailure: { failure: 'connect', agoMs: 400 } },
       { usable: 1, failed: 0, usableAgoMs: 400, lastFailure: undefined },
     ]);
     good.behave(status(500));
-    await engine.translate(work(), new Caller());
+    await asked(engine, work(), new Caller());
     // Its second attempt stays with it: the other one is set aside.
     expect(health()[1]).toEqual({ usable: 2, failed: 1, usableAgoMs: 0, lastFailure: { failure: 'status', agoMs: 0 } });
   });
@@ -143,7 +143,7 @@ describe('replicas', () => {
     const engine = opened.engine([scripted.url]);
     scripted.always(slow(5000));
     const caller = new Caller();
-    const result = engine.translate(work(), caller);
+    const result = asked(engine, work(), caller);
     await scripted.until(() => scripted.requests.length === 1);
     caller.leave();
     await result;
@@ -153,7 +153,7 @@ describe('replicas', () => {
   test('when all refuse connections there are still two attempts, at once', async () => {
     const engine = opened.engine([await deadUrl()]);
     for (let i = 0; i < 3; i++) {
-      expect(await engine.translate(work(), new Caller())).toEqual({ kind: 'unavailable', failures: ['connect', 'connect'] });
+      expect(await asked(engine, work(), new Caller())).toEqual({ kind: 'unavailable', failures: ['connect', 'connect'] });
     }
   });
 
@@ -162,10 +162,10 @@ describe('replicas', () => {
     const after = await opened.scripted();
     const engine = opened.engine([before.url]);
     before.always(slow(50));
-    const underWay = engine.translate(work(), new Caller());
+    const underWay = asked(engine, work(), new Caller());
     await before.until(() => before.requests.length === 1);
     engine.setUrls([after.url]);
-    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
     expect(await underWay).toMatchObject({ kind: 'usable', failures: [] });
     expect(after.requests).toHaveLength(1);
     await before.until(() => before.openConnections === 0);
@@ -206,24 +206,24 @@ describe('an engine restart', () => {
     await callsAtOnce(engine, 8);
     scripted.always('ok');
     scripted.staleConnections();
-    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: ['reset'] });
+    expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: ['reset'] });
   });
 
   test('in the open is survived by the next call', async () => {
     const scripted = await opened.scripted();
     const { port, url } = scripted;
     const engine = opened.engine([url]);
-    await engine.translate(work(), new Caller());
+    await asked(engine, work(), new Caller());
     await scripted.close();
     const again = await opened.scripted({ port });
-    expect((await engine.translate(work(), new Caller())).kind).toBe('usable');
+    expect((await asked(engine, work(), new Caller())).kind).toBe('usable');
     expect(again.requests).toHaveLength(1);
   });
 
   test('healthy calls one after the other share their connections', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url]);
-    for (let i = 0; i < 10; i++) await engine.translate(work(), new Caller());
+    for (let i = 0; i < 10; i++) await asked(engine, work(), new Caller());
     // A call that comes in the very turn of an answer finds that connection not free yet.
     expect(scripted.connections).toBeLessThanOrEqual(2);
   });
@@ -235,12 +235,12 @@ describe('a caller that leaves', () => {
     const engine = opened.engine([scripted.url], { connectionsMax: 1 });
     const caller = new Caller();
     scripted.behave('hang');
-    const result = engine.translate(work(), caller);
+    const result = asked(engine, work(), caller);
     await scripted.until(() => scripted.requests.length === 1);
     caller.leave();
     expect(await result).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
     await scripted.until(() => scripted.requests[0]!.aborted);
-    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable' });
+    expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable' });
     expect(scripted.requests).toHaveLength(2);
   });
 
@@ -248,7 +248,7 @@ describe('a caller that leaves', () => {
     const scripted = await opened.scripted();
     const caller = new Caller();
     caller.leave();
-    expect(await opened.engine([scripted.url]).translate(work(), caller)).toEqual({ kind: 'unavailable', failures: [] });
+    expect(await asked(opened.engine([scripted.url]), work(), caller)).toEqual({ kind: 'unavailable', failures: [] });
     expect(scripted.connections).toBe(0);
   });
 
@@ -256,10 +256,10 @@ describe('a caller that leaves', () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { connectionsMax: 1 });
     const caller = new Caller();
-    const result = engine.translate(work({ text: ['given up'] }), caller);
+    const result = asked(engine, work({ text: ['given up'] }), caller);
     caller.leave();
     expect(await result).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
-    expect(await engine.translate(work({ text: ['wanted'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(await asked(engine, work({ text: ['wanted'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
     expect(scripted.requests.map(({ body }) => body)).toEqual([expect.stringContaining('wanted')]);
   });
 
@@ -268,14 +268,14 @@ describe('a caller that leaves', () => {
     const engine = opened.engine([scripted.url], { connectionsMax: 1, queueMax: 1 });
     scripted.behave('hang');
     const busy = new Caller();
-    const first = engine.translate(work(), busy);
+    const first = asked(engine, work(), busy);
     for (let i = 0; i < 3; i++) {
       const caller = new Caller();
-      const waiting = engine.translate(work(), caller);
+      const waiting = asked(engine, work(), caller);
       caller.leave();
       expect(await waiting).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
     }
-    const last = engine.translate(work(), new Caller());
+    const last = asked(engine, work(), new Caller());
     await scripted.until(() => scripted.requests.length === 1);
     busy.leave();
     await first;

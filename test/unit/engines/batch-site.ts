@@ -5,7 +5,7 @@ import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { scriptedTranslation } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { Caller, Opened, work } from './engine-work.ts';
+import { asked, Caller, Opened, work } from './engine-work.ts';
 
 const BATCH: BatchLimits = { textsMax: 50, charactersMax: 1000, waitMs: 0 };
 
@@ -36,8 +36,8 @@ export class BatchSite {
   }
 }
 
-export async function ask(engine: ReplicatedEngine, asked: EngineWork, caller = new Caller()): Promise<EngineResult> {
-  return engine.translate(asked, caller);
+export function ask(engine: ReplicatedEngine, what: EngineWork, caller = new Caller()): Promise<EngineResult> {
+  return asked(engine, what, caller);
 }
 
 /** All at one moment, each with a caller that stays. */

@@ -7,7 +7,7 @@ import { openEngine } from '../../../src/engines/open-engine.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
 import type { CallFault, Scene } from './batch-scene.ts';
-import { Caller } from './engine-work.ts';
+import { asked, Caller } from './engine-work.ts';
 
 const RUNS = 150;
 /** Without faults planned no attempt may fail, however busy the machine is. */
@@ -33,7 +33,7 @@ async function play({ requests, limits: batch }: Scene, planned: readonly CallFa
     requests.map(async ({ work, comesAfter, leavesAfter }) => {
       for (let turns = comesAfter; turns > 0; turns--) await turn();
       const caller = new Caller();
-      const result = engine.translate(work, caller);
+      const result = asked(engine, work, caller);
       if (leavesAfter !== undefined) {
         for (let turns = leavesAfter; turns > 0; turns--) await turn();
         caller.leave();

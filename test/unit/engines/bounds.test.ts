@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Attempt, AttemptFailure, EngineProtocol } from '../../../src/ports/engine.ts';
 import { slow } from '../../../src/testing/scripted-engine.ts';
 import { startProgram } from '../../support/start-program.ts';
-import { Caller, callsAtOnce, Opened, work } from './engine-work.ts';
+import { asked, Caller, callsAtOnce, Opened, work } from './engine-work.ts';
 
 const opened = new Opened();
 afterEach(() => opened.close());
@@ -36,7 +36,7 @@ describe('bounds', () => {
     const replica = await unaccepting();
     opened.add(replica);
     const engine = opened.engine([replica.url], { timeoutMs: 100 });
-    expect((await engine.translate(work(), new Caller())).failures).toEqual(['connect', 'connect']);
+    expect((await asked(engine, work(), new Caller())).failures).toEqual(['connect', 'connect']);
   });
 
   test('the deadline is for all calls of an attempt together', async () => {
@@ -53,7 +53,7 @@ describe('bounds', () => {
         }
       },
     };
-    const result = await opened.engine([scripted.url], { protocol, timeoutMs: 150 }).translate(work(), new Caller());
+    const result = await asked(opened.engine([scripted.url], { protocol, timeoutMs: 150 }), work(), new Caller());
     expect(result.failures).toEqual(['timeout', 'timeout']);
     expect(calls).toBeLessThan(8);
   });
@@ -87,7 +87,7 @@ describe('an adapter that', () => {
     const scripted = await opened.scripted();
     const caller = new Caller();
     const engine = opened.engine([scripted.url], { protocol: { attempt }, timeoutMs: 100 });
-    expect(await engine.translate(work(), caller)).toEqual({ kind: 'unavailable', failures: [failure, failure] });
+    expect(await asked(engine, work(), caller)).toEqual({ kind: 'unavailable', failures: [failure, failure] });
     expect(caller.listener).toBeUndefined();
   });
 
@@ -98,7 +98,7 @@ describe('an adapter that', () => {
       protocol: { attempt: () => Promise.reject(bug) },
       onAdapterError: (error) => told.push(error),
     });
-    await engine.translate(work(), new Caller());
+    await asked(engine, work(), new Caller());
     expect(told).toEqual([bug, bug]);
   });
 
@@ -112,7 +112,7 @@ describe('an adapter that', () => {
         return { kind: 'usable', translations: [...usable.translations, ...usable.translations] };
       },
     };
-    expect((await opened.engine([scripted.url], { protocol }).translate(work(), new Caller())).kind).toBe('usable');
+    expect((await asked(opened.engine([scripted.url], { protocol }), work(), new Caller())).kind).toBe('usable');
     await scripted.until(() => scripted.requests[0]!.aborted);
   });
 });
@@ -127,7 +127,7 @@ describe('closing', () => {
     await engine.close();
     expect((await results).map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable', 'unavailable']);
     await scripted.until(() => scripted.openConnections === 0);
-    expect((await engine.translate(work(), new Caller())).kind).toBe('unavailable');
+    expect((await asked(engine, work(), new Caller())).kind).toBe('unavailable');
   });
 });
 

@@ -6,7 +6,7 @@ import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
-import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import type { Engine, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
@@ -68,7 +68,22 @@ export class Opened {
   }
 }
 
+/** Rejects when the result comes before the engine has returned, or twice. */
+export function asked(engine: Engine, what: EngineWork = work(), caller: Cancellation = new Caller()): Promise<EngineResult> {
+  return new Promise((resolve, reject) => {
+    let returned = false;
+    let count = 0;
+    const answered = (result: EngineResult): void => {
+      count++;
+      if (!returned || count > 1) reject(new Error(returned ? 'answered twice' : 'answered before the engine had returned'));
+      else setImmediate(() => resolve(result));
+    };
+    engine.translate({ ...what, answered }, caller);
+    returned = true;
+  });
+}
+
 /** So many calls at a time. */
 export function callsAtOnce(engine: ReplicatedEngine, count: number): Promise<EngineResult[]> {
-  return Promise.all(Array.from({ length: count }, async () => engine.translate(work(), new Caller())));
+  return Promise.all(Array.from({ length: count }, () => asked(engine)));
 }

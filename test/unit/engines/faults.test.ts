@@ -4,7 +4,7 @@ import type { AttemptFailure } from '../../../src/ports/engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { Caller, engineOf, work } from './engine-work.ts';
+import { asked, Caller, engineOf, work } from './engine-work.ts';
 
 const FAULTS: readonly (readonly [name: string, behaviour: Behaviour, failure: AttemptFailure])[] = [
   ['never answers', 'hang', 'timeout'],
@@ -57,7 +57,7 @@ afterEach(async () => {
 describe.each(FAULTS)('an engine that %s', (_name, behaviour, failure) => {
   test('once: the second attempt gives the answer', async () => {
     scripted.behave(behaviour);
-    const result = await engine.translate(work(), new Caller());
+    const result = await asked(engine, work(), new Caller());
     expect(result).toMatchObject({ kind: 'usable', translations: texts.map((text) => ({ text })), failures: [failure] });
     expect(scripted.requests).toHaveLength(2);
   });
@@ -65,20 +65,20 @@ describe.each(FAULTS)('an engine that %s', (_name, behaviour, failure) => {
   test('twice: exactly two attempts, nothing of it in the result, and its connection is free for the next call', async () => {
     const caller = new Caller();
     scripted.behave(behaviour, behaviour);
-    const result = await engine.translate(work(), caller);
+    const result = await asked(engine, work(), caller);
     expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
     expect(JSON.stringify(result)).not.toContain(CANARY);
     expect(scripted.requests.map(({ path }) => path)).toEqual(['/translate', '/translate']);
     expect(caller.listener).toBeUndefined();
 
-    expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
     expect(scripted.requests).toHaveLength(3);
   });
 });
 
 test('no connection is left open by any fault once the engine is closed', async () => {
   scripted.behave(...FAULTS.flatMap(([, behaviour]) => (behaviour === 'drip' || behaviour === 'hang' ? [] : [behaviour])));
-  for (let i = 0; i < FAULTS.length / 2; i++) await engine.translate(work(), new Caller());
+  for (let i = 0; i < FAULTS.length / 2; i++) await asked(engine, work(), new Caller());
   await engine.close();
   await scripted.until(() => scripted.openConnections === 0);
   expect(scripted.connections).toBeGreaterThan(FAULTS.length / 2);
@@ -86,7 +86,7 @@ test('no connection is left open by any fault once the engine is closed', async 
 
 test('an engine that closes behind each answer costs no failed attempt', async () => {
   scripted.always('ok_then_close');
-  for (let i = 0; i < 5; i++) expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+  for (let i = 0; i < 5; i++) expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
 });
 
 test('an interim answer is not taken for the answer', async () => {
@@ -94,7 +94,7 @@ test('an interim answer is not taken for the answer', async () => {
     response.writeEarlyHints({ link: '</x>; rel=preload' });
     answer(JSON.stringify({ translations: texts.map((text) => ({ text })) }))(request, response);
   });
-  expect(await engine.translate(work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+  expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
 });
 
 test('a second answer on a connection is never taken for that of the next call', async () => {
@@ -105,7 +105,7 @@ test('a second answer on a connection is never taken for that of the next call',
     response.socket?.write(framed.join(''));
   });
   for (let i = 0; i < 3; i++) {
-    const result = await engine.translate(work(), new Caller());
+    const result = await asked(engine, work(), new Caller());
     expect(result).toMatchObject({ kind: 'usable', translations: texts.map((text) => ({ text })) });
     expect(JSON.stringify(result)).not.toContain(CANARY);
   }

@@ -16,14 +16,15 @@ const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
-/** A chain's translate step with an engine that answers at once. */
+/** A chain's translate step, and what it ends in; the engine answers in the next microtask. */
 function translating(glossaryId: string | undefined, dictionary: GlossaryCache['dictionary'], stats = newRequestStats()) {
   const works: EngineWork[] = [];
   const step = translateStep({
     engine: {
-      translate(work) {
-        works.push(work);
-        return { kind: 'usable', translations: [{ text: 'Hallo', detectedSourceLanguage: undefined }], failures: [] };
+      translate(asked) {
+        works.push(asked);
+        const translations = [{ text: 'Hallo', detectedSourceLanguage: undefined }];
+        queueMicrotask(() => asked.answered({ kind: 'usable', translations, failures: [] }));
       },
       close: () => Promise.resolve(),
     },
@@ -50,14 +51,16 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
   x.set(dictionaryIdSlot, 'D');
   const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };
   x.set(translateRequestSlot, { text: ['Hello'], characters: 5, options, glossaryId });
-  const result = step.run(x);
-  if (result === LATER) throw new Error('only an engine that answers directly is waited for without a promise');
-  return { result, works };
+  const resumed = Promise.withResolvers<StepResult>();
+  x.driver = { resume: (_x, conclude, value) => resumed.resolve(conclude(x, value)) };
+  const returned = step.run(x);
+  const ends = async (): Promise<StepResult> => ((await returned) === LATER ? resumed.promise : returned);
+  return { returned, ended: ends(), works };
 }
 
 const DELIVERED = json('{"translations":[{"detected_source_language":"EN","text":"Hallo"}],"billed_characters":5}');
 
-test('a pair that is not offered is not sent for a plugin’s route that has not refused it', () => {
+test('a pair that is not offered is not sent for a plugin’s route that has not refused it', async () => {
   const table = { sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: false }] };
   const translate = translateBy({
     engine: {
@@ -72,7 +75,7 @@ test('a pair that is not offered is not sent for a plugin’s route that has not
     onEngineResult: () => undefined,
   });
   const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };
-  expect(translate({} as Exchange, { text: ['Hello'], options, glossaryId: undefined })).toMatchObject({
+  expect(await translate({} as Exchange, { text: ['Hello'], options, glossaryId: undefined })).toMatchObject({
     problem: { code: 'validation_error', detail: 'target_lang: DE is not offered for texts in EN; no target is.' },
   });
 });
@@ -82,24 +85,26 @@ function codeOf(outcome: StepResult): string | undefined {
 }
 
 describe('the translate step', () => {
-  test('answers without a promise when there is no glossary, and asks for none', () => {
+  test('waits without a promise when there is no glossary, and asks for none', async () => {
     const asked: string[] = [];
-    const { result, works } = translating(undefined, (_team, { glossaryId }) => {
+    const { returned, ended, works } = translating(undefined, (_team, { glossaryId }) => {
       asked.push(glossaryId);
       return undefined;
     });
-    expect(result).toEqual(DELIVERED);
+    expect(returned).toBe(LATER);
+    expect(await ended).toEqual(DELIVERED);
     expect([asked, works[0]?.options.glossary]).toEqual([[], undefined]);
   });
 
-  test('answers without a promise when the dictionary that the admission found is remembered', () => {
+  test('waits without a promise when the dictionary that the admission found is remembered', async () => {
     const asked: unknown[] = [];
-    const { result, works } = translating('G', (...what) => {
+    const { returned, ended, works } = translating('G', (...what) => {
       asked.push(what);
       return DICTIONARY;
     });
     expect(asked).toEqual([['T', { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE', byBase: true }, 'D']]);
-    expect(result).toEqual(DELIVERED);
+    expect(returned).toBe(LATER);
+    expect(await ended).toEqual(DELIVERED);
     expect(works[0]?.options.glossary).toBe(DICTIONARY);
   });
 
@@ -111,9 +116,9 @@ describe('the translate step', () => {
   });
 
   test('waits for entries that have to be fetched', async () => {
-    const { result, works } = translating('G', async () => DICTIONARY);
-    expect(result).toBeInstanceOf(Promise);
-    expect(await result).toEqual(DELIVERED);
+    const { returned, ended, works } = translating('G', async () => DICTIONARY);
+    expect(returned).toBeInstanceOf(Promise);
+    expect(await ended).toEqual(DELIVERED);
     expect(works[0]?.options.glossary).toBe(DICTIONARY);
   });
 
@@ -123,8 +128,8 @@ describe('the translate step', () => {
   ])(
     'a glossary found gone %s, after the admission had found it, is a validation_error and no work for the engine',
     async (_when, dictionary) => {
-      const { result, works } = translating('G', dictionary);
-      const outcome = await result;
+      const { ended, works } = translating('G', dictionary);
+      const outcome = await ended;
       expect(codeOf(outcome)).toBe('validation_error');
       expect(outcome).toMatchObject({ problem: { detail: expect.stringMatching(/^glossary_id: /) as string } });
       expect(works).toEqual([]);
@@ -133,8 +138,8 @@ describe('the translate step', () => {
 
   test('a store that is away is service_unavailable, any other failure a bug', async () => {
     const away = { kind: 'unavailable', cause: 'away' } as const;
-    expect(codeOf(await translating('G', () => away).result)).toBe('service_unavailable');
-    expect(codeOf(await translating('G', () => Promise.resolve(away)).result)).toBe('service_unavailable');
-    await expect(translating('G', () => Promise.reject(new Error('a bug'))).result).rejects.toThrow('a bug');
+    expect(codeOf(await translating('G', () => away).ended)).toBe('service_unavailable');
+    expect(codeOf(await translating('G', () => Promise.resolve(away)).ended)).toBe('service_unavailable');
+    await expect(translating('G', () => Promise.reject(new Error('a bug'))).ended).rejects.toThrow('a bug');
   });
 });

@@ -8,7 +8,7 @@ import { startApertium } from '../../../support/apertium.ts';
 import type { Apertium } from '../../../support/apertium.ts';
 import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import { Caller, engineOf, work } from '../engine-work.ts';
+import { asked, Caller, engineOf, work } from '../engine-work.ts';
 import type { WorkParts } from '../engine-work.ts';
 
 describe('a real Apertium APY', () => {
@@ -26,7 +26,7 @@ describe('a real Apertium APY', () => {
   });
 
   async function translated(text: readonly string[], parts: WorkParts): Promise<readonly string[]> {
-    const result = await engine.translate(work({ text, ...parts }), new Caller());
+    const result = await asked(engine, work({ text, ...parts }), new Caller());
     return result.kind === 'usable' ? result.translations.map((translation) => translation.text) : result.failures;
   }
 
@@ -66,9 +66,9 @@ describe('a real Apertium APY', () => {
   });
 
   test('finds the language of each text by itself when none is named', async () => {
-    const result = await engine.translate(work({ text: ['The house is big and the cat is black.'], targetLang: 'ES' }), new Caller());
+    const result = await asked(engine, work({ text: ['The house is big and the cat is black.'], targetLang: 'ES' }), new Caller());
     expect(result).toMatchObject({ translations: [{ text: 'La casa es grande y el gato es negro.', detectedSourceLanguage: 'EN' }] });
-    const back = await engine.translate(work({ text: ['La casa es grande y el gato es negro.'], targetLang: 'EN-US' }), new Caller());
+    const back = await asked(engine, work({ text: ['La casa es grande y el gato es negro.'], targetLang: 'EN-US' }), new Caller());
     expect(back).toMatchObject({ translations: [{ detectedSourceLanguage: 'ES' }] });
   });
 
@@ -110,7 +110,7 @@ describe('answers that are not usable', () => {
     scripted.forget();
     scripted.always(answer(right));
     scripted.behave(behaviour);
-    const result = await engine.translate(work({ text: ['Hello'], sourceLang: 'EN', targetLang: 'ES' }), new Caller());
+    const result = await asked(engine, work({ text: ['Hello'], sourceLang: 'EN', targetLang: 'ES' }), new Caller());
     expect(result).toMatchObject({ kind: 'usable', translations: [{ text: 'Hola' }], failures: [failure] });
   });
 
@@ -122,14 +122,14 @@ describe('answers that are not usable', () => {
   ])('languages identified as %s are %s', async (scores, failure) => {
     scripted.forget();
     scripted.always(answer(scores));
-    const result = await engine.translate(work({ text: ['Hello'], targetLang: 'ES' }), new Caller());
+    const result = await asked(engine, work({ text: ['Hello'], targetLang: 'ES' }), new Caller());
     expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
   });
 
   test('the best-scoring language of ours counts, and the call says what was asked for', async () => {
     scripted.forget();
     scripted.behave(answer('{"cat":99,"spa":-0.2,"eng_US":0.4,"fra":0.1}'), answer(right));
-    const result = await engine.translate(work({ text: [' Hi & bye\u00e9 '], targetLang: 'PT-BR' }), new Caller());
+    const result = await asked(engine, work({ text: [' Hi & bye\u00e9 '], targetLang: 'PT-BR' }), new Caller());
     expect(result).toMatchObject({ translations: [{ text: ' Hola ', detectedSourceLanguage: 'EN' }] });
     expect(scripted.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/identifyLang', 'q=Hi+%26+bye%C3%A9'],
@@ -141,7 +141,7 @@ describe('answers that are not usable', () => {
     scripted.forget();
     scripted.always(status(503));
     const text = Array.from({ length: 50 }, (_, i) => `Hello ${i}`);
-    const result = await engine.translate(work({ text, sourceLang: 'EN', targetLang: 'ES' }), new Caller());
+    const result = await asked(engine, work({ text, sourceLang: 'EN', targetLang: 'ES' }), new Caller());
     expect(result).toEqual({ kind: 'unavailable', failures: ['status', 'status'] });
     expect(scripted.requests.length).toBeLessThanOrEqual(2 * 4);
   });

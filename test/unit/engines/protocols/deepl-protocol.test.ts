@@ -5,7 +5,7 @@ import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
-import { Caller, Opened, work } from '../engine-work.ts';
+import { asked, Caller, Opened, work } from '../engine-work.ts';
 import type { WorkParts } from '../engine-work.ts';
 import { askedOf, SECRET, SUBJECTS } from './subjects.ts';
 
@@ -20,7 +20,7 @@ afterAll(() => opened.close());
 
 function translate(parts: WorkParts): Promise<EngineResult> {
   const engine = opened.engine([scripted.url], { protocol: deepLProtocol, options: { api_key: SECRET } });
-  return Promise.resolve(engine.translate(work({ sourceLang: 'EN', ...parts }), new Caller()));
+  return Promise.resolve(asked(engine, work({ sourceLang: 'EN', ...parts }), new Caller()));
 }
 
 /** Form and JSON say the same: `text` repeats, lists are joined by commas, and codes are in upper or lower case. */

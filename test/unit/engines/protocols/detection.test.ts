@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { builtInProtocols } from '../../../../src/engines/protocols/built-in.ts';
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import { Caller, Opened, work } from '../engine-work.ts';
+import { asked, Caller, Opened, work } from '../engine-work.ts';
 import { SUBJECTS } from './subjects.ts';
 
 interface Telling {
@@ -51,7 +51,7 @@ async function detect(protocol: string, answered: string, batched = false) {
   scripted.always(answer(answered));
   const batch = batched ? { batch: { textsMax: 50, charactersMax: 1000, waitMs: 5 } } : {};
   const engine = opened.engine([scripted.url], { protocol: subject.protocol, options: subject.options, timeoutMs: 1000, ...batch });
-  const result: EngineResult = await engine.translate({ ...work({ text: ['Bonjour'] }), detectionOnly: true }, new Caller());
+  const result: EngineResult = await asked(engine, { ...work({ text: ['Bonjour'] }), detectionOnly: true }, new Caller());
   return { result, requests: scripted.requests };
 }
 

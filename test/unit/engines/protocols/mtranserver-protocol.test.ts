@@ -5,7 +5,7 @@ import { codeOfMtranServer, mtranServerCode } from '../../../../src/engines/prot
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import { Caller, Opened, work } from '../engine-work.ts';
+import { asked, Caller, Opened, work } from '../engine-work.ts';
 import type { WorkParts } from '../engine-work.ts';
 import { SECRET, SUBJECTS } from './subjects.ts';
 
@@ -20,7 +20,7 @@ afterAll(() => opened.close());
 
 function translate(parts: WorkParts, options: object = { token: SECRET }): Promise<EngineResult> {
   const engine = opened.engine([scripted.url], { protocol: mtranServerProtocol, options, timeoutMs: 1000 });
-  return Promise.resolve(engine.translate(work(parts), new Caller()));
+  return Promise.resolve(asked(engine, work(parts), new Caller()));
 }
 
 const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);

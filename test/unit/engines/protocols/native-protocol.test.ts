@@ -5,7 +5,7 @@ import type { TranslationOptions } from '../../../../src/domain/translation-opti
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
-import { Caller, engineOf, work } from '../engine-work.ts';
+import { asked, Caller, engineOf, work } from '../engine-work.ts';
 import type { WorkParts } from '../engine-work.ts';
 
 let scripted: ScriptedEngine;
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 async function sent(parts: WorkParts): Promise<ScriptedRequest> {
   scripted.forget();
-  expect((await engine.translate(work(parts), new Caller())).kind).toBe('usable');
+  expect((await asked(engine, work(parts), new Caller())).kind).toBe('usable');
   return scripted.requests[0]!;
 }
 
@@ -75,7 +75,7 @@ test.each([
 ])('a replica under the path %s is called at %s', async (base, path) => {
   scripted.forget();
   const based = engineOf([scripted.url + base]);
-  await based.translate(work(), new Caller());
+  await asked(based, work(), new Caller());
   await based.close();
   expect(scripted.requests.map((request) => request.path)).toEqual([path]);
 });
@@ -90,7 +90,7 @@ test.each(['👨‍👩‍👧‍👦é e\u0301 \u{10ffff} \u2028 \u0000 "\\ \r\
   async (text) => {
     const request = await sent({ text: [text] });
     expect(JSON.parse(request.body)).toMatchObject({ text: [text] });
-    const result = await engine.translate(work({ text: [text] }), new Caller());
+    const result = await asked(engine, work({ text: [text] }), new Caller());
     expect(result).toMatchObject({ translations: [{ text: `[DE] ${text}` }] });
   },
 );
@@ -101,12 +101,12 @@ test('an answer in many chunks, split inside characters, is put together', async
     for (let i = 0; i < bytes.length; i += 3) response.write(bytes.subarray(i, i + 3));
     response.end();
   });
-  expect(await engine.translate(work({ text: ['a'] }), new Caller())).toMatchObject({ translations: [{ text: '👨‍👩‍👧é'.repeat(50) }] });
+  expect(await asked(engine, work({ text: ['a'] }), new Caller())).toMatchObject({ translations: [{ text: '👨‍👩‍👧é'.repeat(50) }] });
 });
 
 test('the detected language is passed on as reported, and is absent when none was', async () => {
   scripted.behave(answer('{"more":1,"translations":[{"text":"a","detected_source_language":"tlh","x":1},{"text":"b"}]}'));
-  expect(await engine.translate(work(), new Caller())).toEqual({
+  expect(await asked(engine, work(), new Caller())).toEqual({
     kind: 'usable',
     translations: [
       { text: 'a', detectedSourceLanguage: 'tlh' },
@@ -120,8 +120,8 @@ test('an answer of exactly the limit is taken, one byte more is not', async () =
   const body = '{"translations":[{"text":"a"}]}';
   const exact = engineOf([scripted.url], { responseBytesMax: body.length });
   scripted.behave(answer(body), answer(`${body} `), answer(body));
-  expect(await exact.translate(work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
-  expect(await exact.translate(work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['too_large'] });
+  expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+  expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['too_large'] });
   await exact.close();
 });
 
@@ -151,18 +151,18 @@ test.each(['', ' ', '\n\t', '\u00a0', ...UNSEEN, UNSEEN.join('')])(
   async (empty) => {
     const body = JSON.stringify({ translations: [{ text: empty }] });
     scripted.behave(answer(body), answer(body));
-    expect(await engine.translate(work({ text: ['é'] }), new Caller())).toEqual({
+    expect(await asked(engine, work({ text: ['é'] }), new Caller())).toEqual({
       kind: 'unavailable',
       failures: ['wrong_shape', 'wrong_shape'],
     });
     scripted.behave(answer(body));
-    expect(await engine.translate(work({ text: ['— 1 😀'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(await asked(engine, work({ text: ['— 1 😀'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
   },
 );
 
 test.each(['Hall\\ud800o', '\\udc00', 'a\\ude00\\ud83d'])('a lone surrogate (%s) is unusable, whatever the text', async (escaped) => {
   for (const text of ['Hello', '1']) {
     scripted.behave(answer(`{"translations":[{"text":"${escaped}"}]}`), answer('{"translations":[{"text":"\\ud83d\\ude00"}]}'));
-    expect(await engine.translate(work({ text: [text] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['wrong_shape'] });
+    expect(await asked(engine, work({ text: [text] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['wrong_shape'] });
   }
 });
