@@ -1,0 +1,427 @@
+// The admission in a real chain, over the reference model: what every answer of the ledger comes to, and what is charged for every end.
+import { afterEach, describe, expect, test } from 'vitest';
+import { reserveSlot } from '../../../src/core/exchange.ts';
+import type { Exchange, Handed, RequestHead } from '../../../src/core/exchange.ts';
+import { Gateway } from '../../../src/core/gateway.ts';
+import { json, LATER } from '../../../src/core/outcome.ts';
+import type { Outcome, StepResult, StreamReply } from '../../../src/core/outcome.ts';
+import { refuse } from '../../../src/core/problem.ts';
+import { Router } from '../../../src/core/router.ts';
+import { chargeSlot, refusedCharge } from '../../../src/domain/charge.ts';
+import type { Charge } from '../../../src/domain/charge.ts';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, newRequestStats, requestStatsSlot } from '../../../src/domain/slots.ts';
+import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
+import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
+import { admitStep } from '../../../src/steps/admit.ts';
+import { withCallbacks } from '../../../src/stores/plugin-store.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { singleGlossary } from '../../../src/testing/store/dictionaries-under-test.ts';
+import { LEASE_MS, newId, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { referenceStore } from '../../support/model/reference-store.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const HEAD: RequestHead = { method: 'POST', path: '/', query: '', headers: {} };
+const DIGEST = 'digest of the key';
+const TEN: Charge = { characters: 10, reserve: true, glossary: undefined, refusal: undefined };
+const UNMETERED: Charge = { ...TEN, characters: undefined, reserve: false };
+const OK = json('{}');
+const FAILED = refuse('engine_unavailable', 'The engine is away.');
+const stepsDone = reserveSlot<string>('what the endpoint has seen');
+
+const gateways: Gateway[] = [];
+afterEach(() => {
+  for (const gateway of gateways.splice(0)) gateway.close();
+});
+
+interface Scene {
+  readonly limits?: Partial<TeamLimits>;
+  readonly balanceMicro?: number;
+  readonly rateLimitHeaders?: boolean;
+  readonly leaseMs?: number;
+  /** What becomes of an answer that is sent. */
+  readonly handed?: Handed;
+  /** The store has done what it was asked, and the answer is lost. */
+  readonly losesAnswers?: boolean;
+  readonly endpoint?: (x: Exchange) => StepResult;
+}
+
+/** A team, and a chain of which all but the caller's end is real: key and charge are given, the model keeps the books. */
+async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: Scene = {}) {
+  const clock = new MovableClock();
+  const store = referenceStore(clock);
+  const team = await teamUnderTest(store, limits, balanceMicro);
+  const ledger = withCallbacks(store.ledger);
+  const told: Admission[] = [];
+  const forgotten: string[] = [];
+  const sent: Outcome[] = [];
+  const streams: StreamReply[] = [];
+  const bugs: unknown[] = [];
+  const settlements = new SettlementQueue({
+    ledger,
+    now: () => clock.nowMs(),
+    log: SILENT,
+    leaseMs: LEASE_MS,
+    onSettled: () => undefined,
+  });
+  const losing = (asked: AskedAdmission): void => {
+    const answered = (): void => asked.answered({ kind: 'unavailable', cause: 'timeout' });
+    ledger.admit(Object.assign(Object.create(asked) as AskedAdmission, { answered }));
+  };
+  const step = admitStep({
+    ledger: choices.losesAnswers === true ? { admit: losing } : ledger,
+    settlements,
+    cache: { peek: () => undefined, find: () => undefined, forget: (digest) => void forgotten.push(digest) },
+    leaseMs: choices.leaseMs ?? LEASE_MS,
+    rateLimitHeaders: choices.rateLimitHeaders ?? false,
+    now: () => clock.nowMs(),
+    onAdmission: (admission) => void told.push(admission),
+  });
+  let next: { id: string; keyId: string; charge: Charge | 'none' };
+  const router = new Router([
+    {
+      method: 'POST',
+      path: '/',
+      takesBody: true,
+      steps: [
+        {
+          kind: 'head',
+          name: 'key',
+          run(x) {
+            x.set(keyDigestSlot, DIGEST);
+            x.set(keyOwnerSlot, { teamId: team.teamId, keyId: next.keyId, mode: 'live' });
+            x.set(requestStatsSlot, newRequestStats());
+            return undefined;
+          },
+        },
+        {
+          kind: 'body',
+          name: 'read',
+          run(x) {
+            if (next.charge !== 'none') x.set(chargeSlot, next.charge);
+            return undefined;
+          },
+        },
+        step,
+        {
+          kind: 'body',
+          name: 'endpoint',
+          run(x) {
+            x.set(stepsDone, 'reached');
+            return endpoint(x);
+          },
+        },
+      ],
+    },
+  ]);
+  const gateway = new Gateway({
+    router,
+    around: [],
+    newId: () => next.id,
+    now: () => clock.nowMs(),
+    requestMs: 60_000,
+    reportBug: (_x, _where, error) => void bugs.push(error),
+  });
+  gateways.push(gateway);
+  const sink = {
+    send: (_x: Exchange, outcome: Outcome): Handed => (sent.push(outcome), choices.handed ?? 'written'),
+    stream: (_x: Exchange, outcome: StreamReply): void => void streams.push(outcome),
+    incoming: () => undefined,
+  };
+  const start = (charge: Charge | 'none' = TEN, keyId = team.keyId, id = newId()): Exchange => {
+    next = { id, keyId, charge };
+    const x = gateway.begin(HEAD, sink);
+    gateway.body(x, new Uint8Array());
+    return x;
+  };
+  /** Runs a request to its end, and until the ledger has its verdict. */
+  const request = async (...given: Parameters<typeof start>) => {
+    const x = start(...given);
+    await gateway.idle();
+    await settlements.drained();
+    return { x, outcome: sent.at(-1), reached: x.get(stepsDone) !== undefined, headers: x.responseHeaders };
+  };
+  return { clock, store, team, gateway, settlements, told, forgotten, sent, streams, bugs, start, request };
+}
+
+function problem(outcome: Outcome | undefined) {
+  return outcome?.kind === 'problem' ? { code: outcome.problem.code, fields: outcome.problem.fields } : outcome;
+}
+
+const PLACE_OF_FIVE = [
+  ['RateLimit-Policy', '"requests";q=5;w=1'],
+  ['RateLimit', '"requests";r=4;t=1'],
+];
+
+describe('what the ledger answers', () => {
+  const five = { requestsPerSecond: 5 };
+
+  test('admitted with a reservation: the chain goes on, and the log is told the characters', async () => {
+    const { request, told } = await scene();
+    const { x, outcome, reached } = await request();
+    expect({ outcome, reached }).toEqual({ outcome: OK, reached: true });
+    expect(x.need(requestStatsSlot).characters).toBe(10);
+    expect(told).toMatchObject([{ kind: 'admitted', reservation: { requestId: x.id, characters: 10 } }]);
+  });
+
+  test.each<[string, Charge | 'none']>([
+    ['without a charge', 'none'],
+    ['with a charge that has no characters', UNMETERED],
+  ])('%s it takes a place in the rate and reserves nothing', async (_name, charge) => {
+    const { start, told, team } = await scene({ limits: { requestsPerSecond: 1 }, endpoint: () => LATER });
+    start(charge);
+    await expect.poll(() => told).toEqual([{ kind: 'admitted', reservation: undefined }]);
+    expect(await team.standing()).toMatchObject({ openReservations: 0, heldCharacters: 0 });
+    const again = start(charge);
+    await expect.poll(() => again.outcome).toBeDefined();
+    expect(problem(again.outcome)).toMatchObject({ code: 'rate_limited' });
+  });
+
+  test('key_unknown: the cache forgets whose key it was', async () => {
+    const { request, forgotten } = await scene({ rateLimitHeaders: true });
+    const { outcome, reached, headers } = await request(TEN, newId());
+    expect({ reached, headers, forgotten }).toEqual({ reached: false, headers: [], forgotten: [DIGEST] });
+    expect(problem(outcome)).toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('key_revoked: refused without a word on the rate, and the cache keeps whose key it is', async () => {
+    const { request, store, team, forgotten } = await scene({ rateLimitHeaders: true });
+    await store.teams.revokeKey(team.keyId);
+    const { outcome, reached, headers } = await request();
+    expect({ reached, headers, forgotten }).toEqual({ reached: false, headers: [], forgotten: [] });
+    expect(problem(outcome)).toMatchObject({ code: 'key_revoked' });
+  });
+
+  test('rate_limited: when to come again, in whole seconds, and no place left', async () => {
+    const { request, clock } = await scene({ limits: { requestsPerSecond: 1 }, rateLimitHeaders: true });
+    await request();
+    clock.step(400);
+    const { outcome, reached, headers } = await request();
+    expect(reached).toBe(false);
+    expect(problem(outcome)).toEqual({ code: 'rate_limited', fields: { limit: 1 } });
+    expect(outcome).toMatchObject({
+      problem: {
+        headers: [
+          ['Retry-After', '1'],
+          ['X-RateLimit-Limit', '1'],
+        ],
+      },
+    });
+    expect(headers).toEqual([
+      ['RateLimit-Policy', '"requests";q=1;w=1'],
+      ['RateLimit', '"requests";r=0;t=1'],
+    ]);
+    clock.step(600);
+    expect((await request()).reached).toBe(true);
+  });
+
+  test.each<[string, Scene, Charge, ReturnType<typeof problem>]>([
+    [
+      'text_too_long',
+      { limits: { ...five, maxCharactersPerRequest: 9 } },
+      TEN,
+      { code: 'text_too_long', fields: { max_characters: 9, characters: 10 } },
+    ],
+    [
+      'credit_exhausted',
+      { limits: { ...PREPAID, ...five }, balanceMicro: 20_000 },
+      TEN,
+      { code: 'credit_exhausted', fields: { balance_minor: 0, required_minor: 1, currency: 'EUR' } },
+    ],
+  ])('%s: the numbers of the plan, after a place in the rate', async (_kind, given, charge, expected) => {
+    const { request, team } = await scene({ ...given, rateLimitHeaders: true });
+    const { outcome, reached, headers } = await request(charge);
+    expect({ outcome: problem(outcome), reached, headers }).toEqual({ outcome: expected, reached: false, headers: PLACE_OF_FIVE });
+    expect(await team.standing()).toMatchObject({ openReservations: 0, usedCharacters: 0 });
+  });
+
+  test('quota_exceeded: the limit, what may be spent beyond it, and when the period ends', async () => {
+    const { request, team } = await scene({ limits: { ...five, characterLimit: 15 } });
+    await request();
+    const { outcome, reached } = await request();
+    expect(reached).toBe(false);
+    expect(problem(outcome)).toEqual({
+      code: 'quota_exceeded',
+      fields: { character_limit: 15, overage_cap_minor: 0, period_end: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string },
+    });
+    expect(await team.usage()).toMatchObject({ keys: [{ characters: 10, requests: 1 }] });
+  });
+
+  test('repeated: an id that has ended is not admitted again', async () => {
+    const { request, team } = await scene();
+    const id = newId();
+    await request(TEN, team.keyId, id);
+    const { outcome, reached } = await request(TEN, team.keyId, id);
+    expect({ code: problem(outcome), reached }).toMatchObject({ code: { code: 'service_unavailable' }, reached: false });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, openReservations: 0 });
+  });
+
+  test('unavailable: refused, and what the store may have reserved is released by its id', async () => {
+    const { request, team, told } = await scene({ losesAnswers: true, rateLimitHeaders: true });
+    const { x, outcome, reached, headers } = await request();
+    expect({ reached, headers, told: told.map(({ kind }) => kind) }).toEqual({ reached: false, headers: [], told: ['unavailable'] });
+    expect(problem(outcome)).toMatchObject({ code: 'service_unavailable' });
+    expect(await team.standing()).toMatchObject({ openReservations: 0, heldCharacters: 0, usedCharacters: 0 });
+    // It was admitted, and stands as released: not as never seen.
+    expect(await team.commit(x.id)).toEqual({ kind: 'released' });
+  });
+
+  test('headers on the rate are sent only where they are configured', async () => {
+    for (const [rateLimitHeaders, expected] of [[true, PLACE_OF_FIVE] as const, [false, []] as const]) {
+      const { request } = await scene({ limits: five, rateLimitHeaders });
+      expect((await request()).headers).toEqual(expected);
+    }
+  });
+});
+
+describe('glossaries', () => {
+  const GLOSSARY_ID = newId();
+  const reference = { glossaryId: GLOSSARY_ID, sourceLang: 'EN', targetLang: 'DE' };
+
+  async function withGlossary() {
+    const s = await scene();
+    const { teamId } = s.team;
+    await s.store.glossaries.create(
+      singleGlossary({ glossaryId: GLOSSARY_ID, teamId, name: 'g', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
+    );
+    return s;
+  }
+
+  test('the dictionary that serves is left for the translation', async () => {
+    const { request } = await withGlossary();
+    expect((await request({ ...TEN, glossary: reference })).x.get(dictionaryIdSlot)).toBe(GLOSSARY_ID);
+    expect((await request()).x.get(dictionaryIdSlot)).toBeUndefined();
+  });
+
+  test('glossary_missing is a wrong parameter, unless the route has an answer of its own', async () => {
+    const { request } = await withGlossary();
+    const glossary = { ...reference, glossaryId: newId() };
+    expect(problem((await request({ ...TEN, glossary })).outcome)).toMatchObject({ code: 'validation_error' });
+    const missingGlossary = refuse('glossary_not_found', 'There is none.');
+    expect((await request({ ...TEN, glossary, missingGlossary })).outcome).toBe(missingGlossary);
+  });
+
+  test('glossary_mismatch', async () => {
+    const { request, team } = await withGlossary();
+    const { outcome, reached } = await request({ ...TEN, glossary: { ...reference, targetLang: 'FR' } });
+    expect({ code: problem(outcome), reached }).toMatchObject({ code: { code: 'validation_error' }, reached: false });
+    expect(await team.standing()).toMatchObject({ openReservations: 0 });
+  });
+});
+
+describe('a request that is wrong in itself', () => {
+  const wrong = refuse('validation_error', 'text: is missing.');
+
+  test('is refused after the admission, which takes a place and reserves nothing', async () => {
+    const { request, team, told } = await scene({ limits: { requestsPerSecond: 1 } });
+    const { outcome, reached } = await request(refusedCharge(wrong, 10));
+    expect({ reached, told }).toEqual({ reached: false, told: [{ kind: 'admitted', reservation: undefined }] });
+    expect(outcome).toBe(wrong);
+    expect(await team.standing()).toMatchObject({ openReservations: 0, usedCharacters: 0 });
+  });
+
+  test('is refused for the rate, the key and its length before that', async () => {
+    const { request, clock, store, team } = await scene({ limits: { requestsPerSecond: 1, maxCharactersPerRequest: 9 } });
+    expect(problem((await request(refusedCharge(wrong, 10))).outcome)).toMatchObject({ code: 'text_too_long' });
+    expect(problem((await request(refusedCharge(wrong))).outcome)).toMatchObject({ code: 'rate_limited' });
+    clock.step(1000);
+    expect((await request(refusedCharge(wrong))).outcome).toBe(wrong);
+    await store.teams.revokeKey(team.keyId);
+    expect(problem((await request(refusedCharge(wrong))).outcome)).toMatchObject({ code: 'key_revoked' });
+  });
+});
+
+describe('what a request that was admitted comes to', () => {
+  const charged = { usedCharacters: 10, heldCharacters: 0, openReservations: 0 };
+  const released = { usedCharacters: 0, heldCharacters: 0, openReservations: 0 };
+  const stream: StreamReply = {
+    kind: 'stream',
+    status: 200,
+    contentType: 'text/plain',
+    headers: [],
+    body: { read: () => undefined, cancel: () => undefined } as unknown as StreamReply['body'],
+    broken: FAILED,
+  };
+
+  test.each<[string, Scene, typeof charged]>([
+    ['an answer that was handed over is charged', {}, charged],
+    ['an answer whose caller had gone is not', { handed: 'gone' }, released],
+    ['a refusal is not', { endpoint: () => FAILED }, released],
+    [
+      'a bug is not',
+      {
+        endpoint: () => {
+          throw new Error('bug');
+        },
+      },
+      released,
+    ],
+  ])('%s', async (_name, given, expected) => {
+    const { request, team } = await scene(given);
+    await request();
+    expect(await team.standing()).toMatchObject(expected);
+  });
+
+  test.each<[how: 'delivered' | 'broken' | 'gone', expected: typeof charged]>([
+    ['delivered', charged],
+    ['broken', released],
+    ['gone', released],
+  ])('a streamed answer that is %s', async (how, expected) => {
+    const { start, gateway, settlements, streams, team } = await scene({ endpoint: () => stream });
+    const x = start();
+    await expect.poll(() => streams.length).toBe(1);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 10 });
+    gateway.streamed(x, stream, how);
+    await settlements.drained();
+    expect(await team.standing()).toMatchObject(expected);
+  });
+
+  test('a caller who leaves while the ledger is asked gets back what it then reserves', async () => {
+    const { start, gateway, settlements, told, team } = await scene();
+    const x = start();
+    gateway.abort(x);
+    await gateway.idle();
+    await settlements.drained();
+    expect({ told: told.map(({ kind }) => kind), reached: x.get(stepsDone) }).toEqual({ told: ['admitted'], reached: undefined });
+    expect(await team.standing()).toMatchObject(released);
+  });
+
+  test('a caller who leaves while the engine works is not charged, whatever it answers then', async () => {
+    const waiting: Exchange[] = [];
+    const { start, gateway, settlements, team } = await scene({ endpoint: (x) => (waiting.push(x), LATER) });
+    const x = start();
+    await expect.poll(() => waiting.length).toBe(1);
+    gateway.abort(x);
+    x.resume(() => OK, undefined);
+    await settlements.drained();
+    expect(await team.standing()).toMatchObject(released);
+  });
+
+  test('a reservation is held for the lease that is configured', async () => {
+    const { start, team, clock, told } = await scene({ leaseMs: 700, endpoint: () => LATER });
+    start();
+    await expect.poll(() => told.length).toBe(1);
+    clock.step(699);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 10 });
+    clock.step(1);
+    expect(await team.standing()).toMatchObject(released);
+  });
+
+  test('the time that the store took is counted with the request', async () => {
+    const { start, clock, gateway } = await scene();
+    const x = start();
+    clock.step(30);
+    await gateway.idle();
+    expect(x.need(requestStatsSlot).storeMs).toBe(30);
+  });
+});
+
+test('a ledger that fails is a bug: internal_error, and nothing is settled', async () => {
+  const { request, bugs, team, store } = await scene();
+  store.ledger.admit = () => {
+    throw new Error('a bug of the store');
+  };
+  expect(problem((await request()).outcome)).toMatchObject({ code: 'internal_error' });
+  expect(bugs).toMatchObject([{ message: 'a bug of the store' }]);
+  expect(await team.standing()).toMatchObject({ openReservations: 0 });
+});
