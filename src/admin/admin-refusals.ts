@@ -13,7 +13,7 @@ export const WRONG_TOKEN = refuse(
   'unauthorized',
   'The admin API asks for "Authorization: Bearer TOKEN" with the token of the configuration.',
 );
-export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address within a minute; wait for it to pass.', { limit: 10 }, [
+export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address; wait a minute.', { limit: 10 }, [
   ['Retry-After', '60'],
 ]);
 export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: came with another request before; use a new one.');

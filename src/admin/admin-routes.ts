@@ -177,7 +177,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'createTeam',
     method: 'POST',
     path: '/teams',
-    summary: 'Makes a team on a plan.',
+    summary: 'Creates a team on a plan.',
     body: NewTeamBody,
     status: 201,
     answer: ChangedTeamAnswer,

@@ -98,7 +98,7 @@ export const ENGINE_FLAGS: Flags = {
   'engine-protocol': {
     kind: 'text',
     value: 'NAME',
-    summary: 'how the engine is spoken to',
+    summary: 'the protocol that the engine speaks',
     fallback: 'LINGATE_ENGINE_PROTOCOL, then the file',
   },
 };

@@ -9,7 +9,7 @@ type Listed = Pick<Command | LateCommand, 'name' | 'summary'>;
 
 export function helpOfAll(commands: readonly Listed[]): string {
   return [
-    'Lingate meters who may translate how much: keys, rates, quota and credit in front of a translation engine.',
+    'Lingate meters a translation engine: keys, rates, quota and credit in front of it.',
     '',
     'Usage: lingate COMMAND [FLAGS]',
     '',
@@ -29,7 +29,7 @@ export function helpOfGroup(group: string, commands: readonly Listed[]): string 
     'Commands:',
     ...listed(commands),
     '',
-    `"lingate ${group} COMMAND --help" shows the flags of one.`,
+    `"lingate ${group} COMMAND --help" shows the flags of a command.`,
     '',
   ].join('\n');
 }

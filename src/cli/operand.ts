@@ -32,6 +32,6 @@ export function readId(kind: 'team' | 'key', value: string, where: string): stri
 export async function readKey({ io }: CommandContext): Promise<string> {
   const key = await io.secret('Key (it is not shown): ');
   if (matchesKeyPattern(key)) return key;
-  const wrong = key === '' ? 'there is nothing on standard input' : 'what stands on standard input is no key';
+  const wrong = key === '' ? 'standard input is empty' : 'standard input does not hold a key';
   throw new CommandFailure(`${wrong}: give one whole key, la_live_ or la_test_ and 40 letters and digits`);
 }

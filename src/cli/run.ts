@@ -17,7 +17,7 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 const KEY_IN_ARGUMENTS =
-  'a key stands on the command line, where the history of the shell and other users of this machine can read it; give it on ' +
+  'there is a key on the command line, where the shell history keeps it and other users of this machine can read it; give it on ' +
   'standard input: "lingate key find" tells whose it is, "lingate key revoke --stdin" revokes it.';
 
 const HELP = ['--help', '-h', 'help'];
@@ -108,7 +108,7 @@ function wrong(io: Io, title: string, reason: string, helpFor: string): number {
 }
 
 function unknown(word: string, known: readonly string[]): string {
-  if (word.startsWith('-')) return `unknown flag ${word}; flags stand behind the command`;
+  if (word.startsWith('-')) return `unknown flag ${word}; flags go after the command`;
   const meant = nearest(word, known);
   return `unknown command ${JSON.stringify(word)}; ${meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`}`;
 }

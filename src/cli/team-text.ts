@@ -10,7 +10,7 @@ export function teamText(team: Team): string {
 }
 
 export function teamTable(teams: readonly Team[]): string {
-  if (teams.length === 0) return 'There are no teams yet; make one with "lingate team create".';
+  if (teams.length === 0) return 'There are no teams yet; create one with "lingate team create".';
   const rows = teams.map((team) => {
     const { limits } = team;
     const has =

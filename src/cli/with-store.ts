@@ -62,7 +62,7 @@ export function saying(text: string, result: AdminResult<unknown>): string {
 
 export const TEAMS_WHERE = '"lingate team list" shows the teams';
 /** A store that is not the gateway's knows none of its keys. */
-export const NOBODYS_KEY = 'no team of this store has such a key; see that --store and --config are those of the gateway';
+export const NOBODYS_KEY = 'no team in this store has this key; check that --store and --config are those of the gateway';
 export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
 
 function wordsOf(refusal: AdminRefusal, creditFlag: string): string {

@@ -78,7 +78,7 @@ function errorPage({ code, detail }: Problem, requestId: string): PageContent {
     title,
     main: html`<h1>${title}</h1>
       <p>${detail}</p>
-      <p><a href="${CONSOLE_PREFIX}">To the console</a></p>
+      <p><a href="${CONSOLE_PREFIX}">Back to the console</a></p>
       <p class="soft"><code>${code}</code>, request <code>${requestId}</code></p>`,
   };
 }

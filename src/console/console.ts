@@ -22,15 +22,15 @@ export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applica
   readonly nowMs: () => number;
 }
 
-const ELSEWHERE = refuse('forbidden', 'This form was sent from a page that is not of this console. Nothing was changed.');
-const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or no longer: a session lasts an hour. Nothing was changed.');
+const ELSEWHERE = refuse('forbidden', 'This form was sent from a page outside this console. Nothing was changed.');
+const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or your session has ended: it lasts an hour. Nothing was changed.');
 const STALE = refuse(
   'csrf_invalid',
-  'The form came without its anti-forgery token, or with an old one. Open the page again. Nothing was changed.',
+  'The form was sent without its anti-forgery token, or with an old one. Open the page again. Nothing was changed.',
 );
 const PERHAPS_DONE = refuse(
   'service_unavailable',
-  'The store did not answer in time: whether this was done is not known. Look at it before you send the form again.',
+  'The store did not answer in time, so it is not known whether this was done. Check before you send the form again.',
 );
 const SENT_BEFORE = refuse('validation_error', 'This form was sent before, with other values. Open the page again.');
 
@@ -105,7 +105,7 @@ export class Console {
     return {
       ...answer,
       notice: html`${answer.notice}
-        <p>The form came more than once; this was done once.</p>`,
+        <p>The form was sent more than once; it was done once.</p>`,
     };
   }
 

@@ -72,7 +72,7 @@ function minutes(all: readonly StepFigures[]): Html {
     { label: 'p99', figures: true },
     { label: 'Characters', figures: true },
     { label: 'Engine failures', figures: true },
-    { label: 'In flight at most', figures: true },
+    { label: 'Most in flight', figures: true },
   ];
   const took = (ms: number | null): string => (ms === null ? '–' : duration(ms));
   const rows = all.toReversed().map((minute) => {
@@ -105,11 +105,11 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   status: 'error status',
   too_large: 'answer too large',
   not_json: 'answer is not JSON',
-  wrong_shape: 'answer of a wrong form',
+  wrong_shape: 'answer of the wrong shape',
   foreign_id: 'answer to another request',
-  unasked: 'sent what nobody had asked for',
+  unasked: 'sent bytes nobody asked for',
   cut_off: 'answer cut at its token limit',
-  unsupported_pair: 'cannot do the languages',
+  unsupported_pair: 'does not have the languages',
   busy: 'no connection was free',
   engine_quota: 'its quota is used up',
   cancelled: 'called off',

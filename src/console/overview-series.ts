@@ -79,7 +79,7 @@ export function chartDataOf({ steps, stepMs }: Overview): ChartData {
     {
       id: 'in-flight',
       title: 'In flight',
-      unit: 'at most at once',
+      unit: 'most at once',
       shown: 'numbers',
       form: 'lines',
       series: [series('in-flight', 'Requests', ({ inFlight }) => inFlight)],

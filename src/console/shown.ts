@@ -110,13 +110,13 @@ export function failoverWarning(result: AdminResult<unknown>): Html | undefined 
 
 export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
   billing: 'billing',
-  requestsPerSecond: 'requests a second',
-  maxCharactersPerRequest: 'characters a request',
+  requestsPerSecond: 'requests per second',
+  maxCharactersPerRequest: 'characters per request',
   maxGlossaries: 'glossaries',
-  characterLimit: 'characters of a period',
+  characterLimit: 'characters per period',
   overageCharacters: 'characters beyond these',
   overageCapMinor: 'overage, at most',
-  minorPerMillion: 'price of a million',
+  minorPerMillion: 'price per million',
   currency: 'currency',
   period: 'period',
 };

@@ -13,46 +13,45 @@ type StatusAdvice = FailureAdvice & { readonly statuses: readonly number[] };
 const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   connect: {
     means: 'no connection',
-    advice: 'Look whether the engine runs and is reached from here, and check host and port in engine.urls.',
+    advice: 'Check that the engine runs and can be reached from here, and check host and port in engine.urls.',
   },
   reset: {
-    means: 'the connection ended, or what came is no HTTP, before there was an answer',
-    advice:
-      "Look into the engine's log whether it crashes; check that engine.urls has https where the engine speaks TLS, and http where not.",
+    means: 'the connection ended, or what came was not HTTP, before there was an answer',
+    advice: "Check the engine's log for a crash; check that engine.urls has https where the engine speaks TLS, and http where not.",
   },
   timeout: {
     means: 'no answer within engine.timeout_ms',
-    advice: 'Look at the load of the engine; if it only is slow, raise engine.timeout_ms and limits.reservation_seconds with it.',
+    advice: 'Check the load of the engine; if it is just slow, raise engine.timeout_ms, and limits.reservation_seconds with it.',
   },
-  status: { means: 'the answer has a status that says no', advice: "Look into the engine's log for why it refuses the request." },
+  status: { means: 'the answer has an error status', advice: "Check the engine's log for why it refuses the request." },
   too_large: {
     means: 'the answer is longer than engine.response_bytes_max',
     advice: 'Check that engine.urls leads to the engine itself; raise engine.response_bytes_max if its answers are that long.',
   },
   not_json: {
-    means: 'the answer is not JSON: a page, mostly',
-    advice: 'Check the path in engine.urls and that engine.protocol is what is spoken there; something else answers.',
+    means: 'the answer is not JSON: usually a web page',
+    advice: 'Check the path in engine.urls, and that the engine there speaks engine.protocol; something else answers.',
   },
   wrong_shape: {
     means: 'the answer is JSON, and not the translations of these texts',
-    advice: 'Check that engine.protocol is what is spoken there; with a language model, that it is large enough to keep to the form.',
+    advice: 'Check that the engine there speaks engine.protocol; with a language model, that it is large enough to keep to the format.',
   },
   cut_off: {
     means: "a language model's answer ended at its token limit",
     advice: "Raise engine.options.max_tokens_per_character, or the server's own limit, or turn the model's thinking off.",
   },
   foreign_id: {
-    means: 'the answer bears the id of another request',
+    means: 'the answer has the id of another request',
     advice:
       'Set engine.check_ids: false for an engine that has request ids of its own; otherwise look for a proxy in front of it that mixes up answers.',
   },
   unasked: {
-    means: 'bytes came that nobody had asked for',
+    means: 'bytes came that nobody asked for',
     advice: 'Look for a proxy in front of the engine that answers twice; engine.keep_alive: false gives each call a connection.',
   },
   unsupported_pair: {
     means: 'the engine does not translate between these languages',
-    advice: 'Install the pair at the engine, or name the pairs that there are in engine.pairs; --from and --to check another one.',
+    advice: 'Install the pair at the engine, or list the available pairs in engine.pairs; --from and --to check another one.',
   },
   busy: {
     means: 'all connections were in use, and the queue full or too slow',
@@ -62,7 +61,7 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
     means: "your own quota at the engine's provider is used up",
     advice: 'Raise the quota or the plan at the provider, or wait for its next period.',
   },
-  cancelled: { means: 'the caller left before there was an answer', advice: 'Nothing: it is no failure of the engine.' },
+  cancelled: { means: 'the caller left before there was an answer', advice: 'Nothing: the engine did not fail.' },
   internal: {
     means: "a bug in the protocol's adapter",
     advice: 'Report it to the author of the protocol, with the version of the engine.',
@@ -71,60 +70,63 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
 
 const BY_CAUSE: Readonly<Record<FailureCause, FailureAdvice>> = {
   refused: { means: 'nobody listens there', advice: 'Start the engine, or check host and port in engine.urls: nobody listens there.' },
-  name_unknown: { means: 'the host has no address', advice: 'Check the host name in engine.urls: it has no address here.' },
-  unreachable: { means: 'no way leads there', advice: 'Check the address in engine.urls and the network to it: no way leads there.' },
+  name_unknown: { means: 'the host name does not resolve', advice: 'Check the host name in engine.urls: it does not resolve here.' },
+  unreachable: {
+    means: 'no route to the host',
+    advice: 'Check the address in engine.urls and the network to it: there is no route to it.',
+  },
   silent: {
     means: 'nothing answers there in time',
-    advice: 'Check the address in engine.urls and the firewalls on the way: nothing there answers.',
+    advice: 'Check the address in engine.urls and the firewalls on the way: nothing answers there.',
   },
   tls_name: {
     means: 'the certificate is for another name',
-    advice: 'Write the host in engine.urls as the certificate has it, or give the engine a certificate for this name.',
+    advice: 'Use the host name of the certificate in engine.urls, or give the engine a certificate for this name.',
   },
   tls_untrusted: {
     means: 'the certificate is not from a trusted issuer',
-    advice: 'Name the file of its issuer in NODE_EXTRA_CA_CERTS, or give the engine a certificate that is trusted here.',
+    advice: 'Set NODE_EXTRA_CA_CERTS to a file with the certificate of its issuer, or give the engine a certificate that is trusted here.',
   },
   tls_expired: {
     means: 'the certificate is not valid today',
     advice: "Renew the engine's certificate, and check the clocks of both machines.",
   },
   tls_handshake: {
-    means: 'no TLS comes about',
-    advice: 'Write http in engine.urls if the engine speaks no TLS there; otherwise look at which TLS versions it takes.',
+    means: 'the TLS handshake failed',
+    advice: 'Use http in engine.urls if the engine does not speak TLS there; otherwise check which TLS versions it supports.',
   },
   model_unknown: {
     means: 'the server does not have the model',
-    advice: 'Check engine.options.model: the server has no model of that name; its list of models has the names.',
+    advice: 'Check engine.options.model: the server has no model of that name; the names are in its list of models.',
   },
 };
 
 const BY_STATUS: readonly StatusAdvice[] = [
   {
     statuses: [301, 302, 303, 307, 308],
-    means: 'the engine sends us elsewhere',
-    advice: 'Write the address that it redirects to into engine.urls, https included; redirects are not followed.',
+    means: 'the engine redirects',
+    advice: 'Put the address that it redirects to into engine.urls, https included; redirects are not followed.',
   },
   {
     statuses: [400, 422],
     means: 'the engine does not take the request as it is',
     advice:
-      "Check engine.protocol, the pair of languages and engine.options; a server of language models that takes no schema needs schema: none. The engine's log says more.",
+      "Check engine.protocol, the pair of languages and engine.options; a language model server that does not support JSON schemas needs schema: none. The engine's log says more.",
   },
   {
     statuses: [401, 403],
     means: 'wrong key',
-    advice: 'Check the key in engine.options (api_key, token or headers): the engine refuses it, or misses one.',
+    advice: 'Check the key in engine.options (api_key, token or headers): the engine refuses it, or needs one.',
   },
   {
     statuses: [402],
-    means: 'the provider wants to be paid',
-    advice: 'See to the account at the provider of the engine: it wants to be paid.',
+    means: 'the provider asks for payment',
+    advice: 'Check your account at the provider of the engine: it asks for payment.',
   },
   {
     statuses: [404, 405],
     means: 'wrong path',
-    advice: 'Check the path in engine.urls and engine.protocol: what is asked for is not there.',
+    advice: 'Check the path in engine.urls and engine.protocol: the engine does not have what was asked for.',
   },
   {
     statuses: [413],
@@ -134,14 +136,14 @@ const BY_STATUS: readonly StatusAdvice[] = [
   {
     statuses: [429, 503],
     means: 'overloaded',
-    advice: 'Give the engine more room, or ask less of it (engine.connections_max): it says that it is overloaded.',
+    advice: 'Give the engine more capacity, or lower engine.connections_max: it says that it is overloaded.',
   },
   {
     statuses: [502, 504],
-    means: 'a proxy in front of the engine does not get through to it',
-    advice: 'Look at the proxy in front of the engine, and whether the engine behind it runs.',
+    means: 'a proxy in front of the engine cannot reach it',
+    advice: 'Check the proxy in front of the engine, and that the engine behind it runs.',
   },
-  { statuses: [500], means: 'the engine failed', advice: "Look into the engine's log: it failed at the request." },
+  { statuses: [500], means: 'the engine failed', advice: "Check the engine's log: it failed to handle the request." },
 ];
 
 export function adviceFor({ failure, status, cause }: FailureDetail): string {

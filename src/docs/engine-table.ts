@@ -18,9 +18,9 @@ function engineTable({ name, options, can }: DescribedProtocol): string {
     ['texts in a call', Number.isFinite(can.textsMax) ? String(can.textsMax) : 'all of a request'],
     ['formats', can.formats.join(', ')],
     ['formality', can.formality ? 'yes' : 'no: `more` and `less` are refused, `/v1/languages` says so'],
-    ['context', can.context ? 'yes' : 'no: it is a hint, and left out'],
+    ['context', can.context ? 'yes' : 'no: it is a hint, and is left out'],
     ['glossaries', can.glossaries ? 'yes' : 'no: a `glossary_id` is refused'],
-    ['source language', can.detection ? 'found out where none is given' : 'not reported where none is given'],
+    ['source language', can.detection ? 'detected if none is given' : 'not reported if none is given'],
     ['`engine.batch`', batchText(can)],
   ];
   return [`| \`${name}\` | |`, '|---|---|', ...rows.map(([head, text]) => `| ${head} | ${text} |`)].join('\n');

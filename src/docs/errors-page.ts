@@ -22,12 +22,12 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   text_too_long: 'Send at most `max_characters` characters at a time, over all texts of a request; `characters` is what was counted.',
   bad_request: 'Go back to the dashboard and choose again.',
   unauthorized:
-    'Check that the key is complete and sent in one of the accepted forms. An `Authorization` field counts alone when it is sent.',
+    'Check that the key is complete and sent in one of the accepted forms. If an `Authorization` field is sent, only that one counts.',
   key_revoked: 'Use another key of the team, or have one created.',
   quota_exceeded: 'Wait for `period_end`, or have the plan or its overage cap raised.',
   credit_exhausted: 'Add credit. A request that costs less than `balance_minor` still goes through.',
   forbidden: 'Sign in to the dashboard with a role that may do this.',
-  glossary_limit_reached: 'Delete a glossary, or have the plan raised.',
+  glossary_limit_reached: 'Delete a glossary, or upgrade the plan.',
   not_found: 'Check the path: it is case-sensitive and takes no slash at the end.',
   glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Those of other teams look as if they did not exist.',
   method_not_allowed: '`Allow` lists the methods that this path accepts.',
@@ -43,7 +43,7 @@ const CODES = Object.keys(problems) as ProblemCode[];
 /** What the console answers of the codes that no route of the API does, in its own words. */
 const BY_CONSOLE: Partial<Record<ProblemCode, { readonly meaning: string; readonly advice: string }>> = {
   forbidden: {
-    meaning: 'Not signed in to the console, or no longer; or the form was sent from another page.',
+    meaning: 'Not signed in to the console, or the session has ended; or the form was sent from another page.',
     advice: 'Sign in to the console again.',
   },
   csrf_invalid: { meaning: problems.csrf_invalid.meaning, advice: advice.csrf_invalid },
@@ -84,7 +84,7 @@ export function errorsPage(options: ErrorsPageOptions): string {
       </p>
       <p>
         <code>code</code> is the contract: it never changes its meaning. <code>detail</code> is for people and may change at any time, so
-        match on <code>code</code>. Take members that you do not know as optional. When you ask for help, give the <code>request_id</code>.
+        match on <code>code</code>. Treat members that you do not know as optional. When you ask for help, give the <code>request_id</code>.
       </p>
       <section id="all" aria-labelledby="all-title">
         <h2 id="all-title"><a href="#all">All codes</a></h2>
@@ -171,7 +171,7 @@ function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUr
     return html`<p class="soft">Only the console answers this; no route of the API does.</p>`;
   if (dashboardOnly)
     return html`<p class="soft">Only <a href="${dashboardUrl}">the dashboard</a> answers this; no route of the API does.</p>`;
-  if (UNMATCHED.includes(code)) return html`<p class="soft">Answered before a key is looked at.</p>`;
+  if (UNMATCHED.includes(code)) return html`<p class="soft">Answered before the key is checked.</p>`;
   const all = Object.entries(operations);
   const senders = all.filter(([, operation]) => [...problemsOf(operation).values()].flat().includes(code));
   if (senders.length === all.length) return html`<p class="soft">Any route may answer this.</p>`;

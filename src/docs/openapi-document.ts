@@ -42,7 +42,7 @@ export function openApiDocument(options: OpenApiOptions): OpenApiNode {
       version: options.version,
       summary: 'Translate text between languages over HTTP with JSON bodies.',
       description:
-        'Every failure is an RFC 9457 problem document with a stable `code`; never match on `detail`, and take members that you do not ' +
+        'Every failure is an RFC 9457 problem document with a stable `code`; never match on `detail`, and treat members that you do not ' +
         'know as optional. Failed requests are never charged. Wait for `Retry-After` seconds where it is sent.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

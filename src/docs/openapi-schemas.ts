@@ -50,8 +50,8 @@ export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions
   }
   return {
     ...schemas,
-    SourceLanguage: { type: 'string', description: 'A code that a text may be in.', enum: sourceLanguages },
-    TargetLanguage: { type: 'string', description: 'A code that texts may be translated into.', enum: targetLanguages },
+    SourceLanguage: { type: 'string', description: 'A code of a language that texts may be in.', enum: sourceLanguages },
+    TargetLanguage: { type: 'string', description: 'A code of a language that texts may be translated into.', enum: targetLanguages },
   };
 }
 
@@ -87,7 +87,7 @@ const count = { type: 'integer', minimum: 1 };
 /** By name, in the order in which pages list them. */
 export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The id of this request; the same as `request_id` in a problem.', schema: ULID, required: true },
-  'Cache-Control': { description: 'Answers are not to be kept.', schema: { ...text, const: 'no-store' }, required: true },
+  'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
   'Retry-After': { description: 'Whole seconds to wait before trying again.', schema: count, required: true },
   'X-RateLimit-Limit': {
     description: 'Requests per second that the plan allows; the same number as `limit`.',
@@ -102,7 +102,7 @@ export const HEADERS: Readonly<Record<string, Header>> = {
 /** By draft-ietf-httpapi-ratelimit-headers; only where the operator has them sent. */
 const RATE_HEADERS: Readonly<Record<string, Header>> = {
   'RateLimit-Policy': { description: "The team's request rate: `q` requests in any `w` seconds.", schema: text },
-  RateLimit: { description: 'How the rate stands: `r` requests are left within the next `t` seconds.', schema: text },
+  RateLimit: { description: 'What is left of the rate: `r` requests within the next `t` seconds.', schema: text },
 };
 
 export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): OpenApiNode {

@@ -49,7 +49,7 @@ export type Tag = keyof typeof tags;
 
 /** Of the routes' one path parameter. */
 export const GLOSSARY_ID = '01KA6Q4T1V8E5S0H6N3B7W2XJD';
-export const idParameter = { name: 'id', description: "The glossary's id, a ULID. Any other text is the id of no glossary." } as const;
+export const idParameter = { name: 'id', description: "The glossary's id, a ULID. Any other text matches no glossary." } as const;
 
 /** What any authenticated route can end in. */
 const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'rate_limited', 'service_unavailable'];

@@ -73,11 +73,11 @@ export const operations: Readonly<Record<string, Operation>> = {
       'the translations are delivered. Unknown members are refused, so that a mistyped option never translates silently differently.',
     authenticated: true,
     body: {
-      description: 'The texts, and how they are to be translated.',
+      description: 'The texts, and how to translate them.',
       schema: TranslateBody,
       examples: {
         plain: { summary: 'A text, into a language', value: { text: ['Hello, world!'], target_lang: 'DE' } },
-        options: { summary: 'Several texts, with what is known of them', value: letter },
+        options: { summary: 'Several texts, with options', value: letter },
       },
     },
     answer: {
@@ -121,13 +121,13 @@ export const operations: Readonly<Record<string, Operation>> = {
       schema: LanguagesAnswer,
       examples: {
         target: {
-          summary: 'Of the targets',
+          summary: 'The targets',
           value: [
             { language: 'DE', name: 'German', supports_formality: true },
             { language: 'EN-GB', name: 'English (British)', supports_formality: false },
           ],
         },
-        source: { summary: 'Of the sources', value: [{ language: 'EN', name: 'English' }] },
+        source: { summary: 'The sources', value: [{ language: 'EN', name: 'English' }] },
       },
     },
     problems: [],
@@ -136,8 +136,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'createGlossary',
     tag: 'Glossaries',
     summary: 'Create a glossary',
-    description:
-      'Keeps terms and how they are to be translated, for one pair of languages. A glossary never changes: delete it and create another.',
+    description: 'Stores terms and their translations, for one pair of languages. A glossary never changes: delete it and create another.',
     authenticated: true,
     body: {
       description: 'The glossary.',
@@ -203,14 +202,14 @@ export const operations: Readonly<Record<string, Operation>> = {
     summary: 'Delete a glossary',
     description: 'Deletes a glossary. Translations that name it are refused from then on.',
     authenticated: true,
-    answer: { status: 204, description: 'It is gone.', schema: undefined },
+    answer: { status: 204, description: 'The glossary is deleted.', schema: undefined },
     problems: ['glossary_not_found'],
   },
   'GET /v1/usage': {
     id: 'getUsage',
     tag: 'Usage',
     summary: 'Report usage',
-    description: 'What the team has used of its current period, over all keys and key by key. Requests still under way are not in it.',
+    description: 'What the team has used of its current period, over all keys and key by key. Requests in progress are not included.',
     authenticated: true,
     answer: {
       status: 200,
@@ -226,7 +225,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /health': {
     id: 'getHealth',
     tag: 'Health',
-    summary: 'Ask whether the service can serve',
+    summary: 'Check whether the service is available',
     description: 'For load balancers and monitors: needs no key, and costs the store nothing.',
     authenticated: false,
     answer: {

@@ -7,7 +7,7 @@ import type { OpenApiNode } from './openapi-document.ts';
 /** For routes without a description. */
 const UNDECLARED: RouteDoc = {
   summary: '',
-  description: 'The plugin says nothing more of it.',
+  description: 'The plugin does not describe it further.',
   authenticated: false,
   answer: { status: 200, description: 'Whatever the plugin answers.' },
 };

@@ -50,7 +50,7 @@ function entryOf(route: LoadedRoute, serverUrl: string): Html {
   </section>`;
 }
 
-const IN_PATH = 'Stands in the path.';
+const IN_PATH = 'Part of the path.';
 
 function tables(route: LoadedRoute, id: string): Html {
   const { query = [], body, parameter: about } = docOf(route);

@@ -18,7 +18,7 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
   max_texts: count('Entries that `text` may have.'),
   max_characters: count('Characters that the plan allows in one request.'),
   characters: count('Characters that were sent.'),
-  character_limit: count('Included characters of a period.'),
+  character_limit: count('Included characters per period.'),
   overage_cap_minor: count('Where overage ends, in minor currency units.'),
   period_end: { type: 'string', format: 'date-time', description: 'When the next period begins.' },
   balance_minor: count('What is left, in minor currency units, rounded down.'),

@@ -69,7 +69,7 @@ export const QuotaUsageAnswer = Type.Object(
   {
     ...usage,
     billing: Type.Literal('quota', { description: '`quota`: characters are included per period. `credit`: they are paid in advance.' }),
-    character_limit: count('Included characters of a period. With `quota` only.'),
+    character_limit: count('Included characters per period. With `quota` only.'),
     overage: Type.Object(
       {
         character_count: count('Characters beyond the included ones.'),

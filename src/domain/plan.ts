@@ -38,7 +38,7 @@ export interface TeamLimits {
   readonly requestsPerSecond: number;
   readonly maxCharactersPerRequest: number;
   readonly maxGlossaries: number;
-  /** Included characters of a period; 0 with credit. */
+  /** Included characters per period; 0 with credit. */
   readonly characterLimit: number;
   /** Characters beyond `characterLimit` that the overage cap pays for; 0 with credit. */
   readonly overageCharacters: number;

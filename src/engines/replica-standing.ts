@@ -12,7 +12,7 @@ const NO_TRIAL = -1;
 /** Too many requests, and not available: an engine that says so is not to be asked again at once. */
 const OVERLOADED: readonly (number | undefined)[] = [429, 503];
 
-/** What proves nothing of a replica: the caller left, our own connections were all in use, or it cannot do the languages. */
+/** What proves nothing of a replica: the caller left, our own connections were all in use, or it does not have the languages. */
 const INNOCENT: readonly AttemptFailure[] = ['cancelled', 'busy', 'unsupported_pair'];
 
 /** What an attempt has changed. */

@@ -51,7 +51,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(found.map(({ teamId }) => `/console/teams/${teamId}`)).toEqual([places[0]]);
       const told = await Promise.all(answers.map(async (answer) => (await seen(operator, answer)).body));
       expect(told.every((body) => body.includes('was made'))).toBe(true);
-      expect(told.filter((body) => body.includes('came more than once'))).toHaveLength(2);
+      expect(told.filter((body) => body.includes('sent more than once'))).toHaveLength(2);
     });
 
     test('a form gives credit once', async () => {

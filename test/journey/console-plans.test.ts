@@ -44,8 +44,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const asked = await visitor.get('/console/plans/big/apply');
     expect(asked.body).toContain(`/console/teams/${teamId}`);
     const question = await read(visitor, '/console/plans/big/apply');
-    expect(question).toContain('Teams on this plan: 1. Held to other numbers than the configuration has: 1.');
-    expect(question).toMatch(/requests a second 7 1,234 .* glossaries 1 2/);
+    expect(question).toContain('Teams on this plan: 1. With numbers other than those of the configuration: 1.');
+    expect(question).toMatch(/requests per second 7 1,234 .* glossaries 1 2/);
     expect(answered(await setting.gateway.store.teams.findTeam(teamId))!.limits.requestsPerSecond).toBe(7);
     const answer = await visitor.submit('/console/plans/big/apply', '/console/plans/big/apply');
     expect(answer.status).toBe(303);
@@ -57,7 +57,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ action }) => action === 'applyPlan');
     expect(audits).toMatchObject([{ msg: 'audit', plan: 'big', teams: 1, changed: 1 }]);
-    expect(await read(visitor, '/console/plans/big/apply')).toContain('Held to other numbers than the configuration has: none.');
+    expect(await read(visitor, '/console/plans/big/apply')).toContain('With numbers other than those of the configuration: none.');
   });
 
   test('a plan that is applied holds from the next request on', async () => {

@@ -88,9 +88,9 @@ async function toldOf(protocol: string, code: number, advice: RegExp): Promise<r
 
 test.each([
   ['a key that may not', 403, /^Check the key in engine\.options/],
-  ['a server that sends us elsewhere', 308, /^Write the address that it redirects to/],
+  ['a server that sends us elsewhere', 308, /^Put the address that it redirects to/],
   ['an overloaded server', 429, /it says that it is overloaded\.$/],
-  ['a server without its engine', 502, /^Look at the proxy in front/],
+  ['a server without its engine', 502, /^Check the proxy in front/],
 ])('%s (%i) is told by its status', async (_name, code, advice) => {
   const [told, wanted] = await toldOf('native', code, advice);
   expect(told).toEqual(wanted);
@@ -217,7 +217,7 @@ describe('the connection', () => {
     const url = `https://127.0.0.1:${await tlsPort()}`;
     expect(await failureOf({ urls: [url] })).toMatchObject({
       failure: 'connect',
-      advice: words('as the certificate has it'),
+      advice: words('host name of the certificate'),
     });
   });
 
@@ -225,7 +225,7 @@ describe('the connection', () => {
     const { port } = await scripted('native');
     expect(await failureOf({ urls: [`https://localhost:${port}`] })).toMatchObject({
       failure: 'connect',
-      advice: words(/^Write http in/),
+      advice: words(/^Use http in/),
     });
   });
 

@@ -76,7 +76,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
   });
 
   test('a key that nobody has is exit status 1, by either command', async () => {
-    const line = 'no team of this store has such a key; see that --store and --config are those of the gateway\n';
+    const line = 'no team in this store has this key; check that --store and --config are those of the gateway\n';
     expect(await cli(['key', 'find', '--json'], NOBODYS)).toEqual({
       status: 1,
       stdout: '{"keys":[]}\n',
@@ -228,7 +228,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
 });
 
 describe('the command line', () => {
-  const REFUSED = /^lingate: a key stands on the command line, .*"lingate key revoke --stdin" revokes it\.\n$/;
+  const REFUSED = /^lingate: there is a key on the command line, .*"lingate key revoke --stdin" revokes it\.\n$/;
 
   test.each([
     ...COMMANDS.map(({ name }) => [...name.split(' '), NOBODYS]),
@@ -252,11 +252,11 @@ describe('the command line', () => {
   });
 
   test.each([
-    ['', 'there is nothing on standard input'],
-    [`${NOBODYS}${NOBODYS}`, 'what stands on standard input is no key'],
-    [`${NOBODYS} ${NOBODYS}`, 'what stands on standard input is no key'],
-    [NOBODYS.slice(1), 'what stands on standard input is no key'],
-    [displayOf(NOBODYS), 'what stands on standard input is no key'],
+    ['', 'standard input is empty'],
+    [`${NOBODYS}${NOBODYS}`, 'standard input does not hold a key'],
+    [`${NOBODYS} ${NOBODYS}`, 'standard input does not hold a key'],
+    [NOBODYS.slice(1), 'standard input does not hold a key'],
+    [displayOf(NOBODYS), 'standard input does not hold a key'],
   ])('refuses what is no key without repeating it (%#)', async (stdin, words) => {
     for (const command of [
       ['key', 'find'],

@@ -9,7 +9,7 @@ import { labelled } from '../text-table.ts';
 
 export const configCheck: Command = {
   name: 'config check',
-  summary: 'Checks the configuration and shows what it comes to.',
+  summary: 'Checks the configuration and shows the result.',
   usage: '',
   about: 'All faults are listed at once. Reads the files that it names and sets plugins up; opens neither store nor port.',
   flags: {},

@@ -32,7 +32,7 @@ export const demo: Command = {
   makesStore: true,
   summary: 'Runs the gateway with a built-in engine, a demo team and a key to try it with.',
   usage: '[--listen HOST:PORT] [--ops HOST:PORT]',
-  about: `The built-in engine is a small phrasebook. Team, key and usage are kept in ${FOLDER}/; delete it to begin anew.`,
+  about: `The built-in engine is a small phrasebook. Team, key and usage are kept in ${FOLDER}/; delete it to start over.`,
   flags: LISTEN_FLAGS,
   examples: ['lingate demo', 'lingate demo --listen 127.0.0.1:0'],
   async run(context) {

@@ -8,7 +8,7 @@ import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
 
 export const keyCreate: Command = {
   name: 'key create',
-  summary: 'Makes a key for a team and shows it, once.',
+  summary: 'Creates a key for a team and shows it, once.',
   usage: '--team TEAM --mode live|test [--label LABEL]',
   about: 'Only a digest of the key is kept. Both modes work alike; the mode is a label in usage reports.',
   flags: {

@@ -24,7 +24,7 @@ export const keyList: Command = {
 };
 
 function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): string {
-  if (keys.length === 0) return `This team has no keys yet; make one with "lingate key create --team ${teamId} --mode live".`;
+  if (keys.length === 0) return `This team has no keys yet; create one with "lingate key create --team ${teamId} --mode live".`;
   const rows = keys.map((key) => [
     key.keyId,
     key.display,

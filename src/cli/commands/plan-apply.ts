@@ -8,14 +8,14 @@ import { textTable } from '../text-table.ts';
 import { saying, valueOf, withAdmin } from '../with-store.ts';
 
 const WHAT_TO_DO =
-  'name the right file by --config or LINGATE_CONFIG, or let the gateway read the new one first (SIGHUP or a restart); --force applies it all the same';
+  'name the right file by --config or LINGATE_CONFIG, or let the gateway read the new one first (SIGHUP or a restart); --force applies it anyway';
 
 export const planApply: Command = {
   name: 'plan apply',
   summary: "Copies a plan's numbers to all of its teams.",
   usage: 'NAME [--dry-run] [--force]',
   about:
-    'Each team is held to the new numbers from its next request on. Run twice, it does nothing the second time. Where a gateway ' +
+    'The new numbers apply to each team from its next request on. Run twice, it does nothing the second time. Where a gateway ' +
     'that ran within the last minute has other numbers for the plan, nothing is changed.',
   operands: ['NAME'],
   flags: {

@@ -32,7 +32,7 @@ export const serve: Command = {
   usage: '[--listen HOST:PORT] [--ops HOST:PORT] [--engine-url URL]... [--engine-protocol NAME] [--workers N]',
   about:
     'Prints one line with both addresses when it is ready. SIGTERM and SIGINT let requests in flight end first. SIGHUP reads ' +
-    'languages, engine URLs, pairs, plans and TLS files anew.',
+    'languages, engine URLs, pairs, plans and TLS files again.',
   flags: {
     ...LISTEN_FLAGS,
     ...ENGINE_FLAGS,

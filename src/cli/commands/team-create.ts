@@ -12,11 +12,11 @@ import { saying, valueOf, withAdmin } from '../with-store.ts';
 export const teamCreate: Command = {
   name: 'team create',
   makesStore: true,
-  summary: 'Makes a team on a plan.',
+  summary: 'Creates a team on a plan.',
   usage: '--name NAME --plan PLAN [--credit-minor N]',
-  about: 'The plan\'s numbers are copied into the team\'s record; a plan that changes later reaches it by "lingate plan apply".',
+  about: 'The plan\'s numbers are copied into the team\'s record; later changes of the plan reach it by "lingate plan apply".',
   flags: {
-    name: { kind: 'text', value: 'NAME', summary: 'what people call the team', required: true },
+    name: { kind: 'text', value: 'NAME', summary: 'the name of the team', required: true },
     plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', required: true },
     'credit-minor': { kind: 'text', value: 'N', summary: 'starting credit in minor units (cents); only with a credit plan', fallback: '0' },
   },

@@ -7,7 +7,7 @@ import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
 
 export const teamShow: Command = {
   name: 'team show',
-  summary: 'Shows a team and the numbers it is held to.',
+  summary: 'Shows a team and its limits.',
   usage: 'TEAM',
   operands: ['TEAM'],
   flags: {},

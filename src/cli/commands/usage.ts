@@ -11,7 +11,7 @@ export const usage: Command = {
   name: 'usage',
   summary: 'Reports what a team has used of its current period.',
   usage: 'TEAM',
-  about: 'With --json, exactly what GET /v1/usage answers. Only what is settled counts; requests under way do not.',
+  about: 'With --json, exactly what GET /v1/usage answers. Only settled requests count, not those in progress.',
   operands: ['TEAM'],
   flags: {},
   examples: ['lingate usage 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],

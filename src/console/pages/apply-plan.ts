@@ -23,7 +23,7 @@ async function question({ parameters, formToken }: SignedInVisit, { operations }
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken,
-    fields: html`<p>Each of them is held to the plan's numbers from its next request on. What they were held to before is not kept.</p>`,
+    fields: html`<p>Each of them gets the plan's numbers from its next request on. Their old numbers are not kept.</p>`,
     submit: complete ? `Apply to ${teams(behind)}` : 'Apply to all of its teams',
     beside: html`<a href="${CONSOLE_PREFIX}/plans">Leave them</a>`,
   });
@@ -50,9 +50,9 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
           ${failoverWarning({ kind: 'done', value: stands.applied, replicated: stands.replicated })}`,
       };
     case 'running':
-      return notice(`Plan ${plan} is being applied; below stands how far it is.`);
+      return notice(`Plan ${plan} is being applied; its progress is shown below.`);
     case 'stopped':
-      return notice(`Plan ${plan}: the store did not answer after ${teams(stands.changed)}. Apply it again to go on.`);
+      return notice(`Plan ${plan}: the store stopped answering after ${teams(stands.changed)}. Apply it again to continue.`);
     case 'no_such_plan':
     case 'no_such_team':
     case 'no_such_key':
@@ -66,7 +66,7 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
 function found({ members, behind, looked, complete }: PlanComparison): string {
   const of = complete ? '' : `The first ${count(looked)} teams were looked at. `;
   if (members === 0) return `${of}No team is on this plan.`;
-  return `${of}Teams on this plan: ${count(members)}. Held to other numbers than the configuration has: ${behind === 0 ? 'none' : count(behind)}.`;
+  return `${of}Teams on this plan: ${count(members)}. With numbers other than those of the configuration: ${behind === 0 ? 'none' : count(behind)}.`;
 }
 
 function differences(examples: readonly TeamBehind[], behind: number): Html {

@@ -52,16 +52,16 @@ function formPage({ form, formToken }: SignedInVisit, { operations }: ConsolePar
     plans.some(({ billing }) => billing === 'credit')
       ? textField({
           name: 'credit',
-          label: 'Credit to begin with',
+          label: 'Opening credit',
           value: form('credit'),
-          hint: "Only with a plan of prepaid credit, in the plan's currency. May be left out.",
+          hint: "Only for prepaid plans, in the plan's currency. Optional.",
           fault: faults['credit'],
           more: { inputmode: 'decimal', autocomplete: 'off' },
         })
       : undefined
   }`;
   const main = html`<h1>New team</h1>
-    ${postForm({ action: '/teams', formToken, fields, submit: 'Make the team' })}`;
+    ${postForm({ action: '/teams', formToken, fields, submit: 'Create the team' })}`;
   return pageAnswer({ title: 'New team', section: 'teams', main }, Object.keys(faults).length === 0 ? 200 : 400);
 }
 

@@ -15,7 +15,7 @@ function plansPage({ nowMs }: SignedInVisit, { operations, applications }: Conso
     { label: 'Plan' },
     { label: 'Characters' },
     { label: 'Beyond that' },
-    { label: 'Requests a second', figures: true },
+    { label: 'Requests per second', figures: true },
     { label: 'Longest request', figures: true },
     { label: 'Glossaries', figures: true },
     { label: 'Its teams' },
@@ -55,7 +55,7 @@ function standing(application: Application | undefined, nowMs: number): Html | u
       return undefined;
     case 'running':
       return html`${application.behind === 0 ? 'being applied' : `${count(application.changed)} of ${count(application.behind)} changed`},
-        <a href="${CONSOLE_PREFIX}/plans">look again</a><br />`;
+        <a href="${CONSOLE_PREFIX}/plans">check again</a><br />`;
     case 'done':
       return html`applied ${ago(application.atMs, nowMs)}: ${count(application.applied.changed)} of ${count(application.applied.teams)}
         changed<br />`;

@@ -15,12 +15,12 @@ async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<Cons
   if ('kind' in found) return found;
   const { team, key } = found;
   const back = `/teams/${team.teamId}`;
-  if (key.status === 'revoked') return { kind: 'see', to: back, notice: html`<p>Key ${key.display} is revoked already.</p>` };
+  if (key.status === 'revoked') return { kind: 'see', to: back, notice: html`<p>Key ${key.display} is already revoked.</p>` };
   const title = `Revoke ${key.display}?`;
   const main = html`<h1>${title}</h1>
     <p>Team ${team.name}${key.label === '' ? '' : `, label ${key.label}`}. Last use: ${lastUse(key, visit.nowMs)}.</p>
     ${isQuiet(key, visit.nowMs) ? undefined : html`<p class="warning">It is in use. Rotate it first, unless it has leaked.</p>`}
-    <p>From the next request on it is refused, everywhere. This cannot be undone.</p>
+    <p>It is refused from its next request on, everywhere. This cannot be undone.</p>
     ${postForm({
       action: `${back}/keys/${key.keyId}/revoke`,
       formToken: visit.formToken,

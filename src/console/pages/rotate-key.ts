@@ -31,7 +31,7 @@ async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string
   const main = html`<h1>${title}</h1>
     <p>Team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${old.label === '' ? '' : `, label ${old.label}`}</p>
     <ol class="steps">
-      ${stepItem('make', step, 'Make a new key', next === undefined ? makeForm(here, old, visit, fault) : html`<p>${next.display} was made.</p>`)}
+      ${stepItem('make', step, 'Create a new key', next === undefined ? makeForm(here, old, visit, fault) : html`<p>${next.display} was made.</p>`)}
       ${stepItem('deploy', step, 'Deploy it', deployText(next, visit.nowMs))}
       ${stepItem('watch', step, 'Watch the old key until it is quiet', watchText(here, old, next, visit.nowMs))}
       ${stepItem('revoke', step, 'Revoke the old key', revokeText(here, old, step))}
@@ -79,11 +79,11 @@ function makeForm(here: string, old: KeyUsage, { form, formToken }: SignedInVisi
     name: 'label',
     label: 'Label',
     value: fault === undefined ? old.label : form('label'),
-    hint: `Its mode is ${old.mode}, as the old one's. Both are valid together until the old one is revoked.`,
+    hint: `Its mode is ${old.mode}, like the old one's. Both are valid until the old one is revoked.`,
     fault,
     more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
   });
-  return postForm({ action: `${here}/rotate`, formToken, fields, submit: 'Make the new key' });
+  return postForm({ action: `${here}/rotate`, formToken, fields, submit: 'Create the new key' });
 }
 
 function deployText(next: KeyUsage | undefined, nowMs: number): Html {
@@ -96,8 +96,8 @@ function deployText(next: KeyUsage | undefined, nowMs: number): Html {
 
 function watchText(here: string, old: KeyUsage, next: KeyUsage | undefined, nowMs: number): Html {
   const again = `${CONSOLE_PREFIX}${here}/rotate${next === undefined ? '' : `?to=${next.keyId}`}`;
-  return html`<p>Last use of ${old.display}: ${lastUse(old, nowMs)}. When that no longer moves, nobody needs the key any more.</p>
-    <p><a href="${again}">Look again</a></p>`;
+  return html`<p>Last use of ${old.display}: ${lastUse(old, nowMs)}. Once that stops changing, nobody uses the key any more.</p>
+    <p><a href="${again}">Check again</a></p>`;
 }
 
 function revokeText(here: string, old: KeyUsage, step: RotationStep): Html {

@@ -29,8 +29,8 @@ function signIn({ request, form, formToken, requestId }: Visit, { attempts, sess
   if (judgement === 'wrong') log.warn('a wrong token at the console', { address, request_id: requestId });
   const [status, fault, field] =
     judgement === 'wrong'
-      ? ([401, 'This is not the token of the configuration.', ['WWW-Authenticate', 'Bearer']] as const)
-      : ([429, 'Too many wrong tokens from this address within a minute; wait for it to pass.', ['Retry-After', '60']] as const);
+      ? ([401, 'This is not the token in the configuration.', ['WWW-Authenticate', 'Bearer']] as const)
+      : ([429, 'Too many wrong tokens from this address; wait a minute.', ['Retry-After', '60']] as const);
   return { kind: 'page', status, headers: [field], content: { title: 'Sign in', main: signInForm(formToken, fault) } };
 }
 
@@ -46,7 +46,7 @@ function signInForm(formToken: string, fault: string | undefined) {
     type: 'password',
     required: true,
     fault,
-    hint: 'The admin.token of the configuration. The session lasts an hour.',
+    hint: 'The admin.token in the configuration. The session lasts an hour.',
     more: { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined ? { autofocus: '' } : {}) },
   });
   // Password managers store a password under a user name, and browsers warn where there is none.

@@ -43,7 +43,7 @@ async function giveCredit(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   if ('fault' in amount) return teamPage(visit, parts, { amount: amount.fault });
   return change(visit, parts, { addCreditMinor: amount.value }, 'amount', ({ balanceMicro }) => {
     const balance = money(minorRoundedDown(balanceMicro), currency);
-    return html`${money(amount.value, currency)} were given. The credit is now ${balance}.`;
+    return html`${money(amount.value, currency)} was added. The credit is now ${balance}.`;
   });
 }
 
@@ -60,7 +60,7 @@ function changePlan(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleA
 async function rename(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const name = nameField(visit.form('name'));
   if ('fault' in name) return teamPage(visit, parts, { name: name.fault });
-  return change(visit, parts, { name: name.value }, 'name', (team) => html`The team is called ${team.name} now.`);
+  return change(visit, parts, { name: name.value }, 'name', (team) => html`The team is now called ${team.name}.`);
 }
 
 /** `field` is the form field beside which a refusal is shown. */

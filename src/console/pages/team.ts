@@ -50,7 +50,7 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
 }
 
 function overageText({ character_count: characters, cost_minor: cost, cap_minor: cap, currency }: OverageReport): string {
-  if (cap === 0) return 'nothing: the limit is the end';
+  if (cap === 0) return 'nothing: requests stop at the limit';
   return `${count(characters)} characters, ${money(cost, currency)} of at most ${money(cap, currency)}`;
 }
 
@@ -82,13 +82,13 @@ function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: F
     name: 'label',
     label: 'Label',
     value: form('label'),
-    hint: 'What the key is for. May be left out. Both modes behave alike and cost the same.',
+    hint: 'What the key is for; optional. Both modes work alike and cost the same.',
     fault: faults['label'],
     more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
   })}`;
   return html`<section aria-labelledby="new-key">
     <h2 id="new-key">New key</h2>
-    ${postForm({ action: `/teams/${teamId}/keys`, formToken, fields, submit: 'Make the key' })}
+    ${postForm({ action: `/teams/${teamId}/keys`, formToken, fields, submit: 'Create the key' })}
   </section>`;
 }
 
@@ -98,13 +98,13 @@ function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit
     label: `Amount in ${limits.currency}`,
     value: form('amount'),
     required: true,
-    hint: 'Is added to the credit at once. It cannot be taken back here.',
+    hint: 'Added to the credit at once. It cannot be taken back here.',
     fault: faults['amount'],
     more: { inputmode: 'decimal', autocomplete: 'off' },
   });
   return html`<section aria-labelledby="credit">
-    <h2 id="credit">Give credit</h2>
-    ${postForm({ action: `/teams/${teamId}/credit`, formToken, fields, submit: 'Give credit' })}
+    <h2 id="credit">Add credit</h2>
+    ${postForm({ action: `/teams/${teamId}/credit`, formToken, fields, submit: 'Add credit' })}
   </section>`;
 }
 
@@ -114,7 +114,7 @@ function planForm({ teamId, plan }: Team, plans: readonly PlanReport[], { formTo
     label: 'Plan',
     choices: plans.map(({ name, billing }) => ({ value: name, label: billing === 'credit' ? `${name} (prepaid credit)` : name })),
     chosen: plan,
-    hint: 'Its numbers hold from the next request on.',
+    hint: 'Its numbers apply from the next request on.',
     fault: faults['plan'],
   });
   return html`<section aria-labelledby="plan">

@@ -25,7 +25,7 @@ const SORTS = {
   name: { label: 'Name', compare: (a: TeamSummary, b: TeamSummary) => a.team.name.localeCompare(b.team.name, 'en') },
   used: { label: 'Most used first', compare: (a: TeamSummary, b: TeamSummary) => shareOf(b) - shareOf(a) },
   credit: { label: 'Least credit first', compare: (a: TeamSummary, b: TeamSummary) => creditOf(a) - creditOf(b) },
-  active: { label: 'Used last first', compare: (a: TeamSummary, b: TeamSummary) => (b.lastUsedAtMs ?? 0) - (a.lastUsedAtMs ?? 0) },
+  active: { label: 'Most recently used first', compare: (a: TeamSummary, b: TeamSummary) => (b.lastUsedAtMs ?? 0) - (a.lastUsedAtMs ?? 0) },
 } as const;
 type Sort = keyof typeof SORTS;
 
@@ -89,7 +89,7 @@ function searchForm({ search, sort }: Asked): Html {
       value="${search}"
       maxlength="${SEARCH_MAX}"
       pattern="${NO_WHOLE_KEY}"
-      title="Of a key only the first twelve characters"
+      title="Only the first twelve characters of a key"
     />
     <label for="sort">Order</label>
     <select id="sort" name="sort">
@@ -134,7 +134,7 @@ function creditOf({ team }: TeamSummary): number {
 
 function nobody({ search }: Asked): Html {
   if (search === '') return html`<p class="soft">There are no teams here.</p>`;
-  return html`<p class="soft">No team's name or id holds “${search}”.</p>`;
+  return html`<p class="soft">No team's name or id contains “${search}”.</p>`;
 }
 
 function pager({ search, sort, cursor }: Asked, next: string | undefined): Html | undefined {
@@ -143,7 +143,7 @@ function pager({ search, sort, cursor }: Asked, next: string | undefined): Html 
     const query = new URLSearchParams({ ...(search === '' ? {} : { q: search }), ...(sort === 'created' ? {} : { sort }), ...more });
     return `${CONSOLE_PREFIX}/teams${query.size === 0 ? '' : `?${query.toString()}`}`;
   };
-  const note = html`<p class="soft">Each page of ${PAGE_TEAMS} teams is in this order by itself; pages follow the teams' creation.</p>`;
+  const note = html`<p class="soft">Each page of ${PAGE_TEAMS} teams is sorted separately; pages are in order of creation.</p>`;
   return html`${sort === 'created' ? undefined : note}
     <nav class="pager" aria-label="Pages">
       ${cursor === undefined ? undefined : html`<a href="${to({})}">First page</a>`}
@@ -181,5 +181,5 @@ function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number): H
   });
   return html`<h2>Keys that begin with <code>${display}</code></h2>
     ${htmlTable({ caption: `Keys that begin with ${display}`, columns: COLUMNS, rows })}
-    ${keys.length > 1 ? html`<p class="soft">Several keys share these twelve characters: <code>lingate key find</code> tells by the whole key which it is.</p>` : undefined}`;
+    ${keys.length > 1 ? html`<p class="soft">Several keys share these twelve characters: <code>lingate key find</code> with the whole key says which it is.</p>` : undefined}`;
 }

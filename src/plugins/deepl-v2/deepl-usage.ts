@@ -21,7 +21,7 @@ const DOC: RouteDoc = {
     description: 'Settled counts.',
     schema: Type.Object({
       character_count: count('Characters charged in the period.'),
-      character_limit: count('Included characters of a period; with credit, the count and what the balance still buys.'),
+      character_limit: count('Included characters per period; with credit, the count and what the balance still buys.'),
     }),
     example: { character_count: 1200, character_limit: 500000 },
   },

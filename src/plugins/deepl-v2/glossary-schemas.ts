@@ -47,7 +47,7 @@ export const wrongLanguages: readonly ProblemCode[] = ['invalid_source_lang', 'i
 export const notCreated: readonly ProblemCode[] = [...wrongLanguages, 'glossary_limit_reached'];
 export const notFound: readonly ProblemCode[] = ['validation_error', 'glossary_not_found'];
 
-export const gone: RouteDoc['answer'] = { status: 204, description: 'It is gone.' };
+export const gone: RouteDoc['answer'] = { status: 204, description: 'It is deleted.' };
 
 /** Answers that show a glossary, and all of them, in the form that a version gives it. */
 export function glossaryAnswers(schema: TObject, example: unknown) {

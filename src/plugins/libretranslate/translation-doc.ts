@@ -70,7 +70,7 @@ export const TRANSLATION_DOC: RouteDoc = {
   authenticated: true,
   tag: 'Translation',
   body: {
-    description: 'The texts, and how they are to be translated.',
+    description: 'The texts, and how to translate them.',
     schema: Type.Union([LibreTranslateBody, DeepLXBody]),
     example: { q: 'Hello, world!', source: 'en', target: 'de' },
     examples: {

@@ -35,7 +35,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     await operator.open('/console/teams/new');
     await operator.fill('Name', name);
     await operator.choose('Plan', plan);
-    await operator.press('Make the team');
+    await operator.press('Create the team');
     return operator.path();
   };
   const translate = (key: string) =>
@@ -53,17 +53,17 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
           await operator.follow('New team');
           await operator.fill('Name', `Journey ${mark}`);
           await operator.choose('Plan', 'prepaid');
-          await operator.press('Make the team');
+          await operator.press('Create the team');
           const team = await operator.path();
           expect(await operator.text()).toContain(`Journey ${mark}`);
 
           await operator.fill('Amount in EUR', '12.5');
-          await operator.press('Give credit');
-          expect(await operator.text()).toContain('12.50 EUR were given. The credit is now 12.50 EUR.');
+          await operator.press('Add credit');
+          expect(await operator.text()).toContain('12.50 EUR was added. The credit is now 12.50 EUR.');
 
           await operator.choose('Mode', 'test');
           await operator.fill('Label', 'backend');
-          await operator.press('Make the key');
+          await operator.press('Create the key');
           const old = await operator.newKey();
           expect(old).toMatch(/^la_test_[A-Za-z0-9]{40}$/);
           expect((await translate(old)).status).toBe(200);
@@ -72,11 +72,11 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
           expect(await operator.text()).toMatch(/\d s ago/);
 
           await operator.follow(`Rotate ${old.slice(0, 12)}`);
-          await operator.press('Make the new key');
+          await operator.press('Create the new key');
           const next = await operator.newKey();
           expect(next).not.toBe(old);
           expect([(await translate(old)).status, (await translate(next)).status]).toEqual([200, 200]);
-          await operator.follow('Look again');
+          await operator.follow('Check again');
           const current = `document.querySelector('[aria-current="step"] h2').textContent`;
           expect(await operator.tab.read(current)).toBe('Watch the old key until it is quiet');
           await operator.follow(`Revoke ${old.slice(0, 12)}`);
@@ -115,7 +115,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       await operator.enter();
       await operator.tabTo('Name');
       await operator.type(`Keys ${mark}`);
-      await operator.tabTo('Make the team');
+      await operator.tabTo('Create the team');
       await operator.enter();
       await operator.tabTo('Label');
       await operator.type('by keyboard');
@@ -137,7 +137,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     await operate(async (operator) => {
       await newTeam(operator, 'Impatient', 'pro');
       await operator.fill('Label', 'once');
-      const button = `::-p-xpath(//button[normalize-space() = "Make the key"])`;
+      const button = `::-p-xpath(//button[normalize-space() = "Create the key"])`;
       await Promise.all([operator.tab.page.waitForNavigation(), operator.tab.page.click(button, { count: 2 })]);
       await expect.poll(() => operator.tab.read('document.readyState')).toBe('complete');
       expect(await operator.newKey()).toMatch(/^la_live_/);
@@ -149,7 +149,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     await operate(async (operator) => {
       const team = await newTeam(operator, SCRIPT, 'pro');
       await operator.fill('Label', SCRIPT);
-      await operator.press('Make the key');
+      await operator.press('Create the key');
       for (const page of [team, '/console/teams', `/console/teams?q=${encodeURIComponent(SCRIPT)}`]) {
         await operator.open(page);
         expect(await operator.text()).toContain(SCRIPT);
@@ -170,7 +170,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       async (operator) => {
         const team = await newTeam(operator, `Phone ${'wide'.repeat(20)}`, 'prepaid');
         await operator.fill('Label', 'x'.repeat(60));
-        await operator.press('Make the key');
+        await operator.press('Create the key');
         const fits = async (): Promise<void> => {
           const { path, over } = await operator.tab.read<{ path: string; over: number }>(
             `({ path: location.pathname, over: document.documentElement.scrollWidth - document.documentElement.clientWidth })`,
@@ -204,9 +204,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       await operator.tab.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
       await expect.poll(() => operator.tab.complaints.join('\n')).toContain('frame-ancestors');
       await operator.press('x');
-      expect(await operator.tab.read('document.body.innerText')).toContain('not of this console');
+      expect(await operator.tab.read('document.body.innerText')).toContain('outside this console');
       await operator.open(`/console/teams?q=${encodeURIComponent(name)}`);
-      expect(await operator.text()).toContain(`No team's name or id holds “${name}”.`);
+      expect(await operator.text()).toContain(`No team's name or id contains “${name}”.`);
       await operator.tab.close();
     } finally {
       foreign.closeAllConnections();

@@ -8,10 +8,10 @@ const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const WRONG: readonly [words: string, title: string, reason: string][] = [
   ['taem list', '', 'unknown command "taem"; did you mean team?'],
   ['frobnicate', '', 'unknown command "frobnicate"; there are serve, demo, team, key, usage, plan, config, engine, routes, openapi.'],
-  ['--json team list', '', 'unknown flag --json; flags stand behind the command.'],
+  ['--json team list', '', 'unknown flag --json; flags go after the command.'],
   ['team', 'team', 'a command is missing; there are create, list, show, update.'],
   ['team crate', 'team', 'unknown command "crate"; did you mean create?'],
-  ['team --json', 'team', 'unknown flag --json; flags stand behind the command.'],
+  ['team --json', 'team', 'unknown flag --json; flags go after the command.'],
   ['team create --nmae x', 'team create', 'unknown flag --nmae; did you mean --name?'],
   ['team create -n x', 'team create', 'unknown flag -n.'],
   ['team create --name', 'team create', '--name needs a value; write --name NAME.'],

@@ -128,7 +128,7 @@ describe('a store that is away', () => {
       expect(answer.body).toContain('<code>service_unavailable</code>');
       expect(answer.body).not.toContain(SECRET);
     }
-    expect((await send()).body).toContain('whether this was done is not known');
+    expect((await send()).body).toContain('it is not known whether this was done');
     away = undefined;
     expect((await send()).status).toBe(303);
     expect((await ask('GET', '/console/teams', { cookie })).body).toContain('Acme');

@@ -25,6 +25,6 @@ test.each<[what: string, options: Partial<ErrorsPageOptions>, codes: readonly Pr
 
 test('the console’s codes are told in its own words', () => {
   const page = pageOf({ hasConsole: true });
-  expect(page).toContain('Not signed in to the console, or no longer; or the form was sent from another page.');
+  expect(page).toContain('Not signed in to the console, or the session has ended; or the form was sent from another page.');
   expect(page.match(/Only the console answers this/g)).toHaveLength(2);
 });
