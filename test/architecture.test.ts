@@ -1,5 +1,5 @@
 // The layout holds: who may import whom, one home per third-party package, no cycles, a first sentence in every file.
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -73,6 +73,27 @@ const HOMES: Readonly<Record<string, string>> = {
   'prom-client': 'ops/',
   ulid: 'domain/',
   'http-proxy-3': 'forward/proxy-upstream.ts',
+};
+
+/** Rooms of rules, whose files are tested by themselves; elsewhere a file is often tested best with its neighbours, over a socket or a store. */
+const TESTED_BY_FILE = ['core', 'domain', 'runtime', 'steps'];
+/** Whoever decides so often has a test at the mirrored path. */
+const DECISIONS = 3;
+/** Files without one, and what tests them instead. The list may only become shorter. */
+const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'core/gateway.ts': 'core/pipeline.test.ts and the tests of the listeners drive every chain through it',
+  'core/problem-writer.ts': 'docs/answers.test.ts compares real problem documents with their schemas',
+  'core/route.ts': 'core/pipeline.test.ts and core/router.test.ts compile all their routes by it',
+  'core/step-placement.ts': 'app/plugin-routes.test.ts places the steps of plugins',
+  'domain/credentials.ts': 'steps/identify.test.ts reads keys by it, evidence/input tries it with any bytes',
+  'domain/json-body.ts': 'domain/translate-request.test.ts reads its bodies by it',
+  'domain/record-name.ts': 'console/form.test.ts has the names that are refused',
+  'domain/translation-options.ts': 'domain/translate-request.test.ts tries every option',
+  'runtime/key-cache.ts': 'evidence/security/authentication-floods.test.ts, with real floods of keys',
+  'steps/access-log.ts': 'journey: a log line has nothing to say without a gateway',
+  'steps/authenticate.ts': 'journey and evidence/isolation: what it refuses depends on how a body comes over the socket',
+  'steps/shed.ts': 'evidence/load/shed.test.ts',
+  'steps/team-shed.ts': 'evidence/load/shed.test.ts',
 };
 
 /** The table of routes, and the command `routes`, which prints it: commands are files by the words that are typed. */
@@ -185,6 +206,15 @@ describe('the architecture', () => {
     const all = readdirSync(source, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
     const names = all.map(({ name }) => name);
     expect([...new Set(names.filter((name, index) => names.indexOf(name) !== index))]).toEqual(SAME_NAME);
+  });
+
+  test('rules are tested at the mirrored path: whoever looks for the test of a file finds it by its name', () => {
+    const mirrored = (file: string): boolean => existsSync(join(root, 'test/unit', file.replace(/\.ts$/, '.test.ts')));
+    const without = files.filter((file) => {
+      if (!TESTED_BY_FILE.includes(roomOf(file)) || mirrored(file)) return false;
+      return (readFileSync(join(source, file), 'utf8').match(/\bif \(|^\s+case /gm) ?? []).length >= DECISIONS;
+    });
+    expect(without.toSorted()).toEqual(Object.keys(TESTED_ELSEWHERE));
   });
 
   test('one word, one meaning: no file declares a type by the name of one that another file exports', () => {

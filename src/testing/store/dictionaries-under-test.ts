@@ -67,6 +67,7 @@ export interface SingleGlossary {
   readonly entries: GlossaryEntries;
 }
 
-export function singleGlossary({ glossaryId, teamId, name, ...dictionary }: SingleGlossary): NewGlossary {
-  return { glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] };
+/** A glossary of one dictionary, which has the glossary's own id: what POST /v1/glossaries makes. */
+export function singleGlossary({ glossaryId, teamId, name, ...only }: SingleGlossary): NewGlossary {
+  return { glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...only }] };
 }
