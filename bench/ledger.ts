@@ -92,15 +92,15 @@ async function load({ store }: Contender, teams: readonly Team[], together: numb
   let requests = 0;
   let next = randomInt(teams.length);
   const ledger = ledgerOf(store);
-  let commits: (Resolution | Promise<Resolution>)[] = [];
+  let commits: Promise<Resolution>[] = [];
   while (performance.now() < endMs) {
     const asked = Array.from({ length: together }, () => {
       const { teamId, keyId } = teams[next++ % teams.length]!;
       return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
     });
-    const [answers] = await Promise.all([Promise.all(asked.map((request) => ledger.admit(request))), ...commits]);
+    const [answers] = await Promise.all([Promise.all(asked.map(async (request) => ledger.admit(request))), ...commits]);
     for (const { kind } of answers) if (kind !== 'admitted') throw new Error(`an admission was answered ${kind}`);
-    commits = asked.map(({ teamId, requestId }) => ledger.resolve(teamId, requestId, 'commit'));
+    commits = asked.map(async ({ teamId, requestId }) => ledger.resolve(teamId, requestId, 'commit'));
     requests += together;
   }
   for (const { kind } of await Promise.all(commits)) if (kind !== 'committed') throw new Error('a commit was not done');

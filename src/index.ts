@@ -46,6 +46,7 @@ export type {
   EngineTokens,
   EngineWire,
   EngineWork,
+  JudgeResponse,
   Translation,
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';

@@ -1,5 +1,6 @@
 // One attempt: an adapter at work on one replica, under one deadline and the caller's cancellation.
 import type { Cancellation } from '../core/exchange.ts';
+import { LATER } from '../core/outcome.ts';
 import type {
   Attempt,
   AttemptFailure,
@@ -10,7 +11,7 @@ import type {
   EngineWire,
   EngineWork,
   FailureCause,
-  OneCall,
+  JudgeResponse,
   Translation,
   UnusableAttempt,
 } from '../ports/engine.ts';
@@ -93,34 +94,42 @@ class RunningAttempt implements EngineWire, Deadlined {
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
+  /** The one place where an adapter's promise becomes a callback. */
   run(): void {
-    const { oneCall } = this.#terms.protocol;
-    if (oneCall === undefined) this.#runFreely();
-    else this.#runOneCall(oneCall);
-  }
-
-  #runOneCall(oneCall: OneCall<unknown>): void {
+    let running: Promise<Attempt | typeof LATER> | typeof LATER;
     try {
-      const call = oneCall.call(this.#work, this.#terms.options);
-      let started = false;
-      const request = this.#replica.call(
-        call,
-        this.#connection,
-        (result) => {
-          // In a later turn, even if it was refused at once: `done` is never called before this returns.
-          if (started) this.#called(oneCall, result);
-          else queueMicrotask(() => this.#called(oneCall, result));
-        },
-        this.#work,
-      );
-      started = true;
-      this.#calls = [request];
+      running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
     } catch (error) {
+      // Later, so that `done` is not called before this returns.
       queueMicrotask(() => this.#broke(error));
+      return;
     }
+    if (running === LATER) return;
+    running.then(
+      (attempt) => attempt === LATER || this.#judge(attempt),
+      (error: unknown) => this.#broke(error),
+    );
   }
 
-  #called(oneCall: OneCall<unknown>, result: EngineResponse | AttemptFailure): void {
+  send(call: EngineCall, judge: JudgeResponse): typeof LATER {
+    if (this.#ended !== undefined) return LATER;
+    let started = false;
+    const request = this.#replica.call(
+      call,
+      this.#connection,
+      (result) => {
+        // In a later turn, even if it was refused at once: `done` is never called before `run` returns.
+        if (started) this.#called(judge, result);
+        else queueMicrotask(() => this.#called(judge, result));
+      },
+      this.#asker(),
+    );
+    started = true;
+    this.#calls = this.#calls.length === 0 ? [request] : [...this.#calls, request];
+    return LATER;
+  }
+
+  #called(judge: JudgeResponse, result: EngineResponse | AttemptFailure): void {
     if (this.#ended !== undefined) return;
     if (typeof result === 'string') {
       this.#fail(result);
@@ -129,26 +138,12 @@ class RunningAttempt implements EngineWire, Deadlined {
     this.#notice(result);
     let attempt: Attempt;
     try {
-      attempt = oneCall.judge(result, this.#work, this.#terms.options);
+      attempt = judge(result, this.#work);
     } catch (error) {
       this.#broke(error);
       return;
     }
     this.#judge(attempt);
-  }
-
-  #runFreely(): void {
-    let running: Promise<Attempt>;
-    try {
-      running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
-    } catch (error) {
-      // As a rejection, so that `done` is not called before this returns.
-      running = Promise.reject(error);
-    }
-    running.then(
-      (attempt) => this.#judge(attempt),
-      (error: unknown) => this.#broke(error),
-    );
   }
 
   #judge(attempt: Attempt): void {
@@ -192,7 +187,7 @@ class RunningAttempt implements EngineWire, Deadlined {
 
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {
     if (this.#ended !== undefined) return Promise.resolve(this.#ended);
-    const asker = { requestId: this.#nextId(), teamId: this.#work.teamId };
+    const asker = this.#asker();
     return new Promise((resolve) => {
       const settle = (result: EngineResponse | AttemptFailure): void => {
         if (typeof result !== 'string') this.#notice(result);
@@ -206,10 +201,14 @@ class RunningAttempt implements EngineWire, Deadlined {
     this.#echoed = this.#echoed !== false && echoedId;
   }
 
-  /** The request's own for the first call; of further ones each has its own, so that an answer tells to which of them it belongs. */
-  #nextId(): string {
-    const { requestId } = this.#work;
-    return this.#calls.length === 0 ? requestId : `${requestId}-${this.attempt}-${this.#calls.length + 1}`;
+  /**
+   * Whose call it is. The first has the request's own id; of further ones each has its own, so that an answer tells to which of
+   * them it belongs.
+   */
+  #asker(): Pick<EngineWork, 'requestId' | 'teamId'> {
+    if (this.#calls.length === 0) return this.#work;
+    const { requestId, teamId } = this.#work;
+    return { requestId: `${requestId}-${this.attempt}-${this.#calls.length + 1}`, teamId };
   }
 
   deadlinePassed(): void {

@@ -1,5 +1,6 @@
 // The translation engine: takes work whose parameters are checked, gives usable translations or `unavailable`.
 import type { Cancellation } from '../core/exchange.ts';
+import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
 import type { PairTest } from '../domain/languages.ts';
 import type { TextFormat, TranslationOptions } from '../domain/translation-options.ts';
@@ -161,7 +162,14 @@ export interface EngineWire {
   readonly attempt: 1 | 2;
   /** A failure is one of our fixed words; nothing that the engine said is in it. */
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure>;
+  /**
+   * A call that ends the attempt, without promises, which costs less: the attempt is what `judge` makes of the response, or the
+   * call's failure. `attempt` returns what this returns.
+   */
+  send(call: EngineCall, judge: JudgeResponse): typeof LATER;
 }
+
+export type JudgeResponse = (response: EngineResponse, work: EngineWork) => Attempt;
 
 /** What an engine can do. What it cannot do is refused or kept from it, never dropped in silence. */
 export interface EngineCapabilities {
@@ -178,18 +186,10 @@ export interface EngineCapabilities {
   readonly sharedCalls: boolean;
 }
 
-/** An attempt in two halves, the call and the judgement of its response, for protocols with one call per attempt. */
-export interface OneCall<Options> {
-  call(work: EngineWork, options: Options): EngineCall;
-  judge(response: EngineResponse, work: EngineWork, options: Options): Attempt;
-}
-
 /** An adapter: tries once, over the wire it is given, and judges the content, never the status alone. */
 export interface EngineProtocol<Options extends TSchema = TSchema> {
   /** `options` are those of the configuration, valid, with defaults and secrets filled in. */
-  attempt(work: EngineWork, wire: EngineWire, options: Static<Options>): Promise<Attempt>;
-  /** The same attempt without promises. Optional. A call that fails makes an attempt with that failure. */
-  readonly oneCall?: OneCall<Static<Options>>;
+  attempt(work: EngineWork, wire: EngineWire, options: Static<Options>): Promise<Attempt | typeof LATER> | typeof LATER;
   /** Schema of `engine.options`, an object; secrets in it are made by `secret`. `headers` is everyone's and not in it. */
   readonly options?: Options;
   /** By default plain text, and every other capability. */

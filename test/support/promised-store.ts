@@ -33,7 +33,7 @@ function promised<Answer>(ask: (asked: Callbacks<Answer>) => void): Promise<Answ
       else reject(new Error(state === 'asking' ? 'an answer came before the call had returned' : 'a second answer came'));
       state = 'answered';
     };
-    ask({ answered: (answer) => once(() => resolve(answer)), failed: (error) => once(() => reject(error as Error)) });
+    ask({ answered: (answer) => once(() => resolve(answer)), failed: (error) => once(() => reject(error)) });
     if (state === 'asking') state = 'asked';
   });
 }

@@ -9,11 +9,7 @@ import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
 export const nativeProtocol: EngineProtocol = {
   // All options are sent: the operator's own engine takes them.
   can: { formats: ['text', 'html', 'xml'] },
-  async attempt(work, wire) {
-    const response = await wire.call(callOf(work));
-    return typeof response === 'string' ? unusable(response) : judge(response, work);
-  },
-  oneCall: { call: callOf, judge },
+  attempt: (work, wire) => wire.send(callOf(work), judge),
 };
 
 function callOf(work: EngineWork): EngineCall {

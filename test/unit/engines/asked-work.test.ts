@@ -1,5 +1,6 @@
 // Work gets its result once, and never before the engine has returned: `asked` rejects otherwise.
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Attempt, EngineCall, EngineProtocol, EngineWire, EngineWork, JudgeResponse } from '../../../src/ports/engine.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { scriptedTranslation, slow, status } from '../../../src/testing/scripted-engine.ts';
 import { asked, Caller, Opened, work } from './engine-work.ts';
@@ -36,27 +37,48 @@ test('a caller who has left before is asked nothing for', async () => {
   expect(scripted.requests).toEqual([]);
 });
 
-test.each(['call', 'judge'] as const)('an adapter whose %s throws is a failed attempt and told of', async (half) => {
+const CALL: EngineCall = { method: 'POST', path: '/translate', headers: {}, body: '{"text":[],"target_lang":"DE"}' };
+
+function broken(): never {
+  throw new Error('a bug');
+}
+
+test.each<[string, EngineProtocol['attempt']]>([
+  ['throws', broken],
+  ['throws when it judges', (_work, wire) => wire.send(CALL, broken)],
+  ['rejects', () => Promise.reject(new Error('a bug'))],
+])('an adapter that %s is a failed attempt and told of', async (_what, attempt) => {
   const scripted = await opened.scripted();
   const thrown: unknown[] = [];
-  const { oneCall } = nativeProtocol;
-  const broken = () => {
-    throw new Error('a bug');
-  };
-  const protocol = { ...nativeProtocol, oneCall: { ...oneCall!, [half]: broken } };
-  const engine = opened.engine([scripted.url], { protocol, onAdapterError: (error) => thrown.push(error) });
+  const engine = opened.engine([scripted.url], { protocol: { attempt }, onAdapterError: (error) => thrown.push(error) });
   expect(await asked(engine)).toEqual({ kind: 'unavailable', failures: ['internal', 'internal'] });
   expect(thrown).toHaveLength(2);
 });
 
-test('native makes the same of an answer whichever way it is run', async () => {
+test('an adapter that waits for its call makes the same of an answer as one that does not', async () => {
   const scripted = await opened.scripted();
-  const { oneCall: _left, ...freely } = nativeProtocol;
-  const engine = opened.engine([scripted.url]);
-  const other = opened.engine([scripted.url], { protocol: freely });
+  const native: EngineProtocol['attempt'] = (what, wire, options) => nativeProtocol.attempt(what, wire, options);
+  const judged = (what: EngineWork, wire: EngineWire): EngineWire['send'] => {
+    const send = async (call: EngineCall, judge: JudgeResponse): Promise<Attempt> => {
+      const response = await wire.call(call);
+      return typeof response === 'string' ? { kind: 'unusable', failure: response } : judge(response, what);
+    };
+    return send as unknown as EngineWire['send'];
+  };
+  const engines = [
+    opened.engine([scripted.url]),
+    opened.engine([scripted.url], { protocol: { attempt: async (what, wire, options) => native(what, wire, options) } }),
+    opened.engine([scripted.url], {
+      protocol: {
+        attempt: (what, wire, options) =>
+          native(what, { attempt: wire.attempt, call: (call) => wire.call(call), send: judged(what, wire) }, options),
+      },
+    }),
+  ];
   for (const behave of [undefined, status(200), status(503)]) {
     if (behave !== undefined) scripted.always(behave);
-    expect(await asked(engine)).toEqual(await asked(other));
+    const [first, ...others] = await Promise.all(engines.map((engine) => asked(engine)));
+    for (const other of others) expect(other).toEqual(first);
   }
 });
 

@@ -74,8 +74,8 @@ describe('an answer that is no use is told with its status', () => {
     const scripted = await opened.scripted();
     scripted.behave('ok', status(418), 'ok');
     const protocol: EngineProtocol = {
-      async attempt(asked, wire) {
-        const body = JSON.stringify({ text: asked.text, target_lang: 'DE' });
+      async attempt(what, wire) {
+        const body = JSON.stringify({ text: what.text, target_lang: 'DE' });
         for (let i = 0; i < 3; i++) await wire.call({ method: 'POST', path: '/', headers: {}, body });
         return { kind: 'unusable', failure: 'wrong_shape' };
       },

@@ -56,5 +56,6 @@ test('it is called with what its interface says, as a method of its own', async 
   ledger.resolve({ ...ASKED, answered, failed });
   expect(await promise).toEqual(COMMITTED);
   expect(seen).toEqual(['own', 'T', 'r1', 'commit']);
-  expect(withCallbacks({ admit: () => COMMITTED as never, resolve: () => COMMITTED }).check).toBeUndefined();
+  expect('check' in ledger).toBe(true);
+  expect('check' in withCallbacks({ admit: () => ({ kind: 'key_unknown' }), resolve: () => COMMITTED })).toBe(false);
 });
