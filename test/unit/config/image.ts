@@ -60,7 +60,8 @@ export function configOf(
   fileAt: (path: string) => string = (path) => path,
 ): Config {
   expect(command[0]).toBe('serve');
-  for (const name of Object.keys(env)) expectKnown(name);
-  const file = readArguments(serve, command.slice(1)).values.get('config')?.[0];
-  return loadConfig({ env: { ...imageEnv, ...env }, ...(file === undefined ? {} : { file: fileAt(file) }) });
+  const { LINGATE_CONFIG: fromVariable, ...others } = env;
+  for (const name of Object.keys(others)) expectKnown(name);
+  const file = readArguments(serve, command.slice(1)).values.get('config')?.[0] ?? fromVariable;
+  return loadConfig({ env: { ...imageEnv, ...others }, ...(file === undefined ? {} : { file: fileAt(file) }) });
 }

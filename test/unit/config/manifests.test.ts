@@ -36,7 +36,8 @@ interface Container {
   readonly args: readonly string[];
   readonly env: readonly {
     readonly name: string;
-    readonly valueFrom: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+    readonly value?: string;
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
   }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly livenessProbe: Probe;
@@ -66,7 +67,9 @@ describe('the Kubernetes manifest', () => {
 
   function config(): Config {
     const secrets = of('Secret').stringData!;
-    const env = Object.fromEntries(container.env.map(({ name, valueFrom }) => [name, secrets[valueFrom.secretKeyRef.key]!]));
+    const env = Object.fromEntries(
+      container.env.map(({ name, value, valueFrom }) => [name, value ?? secrets[valueFrom!.secretKeyRef.key]!]),
+    );
     const [mount] = container.volumeMounts;
     expect(pod.volumes.find(({ name }) => name === mount!.name)!.configMap.name).toBe(of('ConfigMap').metadata.name);
     return configOf(container.args, env, (path) => {
@@ -91,8 +94,10 @@ describe('the Kubernetes manifest', () => {
 
   test('runs the image of this version with a configuration that lingate takes, its store from the Secret', () => {
     expect(container.image).toBe(`lingate:${version}`);
-    expect(container.env.map(({ name }) => name)).toEqual(['LINGATE_STORE']);
-    for (const { valueFrom } of container.env) expect(valueFrom.secretKeyRef.name).toBe(of('Secret').metadata.name);
+    expect(container.env.map(({ name }) => name)).toEqual(['LINGATE_CONFIG', 'LINGATE_STORE']);
+    // Commands that kubectl runs in the pod read the same file as the gateway: it is not the gateway's flag that names it.
+    expect(container.args).not.toContain('--config');
+    expect(container.env[1]!.valueFrom!.secretKeyRef.name).toBe(of('Secret').metadata.name);
     const { store, listen, ops } = config();
     expect(store).toBe(of('Secret').stringData!['store-url']);
     expect(container.ports).toEqual([
