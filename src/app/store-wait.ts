@@ -29,7 +29,8 @@ export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config
       } catch (error) {
         if (!(error instanceof StoreAwayError)) throw error;
         const leftMs = waitMs - waitedMs();
-        if (leftMs <= 0) throw new StoreError(`${error.message}; it was waited for (store_options.wait_seconds: ${seconds(waitMs)})`);
+        if (leftMs <= 0)
+          throw new StoreError(`${error.message}; it did not come within the ${seconds(waitMs)} s of store_options.wait_seconds`);
         await new Promise((resolve) => setTimeout(resolve, Math.min(TRY_EVERY_MS, leftMs)));
       }
     }

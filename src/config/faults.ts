@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, string>> = {
   string: 'a string',
   boolean: 'true or false',
   array: 'a list',
-  object: 'a group of members',
+  object: 'a mapping of names to values',
 };
 
 /** By TypeBox's keyword for the violated rule; any other keyword is reported as a mismatch. */

@@ -35,7 +35,9 @@ export function planFaults(plans: Readonly<Record<string, unknown>>): Fault[] {
 function onePlanFaults(plan: unknown, path: string): Fault[] {
   const billing = (plan as { readonly billing?: unknown } | null)?.billing;
   if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) {
-    return [{ path, reason: plan === null ? 'is empty; give it members or leave it out' : `${shown(plan)} is not a group of members` }];
+    return [
+      { path, reason: plan === null ? 'is empty; give it members or leave it out' : `${shown(plan)} is not a mapping of names to values` },
+    ];
   }
   const schema = typeof billing === 'string' && Object.hasOwn(BILLINGS, billing) ? BILLINGS[billing] : undefined;
   if (schema === undefined) return [{ path: join(path, 'billing'), reason: billingFault(billing) }];

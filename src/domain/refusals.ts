@@ -25,7 +25,7 @@ export function pairNotOffered(sourceLang: string | undefined, targetLang: strin
 /** The end of a refusal that names the targets of a source, or without one of any. */
 export function targetsOffered(sourceLang: string | undefined, languages: Languages, shown = (code: string): string => code): string {
   const targets = languages.targetsFrom(sourceLang).map(({ code }) => shown(code));
-  return targets.length === 0 ? 'no target is' : `offered are ${targets.join(', ')}`;
+  return targets.length === 0 ? 'no target is' : `offered: ${targets.join(', ')}`;
 }
 
 /** What was told last: whoever floods is told the same over and over. */

@@ -55,9 +55,9 @@ describe('in front of Apertium', () => {
     await expect.poll(() => gateway.logLines.join('')).toContain('"pairs":"EN-ES ES-EN-GB ES-EN-US"');
     const fresh = await gateway.team();
     for (const [body, detail] of [
-      [{ source_lang: 'EN', target_lang: 'JA' }, 'target_lang: JA is not offered for texts in EN; offered are ES.'],
-      [{ source_lang: 'ES', target_lang: 'ES' }, 'target_lang: ES is not offered for texts in ES; offered are EN-GB, EN-US.'],
-      [{ target_lang: 'JA' }, 'target_lang: JA is not offered; offered are EN-GB, EN-US, ES.'],
+      [{ source_lang: 'EN', target_lang: 'JA' }, 'target_lang: JA is not offered for texts in EN; offered: ES.'],
+      [{ source_lang: 'ES', target_lang: 'ES' }, 'target_lang: ES is not offered for texts in ES; offered: EN-GB, EN-US.'],
+      [{ target_lang: 'JA' }, 'target_lang: JA is not offered; offered: EN-GB, EN-US, ES.'],
     ] as const) {
       const response = await translate({ text: ['Hello'], ...body }, fresh);
       expect([response.status, await response.json()]).toMatchObject([400, { code: 'validation_error', detail }]);

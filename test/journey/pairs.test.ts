@@ -36,7 +36,7 @@ onEveryGateway({ config: LISTED }, (setting) => {
     const refused = await send(team.key, 'fr');
     expect(refused.status).toBe(400);
     expect(refused.body).toMatch(
-      /target_lang.*\bDE\b|French \(fr\) is not available as a target language from English \(en\); offered are de/,
+      /target_lang.*\bDE\b|French \(fr\) is not available as a target language from English \(en\); offered: de/,
     );
     expect(setting.engine.requests).toHaveLength(1);
     // After the admission: a revoked key is told that first, and the request has its place in the window.
@@ -55,7 +55,7 @@ onEveryGateway({ config: LISTED }, (setting) => {
     expect((await v1({ source_lang: 'DE', target_lang: 'PT-PT' })).json()).toMatchObject({
       status: 400,
       code: 'validation_error',
-      detail: 'target_lang: PT-PT is not offered for texts in DE; offered are PT-BR.',
+      detail: 'target_lang: PT-PT is not offered for texts in DE; offered: PT-BR.',
     });
   });
 
@@ -63,7 +63,7 @@ onEveryGateway({ config: LISTED }, (setting) => {
     expect((await v1({ target_lang: 'EN-GB' })).status).toBe(200);
     expect((await v1({ target_lang: 'FR' })).json()).toMatchObject({
       code: 'validation_error',
-      detail: 'target_lang: FR is not offered; offered are DE, EN-GB, EN-US, PT-BR.',
+      detail: 'target_lang: FR is not offered; offered: DE, EN-GB, EN-US, PT-BR.',
     });
   });
 
@@ -108,7 +108,7 @@ onEveryGateway({ config: LISTED }, (setting) => {
     const refused = await deepLX('DE');
     expect([refused.status, refused.json()]).toEqual([
       400,
-      { error: 'German (de) is not available as a target language from Spanish (es); offered are en-GB, en-US' },
+      { error: 'German (de) is not available as a target language from Spanish (es); offered: en-GB, en-US' },
     ]);
   });
 });

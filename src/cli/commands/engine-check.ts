@@ -56,8 +56,9 @@ function codesOf(languages: readonly { readonly code: string }[]): string {
 
 function textOf(report: ReplicaReport): string {
   if (!report.ok) {
-    const status = report.status === undefined ? '' : ` (${report.status})`;
-    return `${report.url}: fails with ${report.failure}${status}. ${report.advice}`;
+    const { failure, status } = report;
+    const what = status === undefined ? failure : failure === 'status' ? `status ${status}` : `${failure} (status ${status})`;
+    return `${report.url}: fails with ${what}. ${report.advice}`;
   }
   const id = report.echoes_id ? '; it repeats the request id' : '';
   return `${report.url}: translates in ${report.ms} ms${id}: ${shown(report.text)}`;

@@ -75,7 +75,7 @@ describe('options', () => {
     [{ protocol: 'model', options: { model: 'm', pages: 10 } }, ['engine.options.pages: 10 is too large; it must be at most 9']],
     [{ protocol: 'model', options: { model: 'm', codes: { PT: 1 } } }, ['engine.options.codes.PT: 1 is not a string']],
     [{ protocol: 'plain', options: { api_key: 'x' } }, ['engine.options.api_key: is not known; there are headers']],
-    [{ protocol: 'plain', options: { headers: 'x' } }, ['engine.options.headers: "x" is not a group of members']],
+    [{ protocol: 'plain', options: { headers: 'x' } }, ['engine.options.headers: "x" is not a mapping of names to values']],
     [{ protocol: 'plain', options: { headers: { Host: 'x' } } }, ['engine.options.headers: "Host" is not a field that can be added']],
     [{ protocol: 'plain', options: { headers: { 'a b': 'x' } } }, ['engine.options.headers: "a b" is not a field that can be added']],
     [{ protocol: 'single', batch: {} }, ['engine.batch: does not fit the protocol single, which takes one text a call; leave it out']],

@@ -23,10 +23,10 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['engine: { timout_ms: 5 }', 'engine.timout_ms: is not known; did you mean timeout_ms?'],
   ['service: { colour: red }', 'service.colour: is not known; there are name, public_url, docs_url, dashboard_url'],
   // Shapes.
-  ['- listen', 'this is not a group of members'],
+  ['- listen', 'this is not a mapping of names to values'],
   ['limits:', 'limits: is empty; give it a value or leave it out'],
   ['store:', 'store: is empty; give it a value or leave it out'],
-  ['engine: native', 'engine: "native" is not a group of members'],
+  ['engine: native', 'engine: "native" is not a mapping of names to values'],
   ['listener: nginx', 'listener: "nginx" is not one of uws, node'],
   ['listener: nodee', 'listener: "nodee" is not one of uws, node; did you mean node?'],
   // Addresses.
@@ -79,7 +79,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ],
   ['engine: { pairs: [EN-XX] }', 'engine.pairs.0: "EN-XX": XX is neither a target code of the list of languages nor the base of one'],
   ['engine: { batch: }', 'engine.batch: is empty; give it a value or leave it out'],
-  ['engine: { batch: true }', 'engine.batch: true is not a group of members'],
+  ['engine: { batch: true }', 'engine.batch: true is not a mapping of names to values'],
   ['engine: { batch: { texts_max: 1 } }', 'engine.batch.texts_max: 1 is too small; it must be at least 2'],
   ['engine: { batch: { texts_max: 51 } }', 'engine.batch.texts_max: 51 is too large; it must be at most 50'],
   ['engine: { batch: { characters_max: 0 } }', 'engine.batch.characters_max: 0 is too small; it must be at least 1'],
@@ -99,7 +99,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   // Plans.
   ['plans: {}', 'plans: has too few entries; it must have at least 1'],
   ['plans: { free: }', 'plans.free: is empty; give it members or leave it out'],
-  ['plans: { free: 5 }', 'plans.free: 5 is not a group of members'],
+  ['plans: { free: 5 }', 'plans.free: 5 is not a mapping of names to values'],
   ['plans: { free: {} }', 'plans.free.billing: is missing; it must be quota or credit'],
   ['plans: { free: { billing: quote } }', 'plans.free.billing: "quote" is not one of quota, credit; did you mean quota?'],
   ['plans: { free: { billing: toString } }', 'plans.free.billing: "toString" is not one of quota, credit'],

@@ -50,9 +50,9 @@ describe('with some pairs only', () => {
   test('a refusal names target_lang and the targets that there are', () => {
     expect(pairNotOffered('ES', 'DE', languages).problem).toMatchObject({
       code: 'validation_error',
-      detail: 'target_lang: DE is not offered for texts in ES; offered are EN-GB.',
+      detail: 'target_lang: DE is not offered for texts in ES; offered: EN-GB.',
     });
-    expect(pairNotOffered(undefined, 'DE', languages).problem.detail).toBe('target_lang: DE is not offered; offered are EN-GB, ES.');
+    expect(pairNotOffered(undefined, 'DE', languages).problem.detail).toBe('target_lang: DE is not offered; offered: EN-GB, ES.');
     expect(pairNotOffered('DE', 'ES', languages).problem.detail).toBe('target_lang: ES is not offered for texts in DE; no target is.');
   });
 });
