@@ -8,7 +8,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
 import { labelOf } from '../config/load.ts';
 import type { Environment } from '../config/overrides.ts';
-import { loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
+import { isShipped, loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
@@ -45,21 +45,23 @@ export async function judge(config: Config, log: Log, env: Environment = process
   const own = ownRows(config, plugins ?? NO_PLUGINS);
   const rows = plugins && (await faults.of(() => pluginRows(own, plugins)));
   if (rows !== undefined) await faults.of(() => routeRows(config, plugins!));
-  // A protocol, a store or a route that is not there may be that of a plugin which could not be loaded.
-  const known = plugins ?? NO_PLUGINS;
+  // A protocol or a store that is not there may be that of a plugin which could not be loaded; those that we ship have none.
+  const known = plugins ?? (config.plugins.every(({ module }) => isShipped(module)) ? NO_PLUGINS : undefined);
   const engine =
-    plugins !== undefined || builtInProtocols.has(config.engine.protocol)
-      ? await faults.of(() => setUpEngine(config, known.engines, env))
+    known !== undefined || builtInProtocols.has(config.engine.protocol)
+      ? await faults.of(() => setUpEngine(config, (known ?? NO_PLUGINS).engines, env))
       : undefined;
   const forward = await faults.of(() => setUpForward(config, [...own, ...(rows ?? [])], env));
   const token = await faults.of(() => adminToken(config, env));
-  if (plugins !== undefined) await faults.of(() => assertStore(config, plugins));
+  if (known !== undefined) await faults.of(() => assertStore(config, known));
   if (config.tls !== undefined && !missing.has('tls.cert_file') && !missing.has('tls.key_file')) {
     await faults.of(() => readTlsFiles(config.tls!));
   }
   await faults.of(() => checkIdleSeconds(config));
   // A module that is not there was named already.
-  const lines = faults.lines.filter((line) => ![...missing.keys()].some((path) => line.startsWith(`${path}: `)));
+  const named = new Set(missing.values());
+  const again = [...missing.keys()].map((path) => `${labelOf(config.file)}: ${path}: `);
+  const lines = faults.lines.filter((line) => named.has(line) || !again.some((start) => line.startsWith(start)));
   if (lines.length > 0) {
     await plugins?.close();
     throw new ConfigError(lines);
@@ -81,8 +83,10 @@ class FoundFaults {
     try {
       return await check();
     } catch (error) {
-      if (error instanceof ConfigError) this.lines.push(...error.lines);
-      else if (error instanceof ListenError) this.lines.push(`${labelOf(this.#config.file)}: ${error.message}`);
+      const label = labelOf(this.#config.file);
+      // What is said of routes and steps knows no file.
+      if (error instanceof ConfigError) this.lines.push(...error.lines.map((line) => line.replace(/^plugins: /, `${label}: $&`)));
+      else if (error instanceof ListenError) this.lines.push(`${label}: ${error.message}`);
       else throw error;
       return undefined;
     }

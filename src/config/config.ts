@@ -54,6 +54,7 @@ export interface ConfigOrigins {
   readonly store: string;
   /** Likewise. */
   readonly engineUrls: string;
+  readonly engineProtocol: string;
   /** What is not wrong, but probably not meant: one line each. */
   readonly warnings: readonly string[];
 }

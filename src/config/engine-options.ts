@@ -73,7 +73,7 @@ export function optionsSchemaOf({ options }: EngineProtocol): TSchema {
 export function engineSettings(config: Config, { protocols, env, isFieldName }: EngineSources): EngineSettings {
   const { engine, file } = config;
   const protocol = protocols.get(engine.protocol);
-  if (protocol === undefined) throw new ConfigError([unknownProtocol(engine.protocol, [...protocols.keys()])]);
+  if (protocol === undefined) throw new ConfigError([unknownProtocol(config, [...protocols.keys()])]);
   const can = capabilitiesOf(protocol);
   const schema = optionsSchemaOf(protocol);
   const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file }, 'engine.options');
@@ -93,11 +93,12 @@ export function engineSettings(config: Config, { protocols, env, isFieldName }: 
   return { protocol, can, options: own, headers, pairs, given: Object.keys(engine.options), secrets: found };
 }
 
-/** It may come from a flag or a variable: no file is named. */
-function unknownProtocol(name: string, known: readonly string[]): string {
+/** Names the flag or the variable where it comes from one, as other faults do. */
+function unknownProtocol({ engine: { protocol: name }, sources, file }: Config, known: readonly string[]): string {
   const meant = nearest(name, known);
+  const place = /^(?:--|LINGATE_)/.exec(sources.engineProtocol) === null ? `${labelOf(file)}: engine.protocol` : sources.engineProtocol;
   const right = meant === undefined ? '' : `did you mean ${meant}? `;
-  return `engine.protocol: there is no ${shown(name)}; ${right}there are ${known.join(', ')}`;
+  return `${place}: there is no ${shown(name)}; ${right}there are ${known.join(', ')}`;
 }
 
 function batchFaults({ engine }: Config, { textsMax, sharedCalls }: EngineCapabilities): Fault[] {

@@ -55,7 +55,13 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const originOf = (...place: Override['path']): string =>
     overrides.find((override) => override.path.join('.') === place.join('.'))?.origin ??
     (named !== undefined && isWritten(written.value, place) ? label : 'the default');
-  const sources = { fileNamed: named !== undefined, store: originOf('store'), engineUrls: originOf('engine', 'urls'), warnings };
+  const sources = {
+    fileNamed: named !== undefined,
+    store: originOf('store'),
+    engineUrls: originOf('engine', 'urls'),
+    engineProtocol: originOf('engine', 'protocol'),
+    warnings,
+  };
   if (lines.length === 0 && !('lines' in languages)) return toConfig(value as ConfigFile, path, sources, languagesFile, languages.value);
   const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
   const rest = soundPart(value, allFaults);

@@ -1,8 +1,8 @@
 // Loads the plugins that the configuration lists: imports each module, checks its options, and runs its setup once.
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON, registerHooks, stripTypeScriptTypes } from 'node:module';
 import type { LoadFnOutput, ResolveFnOutput, ResolveHookContext } from 'node:module';
-import { extname, isAbsolute } from 'node:path';
+import { basename, extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Clone, Default } from 'typebox/value';
 import { reserveSlot } from '../core/exchange.ts';
@@ -14,6 +14,8 @@ import type { Log } from '../ports/log.ts';
 import type { GatewayServices, OpenPluginStore, PluginApis, PluginDefinition, PluginHost, PluginParts } from '../ports/plugin.ts';
 import { ConfigError } from './config-error.ts';
 import { faultsOf } from './faults.ts';
+import { labelOf } from './load.ts';
+import { nearest } from './nearest.ts';
 
 export interface PluginEntry {
   /** An absolute path, or the name of an installed package. */
@@ -55,6 +57,8 @@ export const NO_PLUGINS: LoadedPlugins = {
 
 type Definition = PluginDefinition;
 
+const SHIPPED_BELOW = 'lingate/plugins/';
+
 /** Throws a `ConfigError` that names every plugin that cannot be had, and what is wrong with it; the others are closed then. */
 export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Promise<LoadedPlugins> {
   const loaded: { name: string; parts: PluginParts }[] = [];
@@ -76,7 +80,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
   lines.push(...nameFaults(loaded.map(({ parts }) => parts)));
   if (lines.length > 0) {
     await closeAll(loaded);
-    throw new ConfigError(lines);
+    throw new ConfigError(lines.map((line) => `${labelOf(entries[0]!.from)}: ${line}`));
   }
   return {
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
@@ -106,6 +110,13 @@ function nameFaults(parts: readonly PluginParts[]): string[] {
 }
 
 async function importPlugin({ module, from }: PluginEntry, where: string): Promise<Definition> {
+  const others = shippedInstead(module);
+  if (others !== undefined) {
+    const meant = nearest(module.slice(SHIPPED_BELOW.length), others);
+    const names = (meant === undefined ? others : [meant]).map((name) => SHIPPED_BELOW + name).join(', ');
+    const hint = meant === undefined ? `there are ${names}` : `did you mean ${names}?`;
+    throw new ConfigError([`${where}.module: no plugin ${module} comes with the gateway; ${hint}`]);
+  }
   let namespace: { readonly default?: unknown };
   try {
     namespace = await importPluginModule(module, from);
@@ -181,6 +192,20 @@ export async function importPluginModule(module: string, from: string): Promise<
 function shipped(name: string): string | undefined {
   const found = SHIPPED.exec(name);
   return found === null ? undefined : new URL(`../plugins/${found[1]!}${extname(import.meta.url)}`, import.meta.url).href;
+}
+
+/** Whether the name is that of a plugin which comes with the gateway, there or not. Those bring neither engines nor stores. */
+export function isShipped(name: string): boolean {
+  return SHIPPED.test(name);
+}
+
+/** What plugins come with the gateway, without `lingate/plugins/`, for a name that none of them has; `undefined` for any other. */
+function shippedInstead(name: string): readonly string[] | undefined {
+  const url = shipped(name);
+  if (url === undefined || existsSync(fileURLToPath(url))) return undefined;
+  const extension = extname(url);
+  const beside = readdirSync(fileURLToPath(new URL('.', url))).filter((file) => extname(file) === extension);
+  return beside.map((file) => basename(file, extension)).toSorted();
 }
 
 function locate(name: string, from: string): string {

@@ -217,7 +217,10 @@ describe.each([
       'lingate-plugin-none',
       "plugins.0.module: lingate-plugin-none cannot be loaded: Cannot find package 'lingate-plugin-none' imported from ",
     ],
-    ['lingate/plugins/none', 'plugins.0.module: lingate/plugins/none cannot be loaded: Cannot find module '],
+    [
+      'lingate/plugins/none',
+      'plugins.0.module: no plugin lingate/plugins/none comes with the gateway; there are lingate/plugins/deepl-v2, ',
+    ],
     ['./none.ts', 'plugins.0.module: '],
   ])('%s, which is not there, is one line', async (module, line) => {
     const folder = emptyFolder();

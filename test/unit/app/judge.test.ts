@@ -28,14 +28,14 @@ function write(config: unknown): string {
   return file;
 }
 
+/** Each line begins with the file that it is about; the configuration's own name is left out here. */
 async function faults(config: unknown, env = {}): Promise<readonly string[]> {
   const file = write(config);
   const { status, stdout, stderr } = await inProcess(['config', 'check', '--config', file], env);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  return stderr
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.replace(`${file}: `, ''));
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines.filter((line) => !line.startsWith(`${folder.path}/`))).toEqual([]);
+  return lines.map((line) => line.replace(`${file}: `, ''));
 }
 
 const ROUTE = (path: string): string => `{ routes: [{ method: 'GET', path: '${path}', takesBody: false, steps: ['access-log'] }] }`;
@@ -90,9 +90,26 @@ test('each plugin that cannot be had is named; what the others bring is not said
     expect.stringMatching(/^plugins\.4\.modul: is not known; did you mean module\?/),
     `plugins.0.module: ${folder.path}/none.mjs cannot be read`,
     expect.stringMatching(/^plugins\.1\.options\.word: is missing/),
-    expect.stringMatching(/^plugins\.2\.options: 5 is not a group of members/),
-    expect.stringMatching(/^plugins\.5\.module: lingate\/plugins\/nowhere cannot be loaded/),
+    expect.stringMatching(/^plugins\.2\.options: 5 is not a mapping of names to values/),
+    'plugins.5.module: no plugin lingate/plugins/nowhere comes with the gateway; there are lingate/plugins/deepl-v2, lingate/plugins/libretranslate',
   ]);
+});
+
+test('plugins that we ship bring no protocol and no store: those that are wrong are told beside them', async () => {
+  const config = { engine: { protocol: 'openay' }, store: 'mine:x', plugins: [{ module: 'lingate/plugins/deepl' }] };
+  expect(await faults(config)).toEqual([
+    'plugins.0.module: no plugin lingate/plugins/deepl comes with the gateway; did you mean lingate/plugins/deepl-v2?',
+    expect.stringMatching(/^engine\.protocol: there is no "openay"; did you mean openai\? /),
+    expect.stringMatching(/^store: "mine:x" is not one of sqlite:PATH/),
+  ]);
+});
+
+test('a protocol from a variable is refused by the name of the variable', async () => {
+  const { status, stderr } = await inProcess(['config', 'check', '--config', write({})], { LINGATE_ENGINE_PROTOCOL: 'nativ' });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^LINGATE_ENGINE_PROTOCOL: there is no "nativ"; did you mean native\? [^\n]*\n$/) as string,
+  });
 });
 
 test('a protocol that is wrong says nothing of its options, and a token that is weak is told beside it', async () => {

@@ -126,12 +126,12 @@ describe('config check', () => {
     expect(await checked('{}')).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^plugins\.0\.options\.word: is missing/) as string,
+      stderr: expect.stringMatching(/^plugins\.yaml: plugins\.0\.options\.word: is missing/) as string,
     });
     const { status, stderr } = await checked('{ word: a }');
     expect(status).toBe(1);
     expect(stderr).toBe(
-      'plugins: route "GET /v1/usage" of plugin "shadow": "GET /v1/usage" is the gateway\'s own and cannot be replaced; choose another path\n',
+      'plugins.yaml: plugins: route "GET /v1/usage" of plugin "shadow": "GET /v1/usage" is the gateway\'s own and cannot be replaced; choose another path\n',
     );
   });
 

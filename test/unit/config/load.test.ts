@@ -105,7 +105,13 @@ describe('precedence', () => {
 
   test('it is known where store and engine come from', () => {
     const sources = (text: string, more: Parameters<typeof loaded>[1] = {}) => loaded(text, more).sources;
-    expect(loadConfig({ env: {} }).sources).toEqual({ fileNamed: false, store: 'the default', engineUrls: 'the default', warnings: [] });
+    expect(loadConfig({ env: {} }).sources).toEqual({
+      fileNamed: false,
+      store: 'the default',
+      engineUrls: 'the default',
+      engineProtocol: 'the default',
+      warnings: [],
+    });
     expect(sources('')).toMatchObject({ fileNamed: true, store: 'the default', engineUrls: 'the default' });
     expect(sources(file).store).toMatch(/lingate\.yaml$/);
     expect(sources(file, { env })).toMatchObject({ store: 'LINGATE_STORE', engineUrls: 'LINGATE_ENGINE_URL' });

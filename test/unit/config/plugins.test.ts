@@ -35,8 +35,10 @@ async function linesOf(...entries: readonly ReturnType<typeof entry>[]): Promise
   try {
     await loadPlugins(entries, SILENT);
   } catch (error) {
-    if (error instanceof ConfigError) return error.lines;
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    const label = `${join(folder, 'lingate.yaml')}: `;
+    expect(error.lines.filter((line) => !line.startsWith(label))).toEqual([]);
+    return error.lines.map((line) => line.slice(label.length));
   }
   return [];
 }
