@@ -3,7 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { jsonFault, listsMore } from './json-cost.ts';
+import { jsonFault, listsMore, TOO_DEEP } from './json-cost.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
@@ -31,7 +31,8 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   if (text === undefined) return no('body: must be valid UTF-8.');
   const fault = jsonFault(body, text);
   if (fault !== undefined) {
-    const isList = limit !== undefined && listsMore(body, limit.name, limit.entriesMax);
+    // What is nested too deep is refused as JSON, before any list in it is judged.
+    const isList = limit !== undefined && fault !== TOO_DEEP && listsMore(body, limit.name, limit.entriesMax);
     return isList ? { kind: 'refused', refusal: limit.refusal } : no(`body: ${fault}.`);
   }
   try {

@@ -13,7 +13,7 @@ const VALUES_MAX = 50_000;
 /** A shorter text is parsed within two milliseconds whatever it is: only its depth is looked at. */
 const SHORT = 16_384;
 
-const TOO_DEEP = `may be nested at most ${DEPTH_MAX} levels deep`;
+export const TOO_DEEP = `may be nested at most ${DEPTH_MAX} levels deep`;
 const TOO_MANY = `may hold at most ${CONTAINERS_MAX} lists and objects, ${MEMBERS_MAX} members and ${VALUES_MAX} values`;
 
 const QUOTE = 0x22;

@@ -1,6 +1,9 @@
 // What JSON may cost: depth and counts are refused before it is parsed, and what a request may hold passes.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readJsonBody } from '../../../src/domain/json-body.ts';
+import type { ListLimit } from '../../../src/domain/json-body.ts';
+import { refuse } from '../../../src/core/problem.ts';
 import { jsonFault, listsMore } from '../../../src/domain/json-cost.ts';
 
 const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
@@ -86,4 +89,15 @@ describe('what JSON may cost', () => {
       { numRuns: 200 },
     );
   });
+});
+
+test('of a body with far too many texts the list is what is told, unless it is nested too deep', () => {
+  const limit: ListLimit = { name: 'text', entriesMax: 50, refusal: refuse('too_many_texts', 'too many', { max_texts: 50 }) };
+  const codeOf = (body: string): string => {
+    const read = readJsonBody({ 'content-type': 'application/json' }, Buffer.from(body), 1 << 20, limit);
+    return read.kind === 'refused' ? read.refusal.problem.code : 'none';
+  };
+  expect(codeOf(`{"text":${list(100_000, '"a"')}}`)).toBe('too_many_texts');
+  expect(codeOf(`{"text":${list(51, '"a"')},"context":${nested(64)}}`)).toBe('validation_error');
+  expect(codeOf(`{"text":${list(51, nested(63))}}`)).toBe('validation_error');
 });
