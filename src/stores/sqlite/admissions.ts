@@ -49,7 +49,7 @@ export class Admissions {
       return { kind: 'admitted', reservation: { requestId, teamId, characters: known.characters, leaseUntilMs: known.untilMs } };
     }
     if (key === undefined) return { kind: 'key_unknown' };
-    const refusal = this.#callerRefusal(team, key, nowMs);
+    const refusal = this.#callerRefusal(team, key, nowMs, true);
     if (refusal !== undefined) return refusal;
     const answer = this.#judge(request, team, nowMs);
     this.#note(request, team, key, answer, nowMs, true);
@@ -61,21 +61,22 @@ export class Admissions {
     const team = this.#books.team(teamId, keyId);
     const key = team && this.#books.key(team, keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
-    return this.#callerRefusal(team, key, nowMs) ?? { kind: 'admitted', reservation: undefined };
+    return this.#callerRefusal(team, key, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   }
 
-  /** What stands against the key or the team's rate. */
+  /** What stands against the key or the team's rate, for a request that is to take a place or only asks. */
   #callerRefusal(
     team: TeamBooks,
     key: KeyBooks,
     nowMs: number,
+    takesPlace: boolean,
   ): Extract<CheckedCaller, { kind: 'key_revoked' | 'rate_limited' }> | undefined {
     if (key.isRevoked) return { kind: 'key_revoked' };
     this.#stamp(key, nowMs);
     // Written also on a refusal: places that have ended, or were moved, must stay so whatever the clock does next.
     this.#books.touch(team);
     const limit = team.limits.requestsPerSecond;
-    const retryAfterMs = team.window.waitMs(limit, nowMs);
+    const retryAfterMs = takesPlace ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
     return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs } : undefined;
   }
 

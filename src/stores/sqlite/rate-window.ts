@@ -59,6 +59,16 @@ export class RateWindow {
   /** How long until one more fits, 0 when it does now. Removes places that have ended. */
   waitMs(limit: number, nowMs: number): number {
     this.#settle(nowMs);
+    return this.#waitMs(limit, nowMs);
+  }
+
+  /** The same for one that will not take a place. Keeps places that have ended: a clock that steps back may count them again. */
+  waitMsKept(limit: number, nowMs: number): number {
+    this.#move(nowMs);
+    return Math.max(0, this.#waitMs(limit, nowMs));
+  }
+
+  #waitMs(limit: number, nowMs: number): number {
     let over = this.#total - limit;
     if (over < 0) return 0;
     // The place that must end is the oldest, unless the limit was lowered meanwhile.
@@ -90,12 +100,17 @@ export class RateWindow {
     this.#append(this.#newestCount);
   }
 
-  /** If the clock has stepped back, moves the places back with it; removes those that have ended. */
-  #settle(nowMs: number): void {
+  /** If the clock has stepped back, moves the places back with it. */
+  #move(nowMs: number): void {
     if (this.#total > 0 && this.#newestMs > nowMs) {
       this.#oldestMs -= this.#newestMs - nowMs;
       this.#newestMs = nowMs;
     }
+  }
+
+  /** Also removes the places that have ended. */
+  #settle(nowMs: number): void {
+    this.#move(nowMs);
     while (this.#total > 0 && nowMs - this.#oldestMs >= RATE_WINDOW_MS) {
       this.#varint(this.#start);
       this.#total -= this.#varint(this.#read);

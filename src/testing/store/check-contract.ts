@@ -33,6 +33,17 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect((await team.touch()).kind).toBe('admitted');
   });
 
+  checks('it forgets no place: a clock that steps back counts again what had ended', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+    await team.touch();
+    subject.clock.step(1001);
+    expect(await check(team)).toEqual(GOOD);
+    subject.clock.step(-3_600_000);
+    expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 1000 });
+    subject.clock.step(1000);
+    expect((await team.touch()).kind).toBe('admitted');
+  });
+
   checks('it reserves nothing, and its id may be admitted afterwards', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     const requestId = newId();

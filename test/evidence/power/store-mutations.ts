@@ -313,7 +313,7 @@ const SQLITE: readonly Mutation[] = [
   inSqlite(
     'a check is not told of the rate',
     'admissions.ts',
-    'return this.#callerRefusal(team, key, nowMs) ??',
+    'return this.#callerRefusal(team, key, nowMs, false) ??',
     "return (key.isRevoked ? { kind: 'key_revoked' } : undefined) ??",
     contract('SQLite', CHECKS),
   ),

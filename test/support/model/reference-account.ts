@@ -63,7 +63,7 @@ export class ReferenceAccount {
     const entry = this.#entry(request.requestId);
     if (entry?.kind === 'open') return { kind: 'admitted', reservation: entry.reservation };
     if (entry !== undefined) return { kind: 'repeated' };
-    const caller = this.#caller(request.keyId, nowMs);
+    const caller = this.#caller(request.keyId, nowMs, true);
     if (caller.kind !== 'admitted') return caller;
     this.#places.push(nowMs);
     const answer = this.#judge(request, nowMs);
@@ -81,15 +81,15 @@ export class ReferenceAccount {
 
   check({ keyId }: CallerCheck, nowMs: number): CheckedCaller {
     this.#catchUp(nowMs);
-    return this.#caller(keyId, nowMs);
+    return this.#caller(keyId, nowMs, false);
   }
 
-  #caller(keyId: string, nowMs: number): Exclude<CheckedCaller, StoreUnavailable> {
+  #caller(keyId: string, nowMs: number, takesPlace: boolean): Exclude<CheckedCaller, StoreUnavailable> {
     const key = this.#keys.find((one) => one.keyId === keyId);
     if (key === undefined) return { kind: 'key_unknown' };
     if (key.status === 'revoked') return { kind: 'key_revoked' };
     key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
-    return this.#rateRefusal(nowMs) ?? { kind: 'admitted', reservation: undefined };
+    return this.#rateRefusal(nowMs, takesPlace) ?? { kind: 'admitted', reservation: undefined };
   }
 
   resolve(requestId: string, verdict: Verdict, nowMs: number): Resolution {
@@ -177,12 +177,15 @@ export class ReferenceAccount {
     return periodAt(this.#anchorMs, duration, nowMs);
   }
 
-  #rateRefusal(nowMs: number): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
+  /** What takes no place forgets none: a clock that steps back may count an ended one again. */
+  #rateRefusal(nowMs: number, takesPlace: boolean): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
     const backMs = Math.max(0, ...this.#places.map((place) => place - nowMs));
-    this.#places = this.#places.map((place) => place - backMs).filter((place) => nowMs - place < RATE_WINDOW_MS);
+    this.#places = this.#places.map((place) => place - backMs);
+    const live = this.#places.filter((place) => nowMs - place < RATE_WINDOW_MS);
+    if (takesPlace) this.#places = live;
     const limit = this.team.limits.requestsPerSecond;
     // The place that must be free before one more fits; the oldest, unless the limit was lowered meanwhile.
-    const decisive = this.#places[this.#places.length - limit];
+    const decisive = live[live.length - limit];
     return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
   }
 
