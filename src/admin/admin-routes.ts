@@ -1,8 +1,8 @@
 // The admin API as a table: method, path, what it takes, what it answers. Handlers and the OpenAPI document come from it.
-import Type from 'typebox';
 import type { TObject, TSchema } from 'typebox';
 import { MINOR_MAX } from '../domain/money.ts';
 import { RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+import { Type } from '../domain/schema-type.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
 

@@ -1,14 +1,13 @@
 // The whole gateway in one process: the public side, the operator's side, reload and stop.
 import process from 'node:process';
-import { routeRows } from './chain.ts';
 import type { Config } from '../config/config.ts';
 import { adminToken } from '../config/secrets.ts';
-import { loadPlugins, apisOfPlugins } from '../config/plugins.ts';
 import { reloadOf } from '../config/changes.ts';
-import { routeName } from '../core/route.ts';
 import { Teardown } from '../core/teardown.ts';
-import { describeApi, describePluginApis, openWaitingListener, publicUrl, serverUrlOf, startOperatorSide } from './operator-side.ts';
-import type { Address, AppOptions } from './operator-side.ts';
+import { publicUrl, serverUrlOf } from './api-description.ts';
+import type { Address } from './api-description.ts';
+import { openWaitingListener, startOperatorSide } from './operator-side.ts';
+import type { AppOptions } from './operator-side.ts';
 import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
@@ -18,8 +17,8 @@ import { stopWithinMs } from './until-stopped.ts';
 import { openTeamWatch } from './team-metrics.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
-export { describeApi } from './operator-side.ts';
-export type { Address, AppOptions } from './operator-side.ts';
+export type { Address } from './api-description.ts';
+export type { AppOptions } from './operator-side.ts';
 
 /** A running gateway. */
 export interface App {
@@ -114,28 +113,4 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
 /** Parts that do not close are named in the log; the others close all the same. */
 export function teardownOf({ log }: JsonLog): Teardown {
   return new Teardown((part, error) => log.error('closing failed', { part, reason: error instanceof Error ? error.message : 'unknown' }));
-}
-
-/** Every OpenAPI document of a gateway that runs by this configuration. */
-export interface ApiDescriptions {
-  /** Of the service, with the routes of plugins that have none of their own. */
-  readonly service: Record<string, unknown>;
-  /** By the plugin's name. */
-  readonly plugins: ReadonlyMap<string, Record<string, unknown>>;
-}
-
-/** Opens neither store nor port. */
-export async function describeApis(config: Config): Promise<ApiDescriptions> {
-  const apis = await apisOfPlugins(config.plugins);
-  return { service: describeApi(config, apis), plugins: describePluginApis(config, apis) };
-}
-
-/** The final order of steps of every route, plugins included. Opens neither store nor port. */
-export async function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
-  const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);
-  try {
-    return routeRows(config, plugins).map((row) => ({ route: routeName(row), steps: [...row.steps] }));
-  } finally {
-    await plugins.close();
-  }
 }

@@ -1,10 +1,8 @@
 // Makes the steps from their parts and puts them, with those of plugins, into the routes.
 import type { Config } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
-import { placeSteps } from '../core/step-placement.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
-import type { RouteRow, RouteSpec } from '../core/route.ts';
+import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
@@ -29,7 +27,7 @@ import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
-import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
+import type { GatewayServices } from '../ports/plugin.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
 import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
@@ -47,9 +45,9 @@ import { shedStep } from '../steps/shed.ts';
 import { teamShedStep } from '../steps/team-shed.ts';
 import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
-import { forwardRows, stepsOfForward } from './forward-chain.ts';
-import { pluginRows, stepsOfPlugins } from './plugin-routes.ts';
-import { documentRouteNames, ownRows } from './public-docs.ts';
+import { stepsOfForward } from './forward-chain.ts';
+import { stepsOfPlugins } from './plugin-routes.ts';
+import { documentRouteNames, inConfiguration, routeRows } from './route-rows.ts';
 
 /** What steps are made of. They only keep references until the first request. */
 export interface ChainParts {
@@ -101,22 +99,6 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
     rows.map((row) => compileRoute(specOf(row, ('plugin' in row ? ofPlugins.get(row.plugin) : ofForward.get(routeName(row))) ?? shared))),
   );
   return { routes, around: [own['access-log']] };
-}
-
-/** The table of routes, those of plugins and those that are forwarded, with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
-export function routeRows(config: Pick<Config, 'forward' | 'docs'>, plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
-  const own = ownRows(config, plugins);
-  const rows: readonly (RouteRow | LoadedRoute)[] = [...own, ...pluginRows(own, plugins), ...forwardRows(config.forward)];
-  return inConfiguration(() => placeSteps(rows, plugins.placements));
-}
-
-/** Turns what is thrown for routes and steps into a `ConfigError`: the operator has to put it right. */
-function inConfiguration<T>(build: () => T): T {
-  try {
-    return build();
-  } catch (error) {
-    throw new ConfigError([`plugins: ${error instanceof Error ? error.message : 'a step cannot be placed'}`]);
-  }
 }
 
 function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptions): GatewayServices {

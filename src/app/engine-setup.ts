@@ -8,8 +8,8 @@ import type { Environment } from '../config/overrides.ts';
 import { loadPlugins } from '../config/plugins.ts';
 import { isFieldName } from '../engines/http1/request.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
-import { openJsonLog } from '../ops/json-log.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
+import type { Log } from '../ports/log.ts';
 
 /** Throws a `ConfigError` that says what does not fit, or which secret is missing. */
 export function setUpEngine(config: Config, added: ReadonlyMap<string, EngineProtocol>, env: Environment = process.env): EngineSettings {
@@ -27,10 +27,12 @@ export function checkEngine(config: Config, env: Environment): Promise<EngineSet
 /** Uses the engine's protocol and options without a gateway. Sets up plugins only if the protocol is not built in. */
 export async function withEngine<T>(config: Config, env: Environment, use: (settings: EngineSettings) => Promise<T>): Promise<T> {
   if (builtInProtocols.has(config.engine.protocol) || config.plugins.length === 0) return use(setUpEngine(config, new Map(), env));
-  const plugins = await loadPlugins(config.plugins, openJsonLog({ write: () => undefined }).log);
+  const plugins = await loadPlugins(config.plugins, SILENT);
   try {
     return await use(setUpEngine(config, plugins.engines, env));
   } finally {
     await plugins.close();
   }
 }
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

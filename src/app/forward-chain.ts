@@ -1,16 +1,9 @@
 // The chains of forward routes: the shared steps, each route's own charge before the admission, and what passes it on.
-import type { ForwardConfig } from '../config/forward.ts';
 import { routeName } from '../core/route.ts';
-import type { RouteRow } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargedAdmission } from '../forward/charged-admission.ts';
 import { forwardStep } from '../forward/forward-step.ts';
-import { forwardRow } from '../routes.ts';
 import type { ChainParts } from './chain.ts';
-
-export function forwardRows(forward: readonly ForwardConfig[]): RouteRow[] {
-  return forward.flatMap(({ path, methods }) => methods.map((method) => forwardRow(method, path)));
-}
 
 /** The steps of each forward route, by its name. */
 export function stepsOfForward(

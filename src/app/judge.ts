@@ -15,13 +15,11 @@ import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from 
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
-import { readTlsFiles } from '../server/tls-files.ts';
-import { routeRows } from './chain.ts';
 import { setUpEngine } from './engine-setup.ts';
 import { setUpForward } from './forward-setup.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows } from './plugin-routes.ts';
-import { ownRows } from './public-docs.ts';
+import { ownRows, routeRows } from './route-rows.ts';
 
 /** What a configuration comes to: values that the wiring hands out. Holds secrets: not to be shown. */
 export interface SoundSettings {
@@ -55,6 +53,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
   const token = await faults.of(() => adminToken(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known));
   if (config.tls !== undefined && !missing.has('tls.cert_file') && !missing.has('tls.key_file')) {
+    const { readTlsFiles } = await import('../server/tls-files.ts');
     await faults.of(() => readTlsFiles(config.tls!));
   }
   await faults.of(() => checkIdleSeconds(config));

@@ -2,24 +2,18 @@
 import type { Config } from '../config/config.ts';
 import { adminApps } from './admin-side.ts';
 import type { AdminParts } from './admin-side.ts';
-import { NO_PLUGINS } from '../config/plugins.ts';
+import { apiOptions, urlOf } from './api-description.ts';
+import type { Address } from './api-description.ts';
 import { isLoopback } from '../config/network-address.ts';
 import type { LogDestination } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
-import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import { pluginDocuments } from '../docs/plugin-document.ts';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
 import { opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin.ts';
-
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
 
 export interface AppOptions {
   /** Where log lines go instead of standard output. */
@@ -53,9 +47,6 @@ export interface OperatorSide {
   serverUrl: string;
   close(): Promise<void>;
 }
-
-/** The version in every path. */
-const API_VERSION = '1';
 
 /** The ops listener ahead of the rest, where the store is waited for. Rejects with a `ListenError`. */
 export async function openWaitingListener(config: Config, log: Log): Promise<OpsListener | undefined> {
@@ -103,52 +94,4 @@ function adminPages(document: () => Record<string, unknown>): OpsPages {
 
 function adminDocument({ service }: Config, { url, docsUrl }: OperatorSide): Record<string, unknown> {
   return adminOpenApi({ serviceName: service.name, serverUrl: url, docsUrl });
-}
-
-/** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
-export function describeApi(config: Config, pluginApis: PluginApis = NO_PLUGINS): Record<string, unknown> {
-  return openApiDocument(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
-}
-
-/** Those of plugins that have one of their own, by their names. */
-export function describePluginApis(config: Config, pluginApis: PluginApis): ReadonlyMap<string, Record<string, unknown>> {
-  return pluginDocuments(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
-}
-
-function describedBy(config: Config, serverUrl: string, pluginApis: PluginApis): OpenApiOptions {
-  return apiOptions(config, { serverUrl, docsUrl: config.service.docsUrl }, pluginApis);
-}
-
-/** The address that callers use: what the operator says, or where it listens. */
-export function serverUrlOf(config: Config, address: Address): string {
-  return config.service.publicUrl ?? publicUrl(config, address);
-}
-
-/** Where it listens. */
-export function publicUrl(config: Config, address: Address): string {
-  return urlOf(address, config.tls === undefined ? 'http' : 'https');
-}
-
-export function apiOptions(
-  config: Config,
-  { serverUrl, docsUrl }: Pick<OperatorSide, 'serverUrl' | 'docsUrl'>,
-  pluginApis: PluginApis,
-): OpenApiOptions {
-  return {
-    serviceName: config.service.name,
-    version: API_VERSION,
-    serverUrl,
-    docsUrl,
-    sourceLanguages: config.languages.sources.map(({ code }) => code),
-    targetLanguages: config.languages.targets.map(({ code }) => code),
-    vendorNames: config.auth.vendorNames,
-    rateLimitHeaders: config.limits.rateLimitHeaders,
-    dashboardUrl: config.service.dashboardUrl,
-    hasConsole: config.admin !== undefined,
-    pluginApis: { ...pluginApis, routes: pluginApis.routes.filter(({ undocumented }) => undocumented !== true) },
-  };
-}
-
-function urlOf({ host, port }: Address, scheme: 'http' | 'https'): string {
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

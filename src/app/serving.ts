@@ -20,7 +20,7 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { startListener } from './public-listener.ts';
 import type { Listening, ListenOptions } from './public-listener.ts';
-import { apiOptions, serverUrlOf } from './operator-side.ts';
+import { apiOptions, serverUrlOf } from './api-description.ts';
 import { documentationStep } from './public-docs.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';

@@ -1,48 +1,73 @@
-// All commands, in the order in which help lists them.
-import type { Command, LateCommand } from './command.ts';
-import { configCheck } from './commands/config-check.ts';
-import { engineCheck } from './commands/engine-check.ts';
-import { keyCreate } from './commands/key-create.ts';
-import { keyFind } from './commands/key-find.ts';
-import { keyList } from './commands/key-list.ts';
-import { keyRevoke } from './commands/key-revoke.ts';
-import { openapi } from './commands/openapi.ts';
-import { planApply } from './commands/plan-apply.ts';
-import { routes } from './commands/routes.ts';
-import { teamCreate } from './commands/team-create.ts';
-import { teamList } from './commands/team-list.ts';
-import { teamShow } from './commands/team-show.ts';
-import { teamUpdate } from './commands/team-update.ts';
-import { usage } from './commands/usage.ts';
+// All commands, in the order in which help lists them. A list of commands loads none of their files, a command only its own.
+import type { LateCommand } from './command.ts';
 
-/** The two that run the gateway are loaded late: they bring an HTTP library that no other command needs. */
-const serve: LateCommand = {
-  name: 'serve',
-  summary: 'Runs the gateway.',
-  load: async () => (await import('./commands/serve.ts')).serve,
-};
-
-const demo: LateCommand = {
-  name: 'demo',
-  summary: 'Runs the gateway with a built-in engine, a demo team and a key to try it with.',
-  load: async () => (await import('./commands/demo.ts')).demo,
-};
-
-export const COMMANDS: readonly (Command | LateCommand)[] = [
-  serve,
-  demo,
-  teamCreate,
-  teamList,
-  teamShow,
-  teamUpdate,
-  keyCreate,
-  keyList,
-  keyFind,
-  keyRevoke,
-  usage,
-  planApply,
-  configCheck,
-  engineCheck,
-  routes,
-  openapi,
+export const COMMANDS: readonly LateCommand[] = [
+  { name: 'serve', summary: 'Runs the gateway.', load: async () => (await import('./commands/serve.ts')).serve },
+  {
+    name: 'demo',
+    summary: 'Runs the gateway with a built-in engine, a demo team and a key to try it with.',
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+  { name: 'team create', summary: 'Makes a team on a plan.', load: async () => (await import('./commands/team-create.ts')).teamCreate },
+  { name: 'team list', summary: 'Lists all teams.', load: async () => (await import('./commands/team-list.ts')).teamList },
+  {
+    name: 'team show',
+    summary: 'Shows a team and the numbers it is held to.',
+    load: async () => (await import('./commands/team-show.ts')).teamShow,
+  },
+  {
+    name: 'team update',
+    summary: "Changes a team's plan or name, or adds to its credit.",
+    load: async () => (await import('./commands/team-update.ts')).teamUpdate,
+  },
+  {
+    name: 'key create',
+    summary: 'Makes a key for a team and shows it, once.',
+    load: async () => (await import('./commands/key-create.ts')).keyCreate,
+  },
+  {
+    name: 'key list',
+    summary: "Lists a team's keys and when each was last used.",
+    load: async () => (await import('./commands/key-list.ts')).keyList,
+  },
+  {
+    name: 'key find',
+    summary: 'Finds whose key it is: a whole key from standard input, or by its first twelve characters.',
+    load: async () => (await import('./commands/key-find.ts')).keyFind,
+  },
+  {
+    name: 'key revoke',
+    summary: 'Revokes a key: no later request with it is let through.',
+    load: async () => (await import('./commands/key-revoke.ts')).keyRevoke,
+  },
+  {
+    name: 'usage',
+    summary: 'Reports what a team has used of its current period.',
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  {
+    name: 'plan apply',
+    summary: "Copies a plan's numbers to all of its teams.",
+    load: async () => (await import('./commands/plan-apply.ts')).planApply,
+  },
+  {
+    name: 'config check',
+    summary: 'Checks the configuration and shows what it comes to.',
+    load: async () => (await import('./commands/config-check.ts')).configCheck,
+  },
+  {
+    name: 'engine check',
+    summary: 'Has each replica of the engine translate one sentence, and says what is wrong where one cannot.',
+    load: async () => (await import('./commands/engine-check.ts')).engineCheck,
+  },
+  {
+    name: 'routes',
+    summary: 'Shows the steps that each route runs through, plugins included.',
+    load: async () => (await import('./commands/routes.ts')).routes,
+  },
+  {
+    name: 'openapi',
+    summary: 'Prints the OpenAPI 3.1 document of the API.',
+    load: async () => (await import('./commands/openapi.ts')).openapi,
+  },
 ];

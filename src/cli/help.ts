@@ -5,7 +5,7 @@ import type { Command, Flags, LateCommand } from './command.ts';
 const WIDTH_MAX = 100;
 const GAP = '  ';
 
-type Listed = Pick<Command | LateCommand, 'name' | 'summary'>;
+type Listed = Pick<LateCommand, 'name' | 'summary'>;
 
 export function helpOfAll(commands: readonly Listed[]): string {
   return [

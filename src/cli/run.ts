@@ -71,10 +71,10 @@ async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
   return wrong(io, `lingate ${first}`, reason, `lingate ${first}`);
 }
 
-async function runOne(entry: Command | LateCommand, argv: readonly string[], io: Io): Promise<number> {
+async function runOne(entry: LateCommand, argv: readonly string[], io: Io): Promise<number> {
   const title = `lingate ${entry.name}`;
   try {
-    const command = 'load' in entry ? await entry.load() : entry;
+    const command = await entry.load();
     if (asksForHelp(argv)) io.out(typed(helpOf(command), io.env));
     else await command.run(contextOf(command, readArguments(command, argv), io));
     return DONE;

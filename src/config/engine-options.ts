@@ -1,8 +1,7 @@
 // Judges what the configuration says of the engine against what its protocol declares: options, secrets, and what does not fit.
 import type { TSchema } from 'typebox';
-import { Type } from 'typebox';
-import { Clone, Default } from 'typebox/value';
 import { secret } from '../domain/option-schema.ts';
+import { Type } from '../domain/schema-type.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -11,6 +10,7 @@ import type { Fault } from './faults.ts';
 import { labelOf } from './load.ts';
 import { nearest } from './nearest.ts';
 import type { Environment } from './overrides.ts';
+import { clone, withDefaults } from './plain-schema.ts';
 import { reveal } from './secrets.ts';
 
 /** A protocol with all that it needs. Holds secrets: not to be shown. */
@@ -77,7 +77,7 @@ export function engineSettings(config: Config, { protocols, env, isFieldName }: 
   const can = capabilitiesOf(protocol);
   const schema = optionsSchemaOf(protocol);
   const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file }, 'engine.options');
-  const options = Default(schema, Clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
+  const options = withDefaults(schema, clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
   const faults = [
     ...secretFaults,
     ...faultsOf(schema, options, 'engine.options'),

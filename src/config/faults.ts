@@ -1,11 +1,10 @@
 // Turns schema violations into faults that say what stands there, why it is refused and what would be right.
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
-import { Settings } from 'typebox/system';
-import { Errors } from 'typebox/value';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import { nearest } from './nearest.ts';
+import { isSurelyRight, typeBoxValue } from './plain-schema.ts';
 
 /** Something wrong at one place: `plans.free.currency`, and why. */
 export interface Fault {
@@ -33,12 +32,12 @@ const REASONS: Readonly<Record<string, (value: unknown, limit: number) => string
   uniqueItems: () => 'has an entry twice; leave one out',
 };
 
-// The library stops at eight by default; an operator wants to see every fault at once.
-Settings.Set({ maxErrors: 1000 });
-
 /** All faults of a value against a schema. `at` is the path of the value itself, empty for a whole file. */
 export function faultsOf(schema: TSchema, value: unknown, at = ''): Fault[] {
-  return Errors(schema, value).flatMap((error) => explain(error, schema as SchemaNode, value, at));
+  if (isSurelyRight(schema, value)) return [];
+  return typeBoxValue()
+    .Errors(schema, value)
+    .flatMap((error) => explain(error, schema as SchemaNode, value, at));
 }
 
 /** A value as it may stand in an error: one line, short, without credentials. */

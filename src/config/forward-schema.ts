@@ -1,9 +1,9 @@
 // The schema of `forward` in the configuration: routes that are passed on to another server.
-import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { isPlainPath } from '../core/plain-path.ts';
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
+import { Type } from '../domain/schema-type.ts';
 import { closed, list, text, whole } from './schema-parts.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

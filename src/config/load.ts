@@ -2,7 +2,6 @@
 import { relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Clone, Default } from 'typebox/value';
 import type { LanguageTable } from '../domain/languages.ts';
 import { ConfigError } from './config-error.ts';
 import { besideFile, toConfig } from './config.ts';
@@ -12,6 +11,7 @@ import type { Fault } from './faults.ts';
 import { overridesOf, withOverrides } from './overrides.ts';
 import type { ConfigFlags, Environment, Override } from './overrides.ts';
 import { joinedFaults, pairFaults, planFaults } from './rules.ts';
+import { clone, withDefaults } from './plain-schema.ts';
 import { ConfigFile, LanguagesFile } from './schema.ts';
 import { soundPart } from './sound-part.ts';
 import type { SoundPart } from './sound-part.ts';
@@ -41,7 +41,7 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const warnings = stray === undefined ? [] : [stray];
   // With a file that cannot be read a mistyped variable is the more likely to matter.
   if ('lines' in written) throw new ConfigError([...written.lines, ...warnings]);
-  const value = Default(ConfigFile, Clone(withOverrides(written.value, overrides)));
+  const value = withDefaults(ConfigFile, clone(withOverrides(written.value, overrides)));
   const faults = allFaults(value);
   const lines = faults.map((fault) => lineOf(fault, label, overrides));
   const languagesFile = languagesFileOf(value, path);
@@ -152,7 +152,7 @@ export function labelOf(path: string): string {
 
 /** `label` is how errors name the file. Throws a `ConfigError`. */
 export function loadLanguages(path: string, label: string): LanguageTable {
-  const value = Default(LanguagesFile, Clone(readYamlFile(path, label)));
+  const value = withDefaults(LanguagesFile, clone(readYamlFile(path, label)));
   const faults = faultsOf(LanguagesFile, value);
   const table = value as LanguageTable;
   if (faults.length === 0) faults.push(...repeated('sources', table.sources), ...repeated('targets', table.targets));

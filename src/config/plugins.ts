@@ -4,7 +4,6 @@ import { findPackageJSON, registerHooks, stripTypeScriptTypes } from 'node:modul
 import type { LoadFnOutput, ResolveFnOutput, ResolveHookContext } from 'node:module';
 import { basename, extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Clone, Default } from 'typebox/value';
 import { reserveSlot } from '../core/exchange.ts';
 import type { StepPlacement } from '../core/step-placement.ts';
 import type { Step } from '../core/step.ts';
@@ -16,6 +15,7 @@ import { ConfigError } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { labelOf } from './load.ts';
 import { nearest } from './nearest.ts';
+import { clone, withDefaults } from './plain-schema.ts';
 
 export interface PluginEntry {
   /** An absolute path, or the name of an installed package. */
@@ -138,7 +138,7 @@ async function importPlugin({ module, from }: PluginEntry, where: string): Promi
 
 /** With the defaults of the plugin's schema. */
 function optionsOf(definition: Definition, given: unknown, where: string): unknown {
-  const options = Default(definition.options, Clone(given));
+  const options = withDefaults(definition.options, clone(given));
   const faults = faultsOf(definition.options, options, `${where}.options`);
   if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${path}: ${reason}`));
   return options;

@@ -1,6 +1,5 @@
 // Rules between several members of a configuration, and the check of each plan by its billing.
 import type { TSchema } from 'typebox';
-import { Default } from 'typebox/value';
 import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
 import { faultOfPair } from '../domain/pair-list.ts';
@@ -11,6 +10,7 @@ import { forwardFaults } from './forward.ts';
 import type { Fault } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
+import { withDefaults } from './plain-schema.ts';
 import { CreditPlanSchema, PLAN_NAME, QuotaPlanSchema } from './schema.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -41,7 +41,7 @@ function onePlanFaults(plan: unknown, path: string): Fault[] {
   }
   const schema = typeof billing === 'string' && Object.hasOwn(BILLINGS, billing) ? BILLINGS[billing] : undefined;
   if (schema === undefined) return [{ path: join(path, 'billing'), reason: billingFault(billing) }];
-  const faults = faultsOf(schema, Default(schema, plan), path);
+  const faults = faultsOf(schema, withDefaults(schema, plan), path);
   return faults.length === 0 && billing === 'quota' ? overageFaults(plan as QuotaPlan, path) : faults;
 }
 

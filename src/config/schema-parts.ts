@@ -1,6 +1,6 @@
 // What the configuration's schemas are made of.
-import { Type } from 'typebox';
 import type { TSchemaOptions } from 'typebox';
+import { Type } from '../domain/schema-type.ts';
 
 export const closed = { additionalProperties: false } as const;
 /** A section that may be left out: its members have defaults of their own. */

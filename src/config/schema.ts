@@ -1,10 +1,10 @@
 // The configuration file's schema: its members, their limits and their defaults, by the names that operators write.
-import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { parseDuration } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
+import { Type } from '../domain/schema-type.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { ForwardEntries } from './forward-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';

@@ -1,6 +1,6 @@
 // What is left of a configuration without its faulty members, so that plugins, protocols and secrets can be judged all the same.
-import { Clone, Default } from 'typebox/value';
 import type { Fault } from './faults.ts';
+import { clone, withDefaults } from './plain-schema.ts';
 import { ConfigFile } from './schema.ts';
 
 export interface SoundPart {
@@ -17,7 +17,7 @@ const ROUNDS_MAX = 3;
 /** `faultsOf` judges a value; `undefined` when nothing useful is left. */
 export function soundPart(written: unknown, faultsOf: (value: unknown) => readonly Fault[]): SoundPart | undefined {
   const numbers = new Map<string, readonly number[]>();
-  const value = Clone(written) as FileMembers;
+  const value = clone(written) as FileMembers;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const faults = faultsOf(value);
     if (faults.length === 0) return { value: value as ConfigFile, asWritten: (line) => renumbered(line, numbers) };
@@ -26,7 +26,7 @@ export function soundPart(written: unknown, faultsOf: (value: unknown) => readon
       const before = numbers.get(member);
       numbers.set(member, before === undefined ? entries : entries.map((index) => before[index]!));
     }
-    Default(ConfigFile, value);
+    withDefaults(ConfigFile, value);
   }
   return undefined;
 }

@@ -1,5 +1,4 @@
 // What the API reference says of each route: purpose, parameters, bodies, answers, and the problems it can end in.
-import Type from 'typebox';
 import {
   GlossariesAnswer,
   GlossaryAnswer,
@@ -10,6 +9,7 @@ import {
   UsageAnswer,
 } from '../domain/answers.ts';
 import { GlossaryBody } from '../domain/glossary.ts';
+import { Type } from '../domain/schema-type.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
 import { GLOSSARY_ID } from './operation.ts';
 import type { Operation } from './operation.ts';

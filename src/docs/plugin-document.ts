@@ -10,11 +10,6 @@ import { codesOf } from './operation.ts';
 import { docOf, idOf, parameterOf, plain } from './plugin-operations.ts';
 import { problemExample } from './problem-examples.ts';
 
-/** Where the ops listener has it. */
-export function documentPath(plugin: string): string {
-  return `/openapi/${encodeURIComponent(plugin)}.json`;
-}
-
 /** By plugin, in the order of the configuration. */
 export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiNode> {
   return new Map([...options.pluginApis.documents.keys()].map((plugin) => [plugin, pluginDocument(plugin, options)]));

@@ -4,7 +4,7 @@ import { answerSample, curlSample, quoted } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import type { SectionGroup } from './page.ts';
-import { documentPath } from './plugin-document.ts';
+import { documentPath } from './document-paths.ts';
 import { docOf, idOf, parameterOf } from './plugin-operations.ts';
 import { KEY, methodTag } from './reference-operation.ts';
 import { rowOf, rowsOf, schemaTable } from './schema-table.ts';

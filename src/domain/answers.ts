@@ -1,5 +1,5 @@
 // The shapes of successful answers, as schemas: the API reference is drawn from them and tests hold the answers to them.
-import Type from 'typebox';
+import { Type } from './schema-type.ts';
 
 const closed = { additionalProperties: false } as const;
 const moment = (description: string) => Type.String({ format: 'date-time', description });

@@ -1,11 +1,11 @@
 // The body of POST /v1/glossaries: its schema and its rules in order.
-import Type from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord, unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
+import { Type } from './schema-type.ts';
 
 const GLOSSARY_NAME_CHARACTERS_MAX = 200;
 const GLOSSARY_ENTRIES_MAX = 5000;

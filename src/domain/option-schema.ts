@@ -1,6 +1,6 @@
 // What options of engine protocols are declared with, beside TypeBox itself, and what a JSON schema says at one place.
-import { Type } from 'typebox';
 import type { TString } from 'typebox';
+import { Type } from './schema-type.ts';
 
 /**
  * An option that is never shown. In the configuration it is a string, `{ env: NAME }` or `{ file: PATH }`; the

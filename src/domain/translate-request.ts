@@ -1,6 +1,6 @@
 // The body of POST /v1/translate: its schema, and its rules in the order of the interface's parameter table.
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { createRequire } from 'node:module';
+import type * as TypeBoxCompile from 'typebox/compile';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownMembers } from './caller-words.ts';
@@ -8,6 +8,7 @@ import { countCharacters } from './characters.ts';
 import type { JsonMembers, ListLimit } from './json-body.ts';
 import type { Languages } from './languages.ts';
 import { NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
+import { Type } from './schema-type.ts';
 import { NOTHING_CHOSEN } from './translation-options.ts';
 import type { TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
@@ -66,8 +67,15 @@ export type JudgedBody =
   /** `characters` are known when the text rules up to the total length were kept. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
-const shape = Compile(TranslateBody);
+let shape: TypeBoxCompile.Validator | undefined;
 const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
+
+/** Makes the check of the schema: by a gateway before its first request, and by no command that needs only the schema. */
+export function compileTranslateBody(): TypeBoxCompile.Validator {
+  if (shape !== undefined) return shape;
+  const { Compile } = createRequire(import.meta.url)('typebox/compile') as typeof TypeBoxCompile;
+  return (shape = Compile(TranslateBody));
+}
 
 /** Judges a parsed JSON value. Walks it only as deep as the schema goes. `glossaries` says whether the engine takes any. */
 export function judgeTranslateBody(value: unknown, languages: Languages, glossaries = true): JudgedBody {
@@ -75,7 +83,7 @@ export function judgeTranslateBody(value: unknown, languages: Languages, glossar
     return invalid('body: must be a JSON object with the members text and target_lang.');
   }
   const members = value as JsonMembers;
-  if (!shape.Check(value)) {
+  if (!(shape ?? compileTranslateBody()).Check(value)) {
     const refusal = unknownParameters(members) ?? textShape(members['text']);
     if (refusal !== undefined) return { kind: 'invalid', refusal, characters: undefined };
   }

@@ -1,9 +1,10 @@
 // What the ops listener answers: probes, metrics, the API document and its pages.
+import { documentPath } from '../docs/document-paths.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import { documentPath, pluginDocuments } from '../docs/plugin-document.ts';
+import { pluginDocuments } from '../docs/plugin-document.ts';
 import type { OpsPages } from './ops-listener.ts';
 import type { OpsAnswer } from './ops-request.ts';
 import { PAGE_SECURITY } from '../docs/page.ts';
@@ -37,7 +38,7 @@ export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): O
 /** The documentation: what callers may see too. */
 export type DocumentPages = Readonly<Record<string, () => OpsAnswer & { readonly body: string; readonly contentType: string }>>;
 
-/** `documents` are the plugins that have an API document of their own. */
+/** At the `documentPaths`; `documents` are the plugins that have an API document of their own. */
 export function documentPages(api: () => OpenApiOptions, documents: readonly string[]): DocumentPages {
   return {
     '/openapi.json': () => json(openApiDocument(api())),

@@ -5,7 +5,7 @@ import type { Charge } from '../domain/charge.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import type { Languages } from '../domain/languages.ts';
 import { translateRequestSlot } from '../domain/slots.ts';
-import { judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
+import { compileTranslateBody, judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 
 /**
@@ -13,6 +13,7 @@ import type { TranslateRequest } from '../domain/translate-request.ts';
  * engine takes any.
  */
 export function readStep(languages: () => Languages, bodyBytesMax: number, glossaries = true): BodyStep {
+  compileTranslateBody();
   return {
     kind: 'body',
     name: 'read',

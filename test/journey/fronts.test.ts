@@ -1,6 +1,6 @@
 // The same laws whichever API a caller speaks: limit, quota, credit, revocation and release, over every front, listener and store.
 import { afterEach, describe, expect, test } from 'vitest';
-import { describeRoutes } from '../../src/app/app.ts';
+import { describeRoutes } from '../../src/app/route-rows.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';

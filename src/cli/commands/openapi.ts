@@ -1,4 +1,5 @@
 // lingate openapi: the API's description, for client generators and gateways in front.
+import { describeApis } from '../../app/api-description.ts';
 import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
 
@@ -13,8 +14,6 @@ export const openapi: Command = {
   examples: ['lingate openapi > openapi.json', 'lingate openapi --plugin libretranslate'],
   async run(context) {
     const config = await context.config();
-    // Loaded late: it brings the whole gateway with it.
-    const { describeApis } = await import('../../app/app.ts');
     const { service, plugins } = await describeApis(config);
     const plugin = context.text('plugin');
     const document = plugin === undefined ? service : plugins.get(plugin);

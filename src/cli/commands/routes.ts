@@ -1,4 +1,5 @@
 // lingate routes: the final order of steps of every route, plugins included.
+import { describeRoutes } from '../../app/route-rows.ts';
 import type { Command } from '../command.ts';
 import { textTable } from '../text-table.ts';
 
@@ -10,8 +11,6 @@ export const routes: Command = {
   examples: ['lingate routes'],
   async run(context) {
     const config = await context.config();
-    // Loaded late: it brings the whole gateway with it.
-    const { describeRoutes } = await import('../../app/app.ts');
     const described = await describeRoutes(config);
     context.print({ routes: described }, () =>
       textTable(

@@ -1,6 +1,6 @@
 // A DeepL-compatible API as an engine: as many texts in a call as it takes; a used-up quota of the operator's is reported as such.
-import { Type } from 'typebox';
 import { secret } from '../../domain/option-schema.ts';
+import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';
 import { postJson } from './json-request.ts';
 import { bodyMatches, jsonObjectOf, translationsOf, unusable } from './json-response.ts';

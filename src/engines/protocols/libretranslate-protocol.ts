@@ -1,6 +1,6 @@
 // LibreTranslate as an engine: all texts in one call when their language is named, otherwise one call each.
-import { Type } from 'typebox';
 import { secret } from '../../domain/option-schema.ts';
+import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';

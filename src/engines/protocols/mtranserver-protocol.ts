@@ -1,6 +1,6 @@
 // MTranServer as an engine: texts whose language is named go in one call; of the others each is detected and translated by itself.
-import { Type } from 'typebox';
 import { secret } from '../../domain/option-schema.ts';
+import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';

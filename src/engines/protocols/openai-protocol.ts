@@ -1,7 +1,7 @@
 // A language model behind an OpenAI-compatible API as an engine: one call with all texts, and one each when that was unusable.
-import { Type } from 'typebox';
 import { countCharacters } from '../../domain/characters.ts';
 import { secret } from '../../domain/option-schema.ts';
+import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, EngineProtocol, EngineTokens, EngineWire, EngineWork } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';

@@ -1,7 +1,8 @@
 // Which routes a plugin may add: nothing of ours is shadowed, and what cannot be is one clear line each.
 import { describe, expect, test } from 'vitest';
-import { buildChains, routeRows } from '../../../src/app/chain.ts';
+import { buildChains } from '../../../src/app/chain.ts';
 import type { ChainParts } from '../../../src/app/chain.ts';
+import { routeRows } from '../../../src/app/route-rows.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { NO_PLUGINS } from '../../../src/config/plugins.ts';

@@ -1,7 +1,8 @@
 // What the reference says is what the code does: its routes, its codes, its members, its bodies.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeApi, describeRoutes } from '../../../src/app/app.ts';
+import { describeApi } from '../../../src/app/api-description.ts';
+import { describeRoutes } from '../../../src/app/route-rows.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { problems } from '../../../src/core/problem.ts';
 import type { ProblemCode } from '../../../src/core/problem.ts';

@@ -1,0 +1,77 @@
+// What the API documents of a gateway say, by its configuration.
+import type { Config } from '../config/config.ts';
+import { apisOfPlugins, NO_PLUGINS } from '../config/plugins.ts';
+import { openApiDocument } from '../docs/openapi-document.ts';
+import type { OpenApiOptions } from '../docs/openapi-document.ts';
+import { pluginDocuments } from '../docs/plugin-document.ts';
+import type { PluginApis } from '../ports/plugin.ts';
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The version in every path. */
+const API_VERSION = '1';
+
+/** Every OpenAPI document of a gateway that runs by this configuration. */
+export interface ApiDescriptions {
+  /** Of the service, with the routes of plugins that have none of their own. */
+  readonly service: Record<string, unknown>;
+  /** By the plugin's name. */
+  readonly plugins: ReadonlyMap<string, Record<string, unknown>>;
+}
+
+/** Opens neither store nor port. */
+export async function describeApis(config: Config): Promise<ApiDescriptions> {
+  const apis = await apisOfPlugins(config.plugins);
+  return { service: describeApi(config, apis), plugins: describePluginApis(config, apis) };
+}
+
+/** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
+export function describeApi(config: Config, pluginApis: PluginApis = NO_PLUGINS): Record<string, unknown> {
+  return openApiDocument(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
+}
+
+/** Those of plugins that have one of their own, by their names. */
+function describePluginApis(config: Config, pluginApis: PluginApis): ReadonlyMap<string, Record<string, unknown>> {
+  return pluginDocuments(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
+}
+
+function describedBy(config: Config, serverUrl: string, pluginApis: PluginApis): OpenApiOptions {
+  return apiOptions(config, { serverUrl, docsUrl: config.service.docsUrl }, pluginApis);
+}
+
+/** The address that callers use: what the operator says, or where it listens. */
+export function serverUrlOf(config: Config, address: Address): string {
+  return config.service.publicUrl ?? publicUrl(config, address);
+}
+
+/** Where it listens. */
+export function publicUrl(config: Config, address: Address): string {
+  return urlOf(address, config.tls === undefined ? 'http' : 'https');
+}
+
+export function apiOptions(
+  config: Config,
+  { serverUrl, docsUrl }: { readonly serverUrl: string; readonly docsUrl: string },
+  pluginApis: PluginApis,
+): OpenApiOptions {
+  return {
+    serviceName: config.service.name,
+    version: API_VERSION,
+    serverUrl,
+    docsUrl,
+    sourceLanguages: config.languages.sources.map(({ code }) => code),
+    targetLanguages: config.languages.targets.map(({ code }) => code),
+    vendorNames: config.auth.vendorNames,
+    rateLimitHeaders: config.limits.rateLimitHeaders,
+    dashboardUrl: config.service.dashboardUrl,
+    hasConsole: config.admin !== undefined,
+    pluginApis: { ...pluginApis, routes: pluginApis.routes.filter(({ undocumented }) => undocumented !== true) },
+  };
+}
+
+export function urlOf({ host, port }: Address, scheme: 'http' | 'https'): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,63 @@
+// The table of routes as a configuration has it: ours, the documentation's, those of plugins and those that are forwarded.
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { ForwardConfig } from '../config/forward.ts';
+import { loadPlugins } from '../config/plugins.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import { routeName } from '../core/route.ts';
+import type { RouteRow } from '../core/route.ts';
+import { placeSteps } from '../core/step-placement.ts';
+import { documentPaths } from '../docs/document-paths.ts';
+import type { Log } from '../ports/log.ts';
+import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
+import { documentRow, forwardRow, ROUTES } from '../routes.ts';
+import { pluginRows } from './plugin-routes.ts';
+
+export type Documented = Pick<PluginApis, 'documents'>;
+
+/** The table of routes, those of plugins and those that are forwarded, with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
+export function routeRows(config: Pick<Config, 'forward' | 'docs'>, plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
+  const own = ownRows(config, plugins);
+  const rows: readonly (RouteRow | LoadedRoute)[] = [...own, ...pluginRows(own, plugins), ...forwardRows(config.forward)];
+  return inConfiguration(() => placeSteps(rows, plugins.placements));
+}
+
+/** Turns what is thrown for routes and steps into a `ConfigError`: the operator has to put it right. */
+export function inConfiguration<T>(build: () => T): T {
+  try {
+    return build();
+  } catch (error) {
+    throw new ConfigError([`plugins: ${error instanceof Error ? error.message : 'a step cannot be placed'}`]);
+  }
+}
+
+/** The gateway's own routes, beside which no plugin and no forward route may have the same path. */
+export function ownRows(config: Pick<Config, 'docs'>, plugins: Documented): RouteRow[] {
+  return [...ROUTES, ...documentRows(config, plugins)];
+}
+
+/** Their names: what asks for them is no work of the service. */
+export function documentRouteNames(config: Config, plugins: Documented): ReadonlySet<string> {
+  return new Set(documentRows(config, plugins).map(routeName));
+}
+
+/** Empty where the documentation is for operators alone. */
+function documentRows({ docs }: Pick<Config, 'docs'>, { documents }: Documented): RouteRow[] {
+  return docs.public ? documentPaths([...documents.keys()]).map(documentRow) : [];
+}
+
+function forwardRows(forward: readonly ForwardConfig[]): RouteRow[] {
+  return forward.flatMap(({ path, methods }) => methods.map((method) => forwardRow(method, path)));
+}
+
+/** The final order of steps of every route, plugins included. Opens neither store nor port. */
+export async function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
+  const plugins = await loadPlugins(config.plugins, SILENT);
+  try {
+    return routeRows(config, plugins).map((row) => ({ route: routeName(row), steps: [...row.steps] }));
+  } finally {
+    await plugins.close();
+  }
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
