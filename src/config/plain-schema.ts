@@ -86,7 +86,7 @@ function isPlain(schema: Node): boolean {
   if (known === undefined) return false;
   if (!Object.getOwnPropertyNames(schema).every((name) => EVERYWHERE.includes(name) || known.includes(name))) return false;
   if (typeof schema.default === 'function') return false;
-  switch (schema['~kind']) {
+  switch (schema['~kind'] ?? '') {
     case 'Object':
       return typeof (schema.additionalProperties ?? false) === 'boolean' && Object.values(schema.properties).every(isPlain);
     case 'Record':
@@ -123,7 +123,7 @@ function passes(schema: Node, value: unknown): boolean {
 }
 
 function hasKind(schema: Node, value: unknown): boolean {
-  switch (schema['~kind']) {
+  switch (schema['~kind'] ?? '') {
     case 'Object':
       return isGroup(value) && objectPasses(schema, value);
     case 'Record':

@@ -34,12 +34,12 @@ export const STRING_KEY = '^.*$';
 export const Type = makers as unknown as Pick<typeof TypeBox, keyof typeof makers>;
 
 function made(kind: string, schema: object, options: Options = {}): TSchema {
-  return Object.defineProperty({ ...schema, ...options }, '~kind', hidden(kind)) as TSchema;
+  return Object.defineProperty({ ...schema, ...options }, '~kind', hidden(kind));
 }
 
 function marked(schema: TSchema, mark: string, value: unknown): TSchema {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema));
-  return Object.defineProperty(copy, mark, hidden(value)) as TSchema;
+  return Object.defineProperty(copy, mark, hidden(value));
 }
 
 /** As TypeBox keeps what is not JSON Schema out of documents. */

@@ -54,7 +54,28 @@ const FURTHER: readonly TSchema[] = [
 ];
 
 const leaf = fc.constantFrom<unknown>(
-  ...['a', 'b', 'ab', 'abc', '', '\u{1f600}', 'e\u0301', 0, -0, 1, 2, 1.5, -1, 4, NaN, Infinity, true, false, null, undefined, {}, []],
+  'a',
+  'b',
+  'ab',
+  'abc',
+  '',
+  '\u{1f600}',
+  'e\u0301',
+  0,
+  -0,
+  1,
+  2,
+  1.5,
+  -1,
+  4,
+  NaN,
+  Infinity,
+  true,
+  false,
+  null,
+  undefined,
+  {},
+  [],
 );
 const name = fc.constantFrom('a', 'b', 'c', 'a\nb', '', 'constructor', 'toString');
 const value = fc.letrec<{ any: unknown }>((tie) => ({
