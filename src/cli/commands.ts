@@ -8,13 +8,9 @@ export const COMMANDS: readonly LateCommand[] = [
     summary: 'Runs the gateway with a built-in engine, a demo team and a key to try it with.',
     load: async () => (await import('./commands/demo.ts')).demo,
   },
-  { name: 'team create', summary: 'Makes a team on a plan.', load: async () => (await import('./commands/team-create.ts')).teamCreate },
+  { name: 'team create', summary: 'Creates a team on a plan.', load: async () => (await import('./commands/team-create.ts')).teamCreate },
   { name: 'team list', summary: 'Lists all teams.', load: async () => (await import('./commands/team-list.ts')).teamList },
-  {
-    name: 'team show',
-    summary: 'Shows a team and the numbers it is held to.',
-    load: async () => (await import('./commands/team-show.ts')).teamShow,
-  },
+  { name: 'team show', summary: 'Shows a team and its limits.', load: async () => (await import('./commands/team-show.ts')).teamShow },
   {
     name: 'team update',
     summary: "Changes a team's plan or name, or adds to its credit.",
@@ -22,7 +18,7 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'key create',
-    summary: 'Makes a key for a team and shows it, once.',
+    summary: 'Creates a key for a team and shows it, once.',
     load: async () => (await import('./commands/key-create.ts')).keyCreate,
   },
   {
@@ -52,7 +48,7 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'config check',
-    summary: 'Checks the configuration and shows what it comes to.',
+    summary: 'Checks the configuration and shows the result.',
     load: async () => (await import('./commands/config-check.ts')).configCheck,
   },
   {
