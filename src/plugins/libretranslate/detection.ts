@@ -76,10 +76,7 @@ function detectStep(services: GatewayServices, slot: Slot<string>): BodyStep {
     kind: 'body',
     name: 'libretranslate-detect',
     headers: ['traceparent'],
-    run(x) {
-      const found = services.detect(x, x.need(slot));
-      return found instanceof Promise ? found.then(answerOf) : answerOf(found);
-    },
+    run: (x) => services.detect(x, x.need(slot)).then(answerOf),
   };
 }
 
