@@ -92,6 +92,6 @@ describe('serve, before its store is there', () => {
     const { store, args } = await waiting(1);
     const { status: ended, stderr } = await lingate(args);
     expect([ended, stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining(`redis://127.0.0.1:${store} cannot be used`)]]);
-    expect(stderr).toContain('store_options.wait_seconds: 1');
+    expect(stderr).toContain('within the 1 s of store_options.wait_seconds');
   });
 });

@@ -23,7 +23,10 @@ afterAll(() => project.remove());
 describe('the tarball', () => {
   test('holds JavaScript and declarations, what they read, configuration, README and licences, and nothing else', () => {
     const strange = project.packed.filter(
-      (path) => !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:manual\/)?[\w.-]+|README\.md|package\.json|src\/lingate\.js)$/.test(path),
+      (path) =>
+        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:manual\/)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/lingate\.js)$/.test(
+          path,
+        ),
     );
     expect(strange).toEqual([]);
     expect(project.packed).toEqual(
