@@ -12,7 +12,7 @@ import { processorMs } from './processor-time.ts';
 const RATIO = 3;
 const REQUESTS = 60;
 /** In turns, because others use the machine: the least of each is compared. */
-const ROUNDS = 6;
+const ROUNDS = 16;
 
 describe.each([
   ['uws', 'redis'],
