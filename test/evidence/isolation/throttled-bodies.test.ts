@@ -1,4 +1,4 @@
-// A team that is too fast pays little more with long bodies: its 429 costs the gateway at most three times that of a small one.
+// A team that is too fast pays little more with long bodies: what its 429 costs the gateway, beside that of a small one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FACADES, FRONTS } from '../../support/fronts.ts';
 import type { Front } from '../../support/fronts.ts';
