@@ -60,11 +60,14 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
   });
   try {
     await expect
-      .poll(() =>
-        fetch(`http://127.0.0.1:${engine}/listPairs`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
+      .poll(
+        () =>
+          fetch(`http://127.0.0.1:${engine}/listPairs`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        // A busy machine takes its time to start an engine.
+        { timeout: 60_000 },
       )
       .toBe(true);
     const [createTeam, createKey, ...curl] = onOurPorts(CALLER).split('\n');
@@ -79,7 +82,7 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
   } finally {
     await server.end();
   }
-});
+}, 120_000);
 
 async function freePorts(): Promise<[string, string, string, string]> {
   const ports = new Set<string>();
