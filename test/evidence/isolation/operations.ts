@@ -1,5 +1,4 @@
 // What a team can do to the others: every route at its most expensive, with bodies as long as they may be.
-import { uuidOf } from '../../../src/plugins/deepl-v2/glossary-answer.ts';
 
 export interface NoisyRequest {
   readonly method: string;
@@ -145,4 +144,14 @@ export function operations(key: string, { large, several }: NoisyGlossaries): re
     { name: 'forward route, answers of 4 MiB', requests: [send('GET', '/v1/files')] },
     { name: 'forward route, bodies of 8 MiB', requests: [send('POST', '/v1/files', 'x'.repeat(8 * BODY_BYTES), 'text/plain')] },
   ];
+}
+
+/** A glossary's id as DeepL's API writes it: the same 128 bits. Here, because the plugin's own can only be loaded by a gateway. */
+function uuidOf(ulid: string): string {
+  let bits = 0n;
+  for (const letter of ulid) bits = bits * 32n + BigInt('0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(letter));
+  return bits
+    .toString(16)
+    .padStart(32, '0')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
