@@ -5,6 +5,7 @@ import type { GlossaryStore } from './glossary-store.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { TeamRegistry } from './team-registry.ts';
+import type { UsageHistory } from './usage-history.ts';
 
 /** What keeps a store, or a part of it, from serving. */
 export interface StoreFault extends StoreUnavailable {
@@ -29,6 +30,8 @@ export interface Store {
   readonly glossaries: GlossaryStore;
   /** A store that keeps none cannot tell of a plan that is applied by the wrong configuration. */
   readonly gateways?: GatewayRecords;
+  /** A store that keeps none has the running period's counts only. */
+  readonly history?: UsageHistory;
   /** Writes something small, wherever admissions are written. `undefined` when that was taken: reading alone proves nothing. */
   ping(): Promise<StoreFault | undefined>;
   /** Lets running operations end, then closes. */
