@@ -17,7 +17,15 @@ export async function openConfiguredStore(config: Config, log: Log, creation: St
   const plugins = await pluginsFor(config, log);
   try {
     const clock = { nowMs: () => Date.now() };
-    const store = await openStore(config.store, { log, clock, ...config.storeOptions, others: plugins.stores, ...creation });
+    const { storeOptions, history } = config;
+    const store = await openStore(config.store, {
+      log,
+      clock,
+      ...storeOptions,
+      historyDays: history.days,
+      others: plugins.stores,
+      ...creation,
+    });
     return {
       store,
       async close() {

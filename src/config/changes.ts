@@ -70,6 +70,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'team_metrics.quota_used_percent': (c) => c.teamMetrics?.quotaUsedRatio,
   'team_metrics.credit_characters': (c) => c.teamMetrics?.creditCharacters,
   'team_metrics.key_unused_days': (c) => c.teamMetrics?.keyUnusedMs,
+  'history.days': (c) => c.history.days,
   forward: (c) => c.forward,
   plugins: (c) => c.plugins,
 };

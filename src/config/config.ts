@@ -39,6 +39,8 @@ export interface Config {
   readonly plans: ReadonlyMap<string, Plan>;
   /** `undefined`: no team is a label of any metric. */
   readonly teamMetrics: TeamMetricsConfig | undefined;
+  /** `days`: how long the store keeps what was used, day by day and period by period. */
+  readonly history: { readonly days: number };
   /** Absolute path; for reading the list anew. */
   readonly languagesFile: string;
   readonly languages: LanguageTable;
@@ -205,6 +207,7 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     },
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
     teamMetrics: raw.team_metrics && toTeamMetrics(raw.team_metrics),
+    history: raw.history,
     languagesFile,
     languages,
     forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, engine.timeout_ms)),

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { parseDuration } from '../domain/period.ts';
+import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
 import { Type } from '../domain/schema-type.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
@@ -221,6 +221,7 @@ export const ConfigFile = Type.Object(
         closed,
       ),
     ),
+    history: Type.Object({ days: whole(1, 3650, HISTORY_DAYS) }, section),
     languages: Type.Optional(matching(FILE, /^[^\0]+$/)),
     forward: ForwardEntries,
     plugins: Type.Array(

@@ -13,10 +13,13 @@ export interface Period {
   readonly endMs: number;
 }
 
+/** How many days of usage a store keeps where nothing else is said. */
+export const HISTORY_DAYS = 400;
+
 const PATTERN =
   /^P(?!$)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,7})M)?(?:(\d{1,9})S)?)?$/;
 const SECOND_MS = 1000;
-const DAY_MS = 86_400 * SECOND_MS;
+export const DAY_MS = 86_400 * SECOND_MS;
 const MONTH_MS_MIN = 28 * DAY_MS;
 const MONTH_MS_MAX = 31 * DAY_MS;
 
@@ -53,6 +56,11 @@ export function periodAt(anchorMs: number, duration: Duration, nowMs: number): P
     while (count < highest && addDurations(anchorMs, duration, count + 1) <= nowMs) count++;
   }
   return { startMs: addDurations(anchorMs, duration, count), endMs: addDurations(anchorMs, duration, count + 1) };
+}
+
+/** The UTC day of a moment, as whole days since 1970-01-01. */
+export function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
 }
 
 /** RFC 3339 in UTC, to the second where the moment has no milliseconds. */

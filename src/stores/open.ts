@@ -14,6 +14,8 @@ export interface StoreContext extends StoreCreation {
   readonly sqliteDurability?: 'full' | 'normal';
   /** How long an operation may take or wait; the store's own default without it. */
   readonly commandTimeoutMs?: number;
+  /** How many days of usage are kept; the default without it. */
+  readonly historyDays?: number;
   /** Told how many lost revocations a store's new master was told again. */
   readonly onRevocationsRestored?: (count: number) => void;
   /** Stores of plugins, by the scheme of their URLs. */
