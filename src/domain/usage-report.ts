@@ -84,6 +84,37 @@ export function usageReport(usage: UsageFigures): UsageReport {
   return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
 }
 
+/** A period of a team, as stores report it. */
+export interface PeriodFigures {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly closed: boolean;
+  readonly plan: string;
+  readonly limits: TeamLimits;
+  readonly characters: number;
+}
+
+export interface PeriodReport {
+  readonly period_start: string;
+  readonly period_end: string;
+  /** Nothing of it can change any more. */
+  readonly closed: boolean;
+  readonly plan: string;
+  readonly billing: 'quota' | 'credit';
+  readonly character_count: number;
+  /** With quota billing only, as `overage`. */
+  readonly character_limit?: number;
+  readonly overage?: QuotaUsageReport['overage'];
+}
+
+/** By the plan that held in the period at last. */
+export function periodReport({ startMs, endMs, closed, plan, limits, characters }: PeriodFigures): PeriodReport {
+  const { billing } = limits;
+  const base = { period_start: rfc3339(startMs), period_end: rfc3339(endMs), closed, plan, billing, character_count: characters };
+  if (billing === 'credit') return base;
+  return { ...base, character_limit: limits.characterLimit, overage: overageOf(characters, limits) };
+}
+
 function overageOf(characters: number, limits: TeamLimits): QuotaUsageReport['overage'] {
   const beyond = Math.max(0, characters - limits.characterLimit);
   return {

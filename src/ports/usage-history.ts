@@ -1,15 +1,12 @@
 // What was used, day by day and period by period: what invoices are made of.
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { DayRange } from '../domain/usage-days.ts';
 import type { KeyRecord, Team, TeamPage } from './team-registry.ts';
 
-/** Days are UTC's, by the store's clock, as whole days since 1970-01-01. Both ends belong to it. */
-export interface DayRange {
-  readonly from: number;
-  readonly to: number;
-}
+export type { DayRange } from '../domain/usage-days.ts';
 
-/** What one key committed on one day. A day without a committed request has no row. */
+/** What one key committed on one day, UTC's by the store's clock. A day without a committed request has no row. */
 export interface KeyDay {
   readonly day: number;
   readonly keyId: string;

@@ -4,13 +4,14 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, gateways } = store;
+  const { keys, teams, glossaries, gateways, history } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
     teams,
     glossaries,
     ...(gateways === undefined ? {} : { gateways }),
+    ...(history === undefined ? {} : { history }),
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -4,13 +4,14 @@ import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
 
 export function promisedStore(store: Store): PluginStore {
-  const { keys, teams, glossaries, gateways } = store;
+  const { keys, teams, glossaries, gateways, history } = store;
   return {
     keys,
     ledger: promisedLedger(store.ledger),
     teams,
     glossaries,
     ...(gateways === undefined ? {} : { gateways }),
+    ...(history === undefined ? {} : { history }),
     ping: () => store.ping(),
     close: () => store.close(),
   };

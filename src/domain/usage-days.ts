@@ -1,0 +1,101 @@
+// Days of use: a range of calendar days as callers give it, days as they are shown, and the counts of one or many of them.
+import { DAY_MS } from './period.ts';
+
+/** Whole days since 1970-01-01, in UTC; both ends belong to it. */
+export interface DayRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A day, a calendar month, or the whole range: what counts are added up over. */
+export type UsageSpan = 'day' | 'month' | 'total';
+
+export const USAGE_SPANS: readonly UsageSpan[] = ['day', 'month', 'total'];
+
+export const RANGE_DAYS_MAX = 400;
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const MONTH = /^(\d{4})-(\d{2})$/;
+
+/** What is wrong with one of the two, to be put behind the name of its field or flag. */
+export interface RangeFault {
+  readonly field: 'from' | 'to';
+  readonly fault: string;
+}
+
+/** `undefined` where neither end is given. */
+export function readDayRange(from: string | undefined, to: string | undefined): DayRange | RangeFault | undefined {
+  if (from === undefined && to === undefined) return undefined;
+  if (from === undefined) return { field: 'from', fault: 'is missing; give the first day beside the last one, or neither' };
+  if (to === undefined) return { field: 'to', fault: 'is missing; give the last day beside the first one, or neither' };
+  const first = dayOfDate(from);
+  if (first === undefined) return { field: 'from', fault: NO_DATE };
+  const last = dayOfDate(to);
+  if (last === undefined) return { field: 'to', fault: NO_DATE };
+  if (last < first) return { field: 'to', fault: 'must not be before from' };
+  const days = last - first + 1;
+  if (days > RANGE_DAYS_MAX) return { field: 'to', fault: `may be at most ${RANGE_DAYS_MAX} days from from, both counted; it is ${days}` };
+  // Nothing was counted before 1970, and stores keep days as counts from there.
+  return { from: Math.max(0, first), to: Math.max(0, last) };
+}
+
+const NO_DATE = 'must be a day of the calendar as YYYY-MM-DD, for example 2026-11-22';
+
+/** `undefined` for what is no day of the calendar: in digits, with both zeros. */
+export function dayOfDate(date: string): number | undefined {
+  const [, year, month, day] = DATE.exec(date) ?? [];
+  if (year === undefined) return undefined;
+  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  // `Date` takes the 30th of February for a day in March, and the year 26 for 1926.
+  return dateOf(ms / DAY_MS) === date ? ms / DAY_MS : undefined;
+}
+
+/** `2026-11-22`. */
+export function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The days of a month, given as `2026-11`; `undefined` for what is none. */
+export function daysOfMonth(month: string): DayRange | undefined {
+  const first = MONTH.test(month) ? dayOfDate(`${month}-01`) : undefined;
+  if (first === undefined) return undefined;
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return { from: first, to: Date.UTC(year, number, 1) / DAY_MS - 1 };
+}
+
+/** `2026-11`. */
+export function monthOf(day: number): string {
+  return dateOf(day).slice(0, 7);
+}
+
+/** What is shown as the date of a count: the day, the month, or nothing where the whole range is one. */
+export function dateIn(span: UsageSpan, day: number): string | null {
+  if (span === 'total') return null;
+  return span === 'day' ? dateOf(day) : monthOf(day);
+}
+
+export interface DayReport {
+  readonly date: string;
+  readonly character_count: number;
+  readonly request_count: number;
+}
+
+interface DayCount {
+  readonly day: number;
+  readonly characters: number;
+  readonly requests: number;
+}
+
+/** The team's own count of each day with use, from its keys', which come by day. */
+export function dayReports(days: readonly DayCount[]): DayReport[] {
+  const reports: { date: string; character_count: number; request_count: number }[] = [];
+  let last = -1;
+  for (const { day, characters, requests } of days) {
+    if (day !== last) reports.push({ date: dateOf(day), character_count: 0, request_count: 0 });
+    last = day;
+    const report = reports.at(-1)!;
+    report.character_count += characters;
+    report.request_count += requests;
+  }
+  return reports;
+}
