@@ -12,10 +12,8 @@ import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { compose, composeHead } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
 
-/** How long an answer that ends the connection waits for a body that is still arriving. */
-const LINGER_MS = 5_000;
-/** How long the rest of a body is read and dropped behind its answer; the library ends one that comes too slowly before that. */
-const DROP_MS = 30_000;
+/** How long the rest of a body is read and dropped behind an answer of a listener that stops. */
+const DRAIN_DROP_MS = 5_000;
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
@@ -38,9 +36,8 @@ export abstract class Call implements Sink, BodyConnection {
   readonly #body: CallBody;
   #streamed: StreamedAnswer | undefined = undefined;
   #held: HeldAnswer | undefined = undefined;
-  #linger: NodeJS.Timeout | undefined = undefined;
-  /** The answer is written, and the connection ends when the rest of the body has come. */
-  #dropping = false;
+  /** The answer is written, and the connection ends when the rest of the body has come, or this timer is over. */
+  #dropping: NodeJS.Timeout | undefined = undefined;
 
   constructor(shared: ListenerState) {
     this.shared = shared;
@@ -55,10 +52,14 @@ export abstract class Call implements Sink, BodyConnection {
     return false;
   }
 
-  /** Writes an answer behind which the body goes on: the connection ends by `cut`. Only where `bodyBindsConnection`. */
-  protected writeBeforeBody(_answer: ResponseMessage): void {
-    throw new Error('this library needs no such answers');
-  }
+  /** As `write`, for an answer that ends the connection, which goes on taking the rest of the body until `endBehindBody`. */
+  protected abstract writeBeforeBody(answer: ResponseMessage): boolean;
+
+  /** Ends the connection behind an answer of `writeBeforeBody`, whose last bytes still reach a caller who reads. */
+  protected abstract endBehindBody(): void;
+
+  /** How long the rest of a body is read and dropped behind such an answer. */
+  protected abstract readonly dropMs: number;
 
   /** Begins a streamed answer. */
   protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
@@ -170,25 +171,25 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   #bodyOver(body: Body): void {
-    if (this.#dropping) return this.#endDropping();
+    if (this.#dropping !== undefined) return this.#endDropping();
     const x = this.#exchange;
     if (body === 'too_large') this.#closes = true;
-    if (this.#held !== undefined) this.#releaseSoon();
-    else if (x !== undefined && x.outcome === undefined && x.route.takesBody) this.shared.gateway.body(x, body);
+    if (this.#held === undefined && x !== undefined && x.outcome === undefined && x.route.takesBody) this.shared.gateway.body(x, body);
   }
 
   /** The body cannot be read to its end. */
   protected bodyBroken(detail: string): void {
     this.#body.drop();
     this.#closes = true;
-    if (this.#held !== undefined) this.#releaseSoon();
-    else if (this.#exchange !== undefined) this.shared.gateway.callOff(this.#exchange, refuse('validation_error', detail));
+    if (this.#held === undefined && this.#exchange !== undefined)
+      this.shared.gateway.callOff(this.#exchange, refuse('validation_error', detail));
   }
 
   /**
-   * An answer that ends the connection waits for the body's end: a caller who is cut off while sending might never read it.
-   * And it is written in a later turn of the event loop: written at once, uWS would go on and handle what comes after this
-   * request. Only a request that has passed its deadline is answered and closed at once.
+   * An answer that ends the connection is written in a later turn of the event loop: written at once, uWS would go on and
+   * handle what comes after this request, and in that turn the body may turn out to be complete. Where it is not, the rest is
+   * read and dropped behind the answer: a caller who is cut off while sending might never read it. Only a request that has
+   * passed its deadline is answered and closed at once.
    */
   send(x: Exchange, outcome: Reply | Refusal): Handed {
     if (this.#state !== 'open') return 'gone';
@@ -205,21 +206,23 @@ export abstract class Call implements Sink, BodyConnection {
 
   /** A caller may read the answer at once, or when all is sent. */
   #answerAndDrop(answer: ResponseMessage): Handed {
-    this.#closes = this.#dropping = true;
+    this.#closes = true;
     this.#state = 'ended';
-    if (this.shared.draining) this.shared.lastAnswers++;
-    this.writeBeforeBody(answer);
+    const { draining } = this.shared;
+    if (draining) this.shared.lastAnswers++;
+    this.#dropping = setTimeout(() => this.#endDropping(), draining ? DRAIN_DROP_MS : this.dropMs);
+    const written = this.writeBeforeBody(answer);
+    this.#held = undefined;
     this.#exchange = undefined;
-    this.#linger = setTimeout(() => this.#endDropping(), DROP_MS);
-    return 'written';
+    return written ? 'written' : 'gone';
   }
 
   /** Not while the library is handing over a piece. */
   #endDropping(): void {
-    clearTimeout(this.#linger);
+    clearTimeout(this.#dropping);
     setImmediate(() => {
-      if (this.#dropping) this.cut();
-      this.#dropping = false;
+      if (this.#dropping !== undefined) this.endBehindBody();
+      this.#dropping = undefined;
     });
   }
 
@@ -247,21 +250,12 @@ export abstract class Call implements Sink, BodyConnection {
     answer.begin(writer);
   }
 
-  /**
-   * A reply that waits for a later turn is charged only then: its caller may leave before. What waits for the rest of a body
-   * reserves nothing, because its route does not take one, and must not count as under way for as long.
-   */
+  /** A reply that waits for a later turn is charged only then: its caller may leave before. */
   #hold(message: ResponseMessage, x: Exchange, outcome: Reply | Refusal): Handed {
-    const waits = outcome.kind === 'reply' && !this.#body.pending;
-    this.#held = { message, x, reply: waits ? outcome : undefined };
-    if (this.#body.pending) this.#linger = setTimeout(() => this.#release(), LINGER_MS);
-    else this.#releaseSoon();
-    return waits ? 'held' : 'written';
-  }
-
-  #releaseSoon(): void {
-    clearTimeout(this.#linger);
+    const reply = outcome.kind === 'reply' ? outcome : undefined;
+    this.#held = { message, x, reply };
     setImmediate(() => this.#release());
+    return reply === undefined ? 'written' : 'held';
   }
 
   #release(): void {
@@ -269,7 +263,7 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#state !== 'open' || held === undefined) return;
     let handed: Handed = 'gone';
     try {
-      handed = this.#finish(held.message, true);
+      handed = this.#body.pending ? this.#answerAndDrop(held.message) : this.#finish(held.message, true);
     } catch (error) {
       this.broke('write', error);
     }
@@ -293,13 +287,12 @@ export abstract class Call implements Sink, BodyConnection {
   /** The caller has gone, or the connection was cut. */
   gone(): void {
     if (this.#state === 'streaming') return this.#streamed?.gone();
-    if (this.#dropping) clearTimeout(this.#linger);
-    this.#dropping = false;
+    clearTimeout(this.#dropping);
+    this.#dropping = undefined;
     if (this.#state !== 'open') return;
     this.#state = 'gone';
     this.#body.drop();
     this.#body.release();
-    clearTimeout(this.#linger);
     if (this.#held !== undefined) return this.#tell(this.#held, false);
     try {
       if (this.#exchange !== undefined) this.shared.gateway.abort(this.#exchange);

@@ -80,23 +80,48 @@ export class NodeCall extends Call {
     }
   }
 
+  /** Not to a socket that takes nothing any more: the caller has half-closed or reset it, and its `close` has not been reported yet. */
   protected override write(answer: ResponseMessage, closes: boolean): boolean {
-    const end = closes || this.#owner.endsNow;
     const { socket } = this.#req;
-    // The caller has half-closed or reset it, and its `close` has not been reported yet.
     if (!socket.writable) return false;
     // Until the answer has been sent; then Node sets its own timer, or the next call takes it back.
     socket.setTimeout(UNREAD_MS);
-    const fields = fieldsOf(answer).flat();
-    const body = answer.body.length > STRING_MAX ? Buffer.from(answer.body) : answer.body;
-    if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(body)));
-    if (end) fields.push('Connection', 'close');
-    this.#res.writeHead(answer.status, fields);
-    if (answer.contentType === undefined) this.#res.end();
+    const body = this.#putHead(answer, closes || this.#owner.endsNow);
+    if (body === undefined) this.#res.end();
     else this.#res.end(body);
     if (this.bodyPending) this.#boundRest();
     // Set at once when the system does not take the bytes, because the caller has reset the connection.
     return socket.errored === null;
+  }
+
+  /** Returns the body that comes next. */
+  #putHead(answer: ResponseMessage, ends: boolean): string | Buffer | undefined {
+    const fields = fieldsOf(answer).flat();
+    const body = answer.body.length > STRING_MAX ? Buffer.from(answer.body) : answer.body;
+    if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(body)));
+    if (ends) fields.push('Connection', 'close');
+    this.#res.writeHead(answer.status, fields);
+    return answer.contentType === undefined ? undefined : body;
+  }
+
+  /** All of the answer but its end: with that Node would close the connection, on whose way there may be more of the body. */
+  protected override writeBeforeBody(answer: ResponseMessage): boolean {
+    const { socket } = this.#req;
+    if (!socket.writable) return false;
+    this.#req.resume();
+    const body = this.#putHead(answer, true);
+    if (body === undefined) this.#res.flushHeaders();
+    else this.#res.write(body);
+    return socket.errored === null;
+  }
+
+  protected override get dropMs(): number {
+    return REST_MS;
+  }
+
+  protected override endBehindBody(): void {
+    this.#req.socket.setTimeout(UNREAD_MS);
+    this.#res.end();
   }
 
   protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {

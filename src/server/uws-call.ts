@@ -11,6 +11,8 @@ import { ChunkedUwsStream, SizedUwsStream } from './uws-stream.ts';
 
 /** How often the library's timer for a body that is streamed is begun anew. */
 const REARM_MS = 4_000;
+/** Of a body behind its answer; the library ends one that comes too slowly before that. */
+const DROP_MS = 30_000;
 
 /** How answers are written; the same for all of a listener. */
 export interface Wire {
@@ -125,7 +127,7 @@ export class UwsCall extends Call {
    * As one field that goes on into the body: to the library the answer is not complete, so that the connection stays ours to
    * close, and is closed by it if anything but the body comes. The line break that it adds is counted as the body's last bytes.
    */
-  protected override writeBeforeBody(answer: ResponseMessage): void {
+  protected override writeBeforeBody(answer: ResponseMessage): boolean {
     const write = (): void => {
       const { body, contentType, ...head } = answer;
       const text = contentType === undefined ? '' : body;
@@ -135,6 +137,15 @@ export class UwsCall extends Call {
     };
     if (this.#corked) write();
     else this.#res.cork(write);
+    return true;
+  }
+
+  protected override get dropMs(): number {
+    return DROP_MS;
+  }
+
+  protected override endBehindBody(): void {
+    this.#res.close();
   }
 
   #putHead(answer: Omit<ResponseMessage, 'body'>, closes: boolean): void {

@@ -12,6 +12,8 @@ const PLACES = 4;
 /** Much more than there are places. */
 const MANY = 40;
 const LONG_BYTES = 200_000;
+/** On a busy machine; what waits for a body waits for five seconds at least. */
+const SOON_MS = 4_000;
 const ONE_A_SECOND = { ...QUOTA_PLAN, requests_per_second: 1 };
 /** Those whose key is in a field: it can be judged before anything of the body has come. */
 const BY_FIELD: readonly Front[] = FRONTS.map((front) => ({
@@ -57,6 +59,31 @@ onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }
     // The second time the process remembers it.
     for (let i = 0; i < 2; i++) expect((await told(headOf(front, key, 1000))).status).toBe(front.statuses.unauthorized);
     expect((await told(headOf(front, randomKey(), LONG_BYTES))).status).toBe(front.statuses.unauthorized);
+  });
+
+  test.each(BY_FIELD)('so it is whatever the head says of the body, and of the connection ($name)', async (front) => {
+    const key = randomKey();
+    const { body, ...asked } = front.translation(key, ['Hello']);
+    void body;
+    const head = (fields: Readonly<Record<string, string>>): Buffer => requestBytes({ ...asked, headers: { ...asked.headers, ...fields } });
+    const chunks = { 'transfer-encoding': 'chunked' };
+    const unfinished = [
+      head(chunks),
+      head({ ...chunks, connection: 'close' }),
+      Buffer.concat([head(chunks), Buffer.from(chunkOf(1000))]),
+      Buffer.concat([head(chunks), Buffer.from(chunkOf(40_000))]),
+      head({ 'content-length': '1000', connection: 'close' }),
+      head({ 'content-length': '100000000' }),
+    ];
+    let late = false;
+    const timer = setTimeout(() => (late = true), SOON_MS);
+    // The second time the process remembers it.
+    for (let i = 0; i < 2; i++) {
+      const answers = await Promise.all(unfinished.map(told));
+      expect(answers.map((answer) => answer.status)).toEqual(unfinished.map(() => front.statuses.unauthorized));
+    }
+    clearTimeout(timer);
+    expect(late).toBe(false);
   });
 
   test.each(BY_FIELD)(

@@ -180,6 +180,28 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     }
   });
 
+  test.each([
+    ['in chunks', { 'Transfer-Encoding': 'chunked' }, '5\r\nhello\r\n', '5\r\nworld\r\n0\r\n\r\n'],
+    ['of a length, with Connection: close', { 'Content-Length': '10', Connection: 'close' }, 'hello', 'world'],
+  ])(
+    'a body %s that is not needed is answered before it has come, and what follows it is never handled',
+    async (_how, headers, ...body) => {
+      const [first, rest] = body as [string, string];
+      for (const path of ['/closed', '/nowhere']) {
+        const connection = await RawConnection.open(server);
+        connection.send(Buffer.concat([requestBytes({ method: 'POST', path, headers }), Buffer.from(first)]));
+        const answer = await connection.response();
+        expect([answer.status, answer.headers['connection']]).toEqual([path === '/closed' ? 401 : 404, 'close']);
+        expect(answer.json()).toMatchObject({ status: answer.status });
+        const handled = server.handled.length;
+        connection.send(Buffer.concat([Buffer.from(rest), requestBytes({ path: '/async' })]));
+        await connection.ended;
+        expect([connection.unread, server.handled.length]).toEqual(['', handled]);
+        connection.destroy();
+      }
+    },
+  );
+
   test('POST without a body is one with Content-Length: 0', async () => {
     expect((await request({ port: server.port, method: 'POST', path: '/echo' })).json()).toEqual({ body: 'none' });
   });
