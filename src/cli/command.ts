@@ -33,6 +33,8 @@ export interface Command {
   readonly logsWarnings?: true;
   /** It may make a new database where there is none. */
   readonly makesStore?: true;
+  /** It brings the data of an older version up to this one; other commands leave it as it is and say so. */
+  readonly migratesStore?: true;
   /** Whole command lines. */
   readonly examples: readonly string[];
   /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for what a person can put right. */

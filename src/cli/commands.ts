@@ -47,6 +47,16 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/plan-apply.ts')).planApply,
   },
   {
+    name: 'store backup',
+    summary: 'Writes a copy of the SQLite store into a file, while it serves.',
+    load: async () => (await import('./commands/store-backup.ts')).storeBackup,
+  },
+  {
+    name: 'store migrate',
+    summary: 'Brings a store that an older version has written up to this one.',
+    load: async () => (await import('./commands/store-migrate.ts')).storeMigrate,
+  },
+  {
     name: 'config check',
     summary: 'Checks the configuration and shows the result.',
     load: async () => (await import('./commands/config-check.ts')).configCheck,

@@ -7,18 +7,27 @@ import { nearest } from '../config/nearest.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
 
 /** Rejects with a `StoreError` when there is no store to be had, or a `CommandFailure` when none was ever made there. */
-export async function withStore(context: CommandContext, use: (store: Store, config: Config) => Promise<void>): Promise<void> {
+export async function withStore(
+  context: CommandContext,
+  use: (store: Store, config: Config) => Promise<void>,
+  onMigrated?: StoreCreation['onMigrated'],
+): Promise<void> {
   const config = await context.config();
   const { openConfiguredStore } = await import('../app/configured-store.ts');
-  const { name, makesStore = false } = context.command;
-  const onCreated = (place: string): void => context.io.err(newStoreText(name, place));
-  const opened = await openConfiguredStore(config, SILENT, { mayCreate: makesStore, onCreated }).catch((error: unknown) => {
-    throw error instanceof NoStoreError ? new CommandFailure(missing(error, config)) : error;
+  const { name, makesStore = false, migratesStore = false } = context.command;
+  const creation: StoreCreation = {
+    mayCreate: makesStore,
+    onCreated: (place) => context.io.err(newStoreText(name, place)),
+    mayMigrate: migratesStore,
+    onMigrated: onMigrated ?? ((place, migration) => context.io.err(migratedText(name, place, migration))),
+  };
+  const opened = await openConfiguredStore(config, SILENT, creation).catch((error: unknown) => {
+    throw error instanceof NoStoreError ? new CommandFailure(missingStore(error, config)) : error;
   });
   try {
     await use(opened.store, config);
@@ -32,13 +41,18 @@ export function newStoreText(command: string, place: string): string {
   return `lingate ${command}: made a new database, ${place}\n`;
 }
 
-function missing({ place }: NoStoreError, { sources }: Config): string {
+function migratedText(command: string, place: string, { from, to, copy }: StoreMigration): string {
+  return `lingate ${command}: migrated ${place} from schema ${from} to ${to}; it lies at ${copy} as it was before\n`;
+}
+
+/** There is no database where a command needs one. */
+export function missingStore({ place }: NoStoreError, { sources }: Config): string {
   const origin = sources.store === 'the default' ? 'which is the default, because nothing names a store' : `which ${sources.store} names`;
   return `there is no database at ${place}, ${origin}; name the right one by --store, LINGATE_STORE or the configuration, or make this one by "lingate team create" or "lingate serve"`;
 }
 
 /** A command reports a failure in its own line; what a store logs besides belongs into the gateway's log. */
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Rejects with a `StoreError` when there is no store to be had. */
 export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {

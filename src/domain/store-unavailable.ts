@@ -57,3 +57,17 @@ export function answered<T>(answer: T): Exclude<T, StoreUnavailable> {
 export function storeErrorOf({ cause, advice }: StoreUnavailable): StoreError {
   return new StoreError(advice ?? `the store gave no answer (${cause}): see that it runs`);
 }
+
+/**
+ * A store into which a copy has begun and not ended has these instead of its schema's number (the highest there is) or its
+ * layout's, so that whatever opens it refuses it, older versions too.
+ */
+export const HALF_WRITTEN_SCHEMA = 2_147_483_647;
+export const HALF_WRITTEN_LAYOUT = 'half-written';
+
+/** `shown` is without credentials. */
+export function halfWritten(shown: string): StoreError {
+  return new StoreError(
+    `the store ${shown} is half-written: a copy into it has not ended; repeat that "lingate store copy" with --restart, or name another store`,
+  );
+}

@@ -15,12 +15,25 @@ export interface StoreFault extends StoreUnavailable {
   readonly server?: string;
 }
 
-/** What becomes of a place that holds no data of ours yet. */
+/** What was done to data of an older version. */
+export interface StoreMigration {
+  /** Versions of its schema; 0 for a place without data. */
+  readonly from: number;
+  readonly to: number;
+  /** Where the data lies as it was before; `undefined` where nothing was there to copy. */
+  readonly copy: string | undefined;
+}
+
+/** What becomes of a place that holds no data of ours yet, or data of an older version. */
 export interface StoreCreation {
   /** `false`: opening it rejects with a `NoStoreError`, and nothing is written. By default it is made. */
   readonly mayCreate?: boolean;
   /** Called by the one process that has made it, with the place as a person would look for it. */
   readonly onCreated?: ((place: string) => void) | undefined;
+  /** `false`: opening data that has to be migrated first rejects with a `StoreError`. By default it is copied and migrated. */
+  readonly mayMigrate?: boolean;
+  /** Called by the one process that has migrated it. */
+  readonly onMigrated?: ((place: string, migration: StoreMigration) => void) | undefined;
 }
 
 export interface Store {

@@ -24,8 +24,8 @@ export interface StoreContext extends StoreCreation {
 
 /** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
-  const { log, clock, sqliteDurability, commandTimeoutMs, mayCreate = true, onCreated } = context;
-  const creation = { mayCreate, onCreated };
+  const { log, clock, sqliteDurability, commandTimeoutMs, mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
+  const creation = { mayCreate, onCreated, mayMigrate, onMigrated };
   switch (storeKindOf(url)) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');

@@ -1,5 +1,5 @@
 // The version of the data in Redis: a dataset of another version is refused before anything is written to it.
-import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
+import { HALF_WRITTEN_LAYOUT, halfWritten, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -14,7 +14,7 @@ export async function checkLayout(redis: RedisConnection, shown: string, creatio
   const strange = numbers.filter((name) => !LIMIT_NUMBERS.some((known) => known === name));
   if (strange.length > 0) {
     throw new StoreError(
-      `the store ${shown} was written by a newer Lingate (its teams are held to ${strange.toSorted().join(', ')}, unknown to this one): run that version, or use an empty database`,
+      `the store ${shown} was written by a newer Lingate (its teams are held to ${strange.toSorted().join(', ')}, unknown to this one): run that version`,
     );
   }
   if (LIMIT_NUMBERS.some((name) => !numbers.includes(name))) await redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS).catch(() => undefined);
@@ -24,9 +24,10 @@ async function checkVersion(redis: RedisConnection, shown: string, { mayCreate =
   const marked = await redis.get(LAYOUT_KEY);
   const version = marked ?? (await unmarkedVersion(redis));
   if (marked === VERSION) return;
+  if (marked === HALF_WRITTEN_LAYOUT) throw halfWritten(shown);
   if (version !== undefined && version !== VERSION) {
     throw new StoreError(
-      `the store ${shown} holds data of layout ${version}, and this version reads layout ${VERSION}: use the version that wrote it, or an empty database`,
+      `the store ${shown} holds data of layout ${version}, and this version reads layout ${VERSION}: run the version that wrote it`,
     );
   }
   if (version === undefined && !mayCreate) throw new NoStoreError(shown);

@@ -1,16 +1,18 @@
-// Brings a file to this version's schema: numbered steps, each in a transaction of its own, never backwards.
+// Brings a file to this version's schema: all of its steps in one transaction, never backwards, and not before there is a copy.
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../../domain/store-unavailable.ts';
+import { HALF_WRITTEN_SCHEMA, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
+import type { StoreMigration } from '../../ports/store.ts';
 import { APPLICATION_ID, MIGRATIONS, missingNumbers, strangeNumbers } from './sqlite-schema.ts';
 import type { SchemaStep } from './sqlite-schema.ts';
 
-/** Throws a `StoreError` for a database of another program or of a newer Lingate. Writes nothing. */
+/** Throws a `StoreError` for a database of another program, of a newer Lingate, or that is not complete. Writes nothing. */
 export function assertOurs(database: DatabaseSync, storeName: string): void {
   const tables = numberOf(database, 'SELECT count(*) FROM sqlite_schema');
   if (tables > 0 && numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID) {
     throw new StoreError(`${storeName} is the database of another program; name another file.`);
   }
   const version = versionOf(database);
+  if (version === HALF_WRITTEN_SCHEMA) throw halfWritten(storeName);
   assertKnown(version, storeName);
   const strange = version === MIGRATIONS.length ? strangeNumbers(database) : [];
   if (strange.length > 0) {
@@ -25,36 +27,58 @@ export function isEmpty(database: DatabaseSync): boolean {
   return versionOf(database) === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
 }
 
-/** Safe to run in several processes at once: the version is read again under the lock. Returns whether this one began from nothing. */
-export function migrate(database: DatabaseSync, storeName: string, steps: readonly SchemaStep[] = MIGRATIONS): boolean {
-  let made = false;
-  while (versionOf(database) < steps.length) {
-    locked(database, () => {
-      const version = versionOf(database);
-      const step = steps[version];
-      if (step === undefined) return assertKnown(version, storeName, steps.length);
-      if (typeof step === 'string') database.exec(step);
-      else step(database);
-      database.exec(`PRAGMA user_version = ${version + 1}`);
-      made ||= version === 0;
-    });
-  }
-  return made;
+/** An older version has written it: `migrate` would change it. */
+export function isOutdated(database: DatabaseSync): boolean {
+  const version = versionOf(database);
+  return version > 0 && (version < MIGRATIONS.length || missingNumbers(database).length > 0);
 }
 
-/** Gives a migrated file the columns of the plan's numbers that are newer than it; as safe. */
-export function addNumbers(database: DatabaseSync, columns?: readonly string[]): void {
-  if (missingNumbers(database, columns).length === 0) return;
-  locked(database, () => {
-    for (const statement of missingNumbers(database, columns)) database.exec(statement);
+/** For whoever may not migrate. Throws a `StoreError` that says who may. */
+export function assertCurrent(database: DatabaseSync, storeName: string): void {
+  if (!isOutdated(database)) return;
+  throw new StoreError(
+    `${storeName} was written by an older Lingate (schema ${versionOf(database)}, this one has ${MIGRATIONS.length}): run "lingate store migrate" or "lingate serve", which copy it before they change it.`,
+  );
+}
+
+export interface MigrateOptions {
+  readonly steps?: readonly SchemaStep[];
+  /** Makes the copy that a file with data gets first, and returns its name. Whatever it throws ends the migration before it began. */
+  readonly copy?: (to: number) => string;
+}
+
+/**
+ * Safe to run in several processes at once: what there is to do is looked at again under the lock. Returns what was done, and
+ * `undefined` where nothing was. `from` is 0 for a file that was empty.
+ */
+export function migrate(
+  database: DatabaseSync,
+  storeName: string,
+  { steps = MIGRATIONS, copy }: MigrateOptions = {},
+): StoreMigration | undefined {
+  const isDue = (): boolean => versionOf(database) < steps.length || (steps === MIGRATIONS && missingNumbers(database).length > 0);
+  if (!isDue()) return undefined;
+  return locked(database, () => {
+    if (!isDue()) return undefined;
+    const from = versionOf(database);
+    assertKnown(from, storeName, steps.length);
+    const copied = from === 0 ? undefined : copy?.(steps.length);
+    for (const step of steps.slice(from)) {
+      if (typeof step === 'string') database.exec(step);
+      else step(database);
+    }
+    if (steps === MIGRATIONS) for (const statement of missingNumbers(database)) database.exec(statement);
+    database.exec(`PRAGMA user_version = ${steps.length}`);
+    return { from, to: steps.length, copy: copied };
   });
 }
 
-function locked(database: DatabaseSync, work: () => void): void {
+function locked<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
-    work();
+    const result = work();
     database.exec('COMMIT');
+    return result;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
@@ -68,7 +92,7 @@ function assertKnown(version: number, storeName: string, newest = MIGRATIONS.len
   );
 }
 
-function versionOf(database: DatabaseSync): number {
+export function versionOf(database: DatabaseSync): number {
   return numberOf(database, 'PRAGMA user_version');
 }
 

@@ -4,9 +4,10 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
-import type { StoreCreation } from '../../ports/store.ts';
+import type { StoreCreation, StoreMigration } from '../../ports/store.ts';
+import { freeName, writeCopy } from './file-copy.ts';
 import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
-import { addNumbers, assertOurs, isEmpty, migrate } from './migrate.ts';
+import { assertCurrent, assertOurs, isEmpty, isOutdated, migrate } from './migrate.ts';
 
 export type Durability = 'full' | 'normal';
 
@@ -17,6 +18,8 @@ export const IN_MEMORY = ':memory:';
 const VERSION_MIN: readonly number[] = [3, 51, 3];
 /** Several workers start at once and one of them migrates: opening is more patient than serving. */
 const OPEN_PATIENCE_MS = 5000;
+/** While another process copies and migrates a large file. */
+const MIGRATION_PATIENCE_MS = 600_000;
 const OPEN_RETRY_MS = 10;
 /** Bigger files are not checked whole: every start and every command would wait for it. */
 const CHECKED_BYTES_MAX = 16 * 1024 * 1024;
@@ -33,13 +36,15 @@ export async function openDatabase(path: string, durability: Durability, creatio
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const fault = databaseFaultOf(error);
-      if (fault !== 'busy' || performance.now() - startedAtMs > OPEN_PATIENCE_MS) throw storeFault(path, fault ?? 'cannot_open', error);
+      const patienceMs = error instanceof MigrationBusyError ? MIGRATION_PATIENCE_MS : OPEN_PATIENCE_MS;
+      if (fault !== 'busy' || performance.now() - startedAtMs > patienceMs) throw storeFault(path, fault ?? 'cannot_open', error);
     }
     await delay(OPEN_RETRY_MS);
   }
 }
 
-function openOnce(path: string, durability: Durability, { mayCreate = true, onCreated }: StoreCreation): DatabaseSync {
+function openOnce(path: string, durability: Durability, creation: StoreCreation): DatabaseSync {
+  const { mayCreate = true, onCreated, mayMigrate = true, onMigrated } = creation;
   // An absolute path is never taken for a URI, and an empty one never for a temporary file.
   const location = path === IN_MEMORY ? path : prepareFile(path, mayCreate);
   // No waiting in the driver, which would stop the event loop: an operation that finds the file busy is tried again in a later turn.
@@ -49,17 +54,38 @@ function openOnce(path: string, durability: Durability, { mayCreate = true, onCr
     assertOurs(database, storeName(path));
     // A file may be there and be empty: another program has made it, or a volume brought it along.
     if (!mayCreate && isEmpty(database)) throw new NoStoreError(placeOf(path, location));
+    if (!mayMigrate) assertCurrent(database, storeName(path));
     setPragmas(database, path, durability);
     if (path !== IN_MEMORY && statSync(location).size <= CHECKED_BYTES_MAX) assertWhole(database, path);
-    const made = migrate(database, storeName(path));
-    addNumbers(database);
-    if (made && path !== IN_MEMORY) onCreated?.(placeOf(path, location));
+    const migration = bringUp(database, path, location);
+    if (migration === undefined || path === IN_MEMORY) return database;
+    if (migration.from === 0) onCreated?.(placeOf(path, location));
+    else onMigrated?.(placeOf(path, location), migration);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
 }
+
+/** A file with data is copied first, so that whoever has to go back to the version before can. */
+function bringUp(database: DatabaseSync, path: string, location: string): StoreMigration | undefined {
+  const copy = (to: number): string => {
+    const file = freeName(location, `before-${to}`);
+    // As much again is what the migration itself may write.
+    writeCopy(location, file, { spare: 1 });
+    return file;
+  };
+  const wasOutdated = isOutdated(database);
+  try {
+    return migrate(database, storeName(path), path === IN_MEMORY ? {} : { copy });
+  } catch (error) {
+    throw wasOutdated && databaseFaultOf(error) === 'busy' ? Object.assign(new MigrationBusyError(), error) : error;
+  }
+}
+
+/** Another process holds the lock of a file that has to be migrated: most likely it is doing just that. */
+class MigrationBusyError extends Error {}
 
 function prepareFile(path: string, mayCreate: boolean): string {
   if (path === '' || path.includes('\0')) throw new StoreError('sqlite: needs the path of a file, as in sqlite:data/lingate.db.');

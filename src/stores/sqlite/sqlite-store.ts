@@ -42,7 +42,7 @@ const BUSY_TIMEOUT_MS = 500;
 /** Rejects with a `StoreError` when the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS, creation = {} } = options;
-  const database = await openDatabase(path, durability, creation);
+  const database = await openDatabase(path, durability, { ...creation, onMigrated: tellMigrated(log, creation) });
   const file = new DatabaseFile(path);
   const books = new Books(database);
   const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
@@ -68,6 +68,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       closed ??= group.close().then(() => closeDatabase(database, log));
       return closed;
     },
+  };
+}
+
+function tellMigrated(log: Log, { onMigrated }: StoreCreation): StoreCreation['onMigrated'] {
+  return (place, migration) => {
+    const { from, to, copy } = migration;
+    log.info('the database was migrated to this version', { store: place, from, to, copy });
+    onMigrated?.(place, migration);
   };
 }
 

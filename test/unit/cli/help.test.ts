@@ -12,11 +12,13 @@ async function help(words: string): Promise<string> {
   return stdout;
 }
 
+const STORE_COMMANDS = ['store backup', 'store migrate'];
+
 describe('help', () => {
   test('the commands are those that were decided', () => {
     const decided =
       'serve, demo, team create, team list, team show, team update, key create, key list, key find, key revoke, usage, plan apply';
-    expect(names).toEqual([...decided.split(', '), 'config check', 'engine check', 'routes', 'openapi']);
+    expect(names).toEqual([...decided.split(', '), ...STORE_COMMANDS, 'config check', 'engine check', 'routes', 'openapi']);
   });
 
   test('of lingate lists every command with its summary, however it is asked for', async () => {

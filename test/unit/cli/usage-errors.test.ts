@@ -7,7 +7,11 @@ const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 /** The words behind `lingate`, and the line without its `lingate …: ` and `Run "… --help".` */
 const WRONG: readonly [words: string, title: string, reason: string][] = [
   ['taem list', '', 'unknown command "taem"; did you mean team?'],
-  ['frobnicate', '', 'unknown command "frobnicate"; there are serve, demo, team, key, usage, plan, config, engine, routes, openapi.'],
+  [
+    'frobnicate',
+    '',
+    'unknown command "frobnicate"; there are serve, demo, team, key, usage, plan, store, config, engine, routes, openapi.',
+  ],
   ['--json team list', '', 'unknown flag --json; flags go after the command.'],
   ['team', 'team', 'a command is missing; there are create, list, show, update.'],
   ['team crate', 'team', 'unknown command "crate"; did you mean create?'],

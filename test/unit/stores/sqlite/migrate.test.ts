@@ -28,7 +28,7 @@ afterEach(() => file.remove());
 function writeFirstSchema(nowMs: number): void {
   const database = new DatabaseSync(file.path);
   database.exec('PRAGMA journal_mode = WAL');
-  migrate(database, 'sqlite:test', MIGRATIONS.slice(0, 1));
+  migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, 1) });
   const created = nowMs - 5000;
   database.exec(`
     INSERT INTO teams VALUES (1, '${TEAM}', 'Old', ${created}, 'p', 'quota', 3, 1000, 2, 500, 0, 0, 0, 'EUR', 'PT4S', 7, 2, 2, ${created + 8000},

@@ -1,0 +1,33 @@
+// A backup of the store that a URL names, written while gateways serve it.
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
+import { NoStoreError, StoreError } from '../domain/store-unavailable.ts';
+
+/** What was written. */
+export interface StoreBackup {
+  /** Absolute path. */
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** Rejects with a `StoreError` where there is nothing to back up, or this kind of store is backed up by other means. */
+export async function backUpStore(url: string, file: string): Promise<StoreBackup> {
+  switch (storeKindOf(url)) {
+    case 'sqlite': {
+      const { backUp } = await import('./sqlite/sqlite-backup.ts');
+      const location = resolve(sqlitePathOf(url));
+      if (!existsSync(location)) throw new NoStoreError(`${url} (${location})`);
+      return { file: resolve(file), bytes: await backUp(sqlitePathOf(url), resolve(file)) };
+    }
+    case 'redis':
+      throw new StoreError(
+        `the store ${withoutCredentials(url)} is backed up by Redis itself: copy its snapshot (BGSAVE) or its append-only files, as config/manual/keeping-data.md says; only SQLite files are backed up by this command.`,
+      );
+    case undefined:
+    default:
+      throw new StoreError(
+        `the store ${withoutCredentials(url)} is backed up by its own means; only SQLite files are backed up by this command.`,
+      );
+  }
+}

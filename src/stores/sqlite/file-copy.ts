@@ -1,0 +1,125 @@
+// A copy of a database file, whole or not there at all: written while others use the file, flushed to disk, never over another file.
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../../domain/store-unavailable.ts';
+import { databaseFaultOf, storeName } from './store-fault.ts';
+
+export interface CopyOptions {
+  /** Room that has to be left beside the copy, as a multiple of its size. */
+  readonly spare?: number;
+  /** Bytes that are free in a directory; for tests. */
+  readonly freeBytes?: (directory: string) => number;
+}
+
+/** Of a file, for one version. */
+const COPIES_MAX = 100;
+
+/**
+ * Writes the database at `location` as it stands at this moment into `file`, and returns its bytes. Reads in one snapshot, so
+ * that it waits for no writer and no writer waits for it. Throws a `StoreError`; then there is no such file.
+ */
+export function writeCopy(location: string, file: string, options: CopyOptions = {}): number {
+  const directory = dirname(file);
+  if (existsSync(file)) throw new StoreError(`${shown(file)} exists already and is left as it is: name a file that does not exist.`);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new StoreError(`there is no directory ${shown(directory)}: make it, or name a file in another one.`);
+  // One name for all attempts: what a process left that was killed is replaced by the next one's.
+  const part = join(directory, `.${basename(file)}.part`);
+  try {
+    rmSync(part, { force: true });
+    closeSync(openSync(part, 'wx', 0o600));
+    vacuumInto(location, part, options);
+    flush(part, 'r+');
+    // Fails where a rename would replace a file that has come meanwhile.
+    linkSync(part, file);
+    rmSync(part);
+    flush(directory, 'r');
+    return statSync(file).size;
+  } catch (error) {
+    rmSync(part, { force: true });
+    rmSync(`${part}-journal`, { force: true });
+    throw error instanceof StoreError
+      ? error
+      : new StoreError(`the copy ${shown(file)} could not be written (${reasonOf(error)}): ${adviceOn(error)}`);
+  }
+}
+
+/** A name beside the file that nothing has yet. */
+export function freeName(location: string, suffix: string): string {
+  for (let count = 1; count <= COPIES_MAX; count++) {
+    const name = `${location}.${suffix}${count === 1 ? '' : `.${count}`}`;
+    if (!existsSync(name)) return name;
+  }
+  throw new StoreError(`there are ${COPIES_MAX} copies ${shown(`${location}.${suffix}`)} already: move those away that are not needed.`);
+}
+
+function vacuumInto(location: string, part: string, { spare = 0, freeBytes = freeBytesIn }: CopyOptions): void {
+  const database = new DatabaseSync(location, { timeout: 5000 });
+  try {
+    const [pages, free, size] = ['page_count', 'freelist_count', 'page_size'].map((name) => pragma(database, name)) as [
+      number,
+      number,
+      number,
+    ];
+    const needed = (pages - free) * size * (1 + spare);
+    const there = freeBytes(dirname(part));
+    if (there < needed) {
+      throw new StoreError(
+        `${storeName(location)} needs ${megabytes(needed)} MB of room in ${shown(dirname(part))} to be copied, and ${megabytes(there)} MB are free: make room.`,
+      );
+    }
+    database.prepare('VACUUM INTO ?').run(part);
+  } finally {
+    database.close();
+  }
+}
+
+function freeBytesIn(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
+}
+
+/** To the disk: a copy is of no use if a power cut takes it away again. */
+function flush(path: string, flags: 'r' | 'r+'): void {
+  const descriptor = openSync(path, flags);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function pragma(database: DatabaseSync, name: string): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code !== 'ERR_SQLITE_ERROR') return error.code;
+  return databaseFaultOf(error) ?? 'internal';
+}
+
+function adviceOn(error: unknown): string {
+  switch (reasonOf(error)) {
+    case 'full':
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'make room on its disk.';
+    case 'EEXIST':
+      return 'name a file that does not exist.';
+    case 'corrupt':
+    case 'not_a_database':
+      return 'the database is damaged; restore it from a backup.';
+    default:
+      return 'name a file in a directory that this user may write to.';
+  }
+}
+
+/** One line, whatever the name holds. */
+function shown(path: string): string {
+  return storeName(path).slice('sqlite:'.length);
+}

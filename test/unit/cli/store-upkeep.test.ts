@@ -1,0 +1,111 @@
+// lingate store backup and migrate, as people run them: what they print, and what each says when it cannot do it.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { migrate } from '../../../src/stores/sqlite/migrate.ts';
+import { MIGRATIONS } from '../../../src/stores/sqlite/sqlite-schema.ts';
+import { inProcess, parsed, temporaryFolder } from '../../support/lingate-command.ts';
+import type { Ended, Folder } from '../../support/lingate-command.ts';
+import { startRedis } from '../../support/redis.ts';
+
+let folder: Folder;
+let redis: Awaited<ReturnType<typeof startRedis>>;
+beforeAll(async () => {
+  folder = temporaryFolder();
+  redis = await startRedis();
+});
+afterAll(async () => {
+  await redis.stop();
+  folder.remove();
+});
+
+let count = 0;
+let path: string;
+let env: Record<string, string>;
+const run = (...args: string[]): Promise<Ended> => inProcess(args, env);
+beforeEach(() => {
+  path = join(folder.path, `${count++}`, 'lingate.db');
+  env = { LINGATE_STORE: `sqlite:${path}` };
+});
+
+describe('store backup', () => {
+  test('writes a file that serves as a store', async () => {
+    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
+    const file = join(folder.path, 'backup.db');
+    const { stdout, status } = await run('store', 'backup', file);
+    expect([status, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^Wrote ${file}, \\d+ bytes\\.\\n$`))]);
+    const restored = await inProcess(['team', 'show', team, '--json'], { LINGATE_STORE: `sqlite:${file}` });
+    expect(parsed(restored)).toEqual(parsed(await run('team', 'show', team, '--json')));
+    expect(await run('store', 'backup', file)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `lingate store backup: ${file} exists already and is left as it is: name a file that does not exist.\n`,
+    });
+    expect(parsed(await run('store', 'backup', `${file}.json`, '--json'))).toEqual({ file: `${file}.json`, bytes: expect.any(Number) });
+  });
+
+  test('says in one line what it cannot back up', async () => {
+    const file = join(folder.path, 'none.db');
+    expect((await run('store', 'backup', file)).stderr).toMatch(
+      /^lingate store backup: there is no database at sqlite:\S+ \(\S+\), which LINGATE_STORE names;[^\n]+\n$/,
+    );
+    const { status, stderr } = await inProcess(['store', 'backup', file, '--store', redis.url]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/is backed up by Redis itself: copy its snapshot \(BGSAVE\)[^\n]+\n$/)]);
+    expect((await run('store', 'backup')).status).toBe(2);
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe('a file of an older version', () => {
+  beforeEach(async () => {
+    await run('team', 'create', '--name', 'gone', '--plan', 'free');
+    const old = join(folder.path, `${count}-old.db`);
+    const database = new DatabaseSync(old);
+    migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, -1) });
+    database.close();
+    path = old;
+    env = { LINGATE_STORE: `sqlite:${path}` };
+  });
+
+  const ID = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+  test.each([
+    ['team', 'list'],
+    ['team', 'create', '--name', 'A', '--plan', 'free'],
+    ['key', 'list', '--team', ID],
+    ['usage', ID],
+    ['plan', 'apply', 'free'],
+  ])('is not touched by %s %s, which says in one line what to do', async (...words) => {
+    const { status, stdout, stderr } = await run(...words);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /^lingate [a-z ]+: sqlite:\S+ was written by an older Lingate \(schema \d+, this one has \d+\): run "lingate store migrate" or "lingate serve", which copy it before they change it\.\n$/,
+    );
+    expect(readdirSync(folder.path).filter((name) => name.startsWith(`${count}-old.db.before`))).toEqual([]);
+  });
+
+  test('is migrated by store migrate, once, which names the copy', async () => {
+    const copy = `${path}.before-${MIGRATIONS.length}`;
+    const [from, to] = [MIGRATIONS.length - 1, MIGRATIONS.length];
+    expect(parsed(await run('store', 'migrate', '--json'))).toEqual({ store: `sqlite:${path}`, migrated: true, from, to, copy });
+    expect(parsed(await run('store', 'migrate', '--json'))).toEqual({ store: `sqlite:${path}`, migrated: false });
+    expect((await run('store', 'migrate')).stdout).toBe(`sqlite:${path} is of this version already.\n`);
+    expect(parsed(await run('team', 'list', '--json'))).toEqual({ teams: [] });
+    expect(existsSync(copy)).toBe(true);
+  });
+
+  test('is backed up as it is', async () => {
+    const file = join(folder.path, `${count}-backup.db`);
+    expect((await run('store', 'backup', file)).status).toBe(0);
+    const backup = new DatabaseSync(file);
+    expect(backup.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length - 1 });
+    backup.close();
+  });
+
+  test('is not migrated where the copy cannot be made', async () => {
+    for (let i = 1; i <= 100; i++) writeFileSync(`${path}.before-${MIGRATIONS.length}${i === 1 ? '' : `.${i}`}`, '');
+    const { status, stderr } = await run('store', 'migrate');
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store migrate: there are 100 copies [^\n]+\n$/)]);
+    expect((await run('team', 'list')).stderr).toContain('was written by an older Lingate');
+  });
+});
