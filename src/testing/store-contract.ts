@@ -22,7 +22,9 @@ import { rateContract } from './store/rate-contract.ts';
 import { rateReportContract } from './store/rate-report-contract.ts';
 import { resolvedIdsContract } from './store/resolved-ids-contract.ts';
 import { resolutionContract } from './store/resolution-contract.ts';
+import { periodUseContract } from './store/period-use-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
+import { usageDaysContract } from './store/usage-days-contract.ts';
 import type { Subject } from './store/subject.ts';
 
 /** Opens the store under test with the given clock as its own. */
@@ -49,6 +51,8 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },
   { title: 'teams', part: teamsContract },
+  { title: 'usage by day', part: usageDaysContract },
+  { title: 'what periods came to', part: periodUseContract },
   { title: 'what gateways leave', part: gatewaysContract },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },

@@ -1,0 +1,169 @@
+// Part of the store contract: what each period of a team came to. A store that keeps no history passes.
+import { answered } from '../../domain/store-unavailable.ts';
+import type { PeriodUse } from '../../ports/usage-history.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+const SHORT = { ...GENEROUS_QUOTA, period: 'PT2S' };
+
+export function periodUseContract(it: AddCase, subject: Subject): void {
+  const historyCase = (name: string, run: () => Promise<void>): void => {
+    it(name, async () => {
+      if (subject.store.history !== undefined) await run();
+    });
+  };
+  const use = async (team: TeamUnderTest, characters: number, keyId = team.keyId): Promise<void> => {
+    await team.commit((await team.reserve(characters, { keyId })).requestId);
+  };
+  const all = async (team: TeamUnderTest, store = subject.again): Promise<readonly PeriodUse[]> =>
+    answered(await store.history!.periods(team.teamId))!;
+  /** Those that are over and have been used: others may be missing. */
+  const past = async (team: TeamUnderTest): Promise<readonly PeriodUse[]> =>
+    (await all(team)).slice(1).filter(({ characters }) => characters > 0);
+  const ended = async (team: TeamUnderTest): Promise<readonly (readonly [characters: number, closed: boolean])[]> =>
+    (await past(team)).map(({ characters, closed }) => [characters, closed]);
+
+  historyCase('the running period comes first, as it stands', async () => {
+    const startMs = subject.clock.nowMs();
+    const team = await teamUnderTest(subject.store, SHORT);
+    await use(team, 7);
+    await team.reserve(5);
+    const [running, ...earlier] = await all(team);
+    expect(running).toMatchObject({ startMs, endMs: startMs + 2000, closed: false, plan: 'test', limits: SHORT, characters: 7 });
+    expect(earlier).toEqual([]);
+    expect(await subject.store.history!.periods(newId())).toBeUndefined();
+  });
+
+  historyCase(
+    'one that has ended is closed, with what its keys were charged, newest first and each under a number of its own',
+    async () => {
+      const startMs = subject.clock.nowMs();
+      const team = await teamUnderTest(subject.store, SHORT);
+      const key = freshKey(team.teamId);
+      answered(await subject.store.teams.createKey(key));
+      await use(team, 7);
+      await use(team, 20, key.keyId);
+      subject.clock.step(2000);
+      await use(team, 3, key.keyId);
+      await team.release((await team.reserve(100)).requestId);
+      subject.clock.step(2000);
+      const held = { closed: true, plan: 'test', limits: SHORT };
+      expect(await past(team)).toMatchObject([
+        { ...held, startMs: startMs + 2000, endMs: startMs + 4000, characters: 3 },
+        { ...held, startMs, endMs: startMs + 2000, characters: 27 },
+      ]);
+      const periods = await all(team);
+      expect(periods[0]).toMatchObject({ startMs: startMs + 4000, closed: false, characters: 0 });
+      expect(new Set(periods.map(({ number }) => number)).size).toBe(periods.length);
+      expect(await all(team, subject.store)).toEqual(periods);
+    },
+  );
+
+  historyCase('periods in which nothing happened change nothing about the others', async () => {
+    const startMs = subject.clock.nowMs();
+    const team = await teamUnderTest(subject.store, SHORT);
+    await use(team, 7);
+    subject.clock.step(11_000);
+    await use(team, 8);
+    subject.clock.step(20_000);
+    expect(await past(team)).toMatchObject([
+      { startMs: startMs + 10_000, endMs: startMs + 12_000, characters: 8, closed: true },
+      { startMs, endMs: startMs + 2000, characters: 7, closed: true },
+    ]);
+  });
+
+  historyCase('it is not closed while something that was reserved in it is open, and has what of it is committed', async () => {
+    const team = await teamUnderTest(subject.store, SHORT);
+    await use(team, 1);
+    const [committed, released] = [await team.reserve(10), await team.reserve(100), await team.reserve(1000, { leaseMs: 5000 })];
+    subject.clock.step(2000);
+    await use(team, 2000);
+    expect(await ended(team)).toEqual([[1, false]]);
+    await team.commit(committed.requestId);
+    expect(await ended(team)).toEqual([[11, false]]);
+    await team.release(released.requestId);
+    expect(await ended(team)).toEqual([[11, false]]);
+    subject.clock.step(3000);
+    expect(await ended(team)).toEqual([
+      [2000, true],
+      [11, true],
+    ]);
+  });
+
+  historyCase('reservations of the next period do not keep one open', async () => {
+    const team = await teamUnderTest(subject.store, SHORT);
+    await use(team, 1);
+    subject.clock.step(2000);
+    await team.reserve(10);
+    expect(await ended(team)).toEqual([[1, true]]);
+  });
+
+  historyCase('a closed one never changes: not by charges, by another plan, name or key', async () => {
+    const team = await teamUnderTest(subject.store, SHORT);
+    await use(team, 7);
+    subject.clock.step(2000);
+    const [closed] = await past(team);
+    await use(team, 9);
+    const limits = { ...PREPAID, characterLimit: 0, currency: 'CHF' };
+    answered(await subject.store.teams.updateTeam(team.teamId, { name: 'Other', plan: { name: 'other', limits }, addMicro: 1_000_000 }));
+    answered(await subject.store.teams.revokeKey(team.keyId));
+    subject.clock.step(86_400_000);
+    expect((await past(team)).at(-1)).toEqual(closed);
+    expect(closed).toMatchObject({ characters: 7, plan: 'test', limits: SHORT });
+  });
+
+  historyCase('a period has the plan that held in it at last, also where nobody asked between its end and a change', async () => {
+    const team = await teamUnderTest(subject.store, SHORT);
+    await use(team, 7);
+    const doubled = { ...SHORT, characterLimit: SHORT.characterLimit * 2 };
+    const give = async (name: string, limits: typeof SHORT): Promise<void> =>
+      void answered(await subject.store.teams.updateTeam(team.teamId, { plan: { name, limits } }));
+    await give('bigger', doubled);
+    subject.clock.step(2000);
+    await give('small', { ...SHORT, characterLimit: 5 });
+    expect(await past(team)).toMatchObject([{ plan: 'bigger', limits: doubled, characters: 7, closed: true }]);
+    expect((await all(team))[0]).toMatchObject({ plan: 'small', limits: { characterLimit: 5 } });
+  });
+
+  historyCase(
+    'another length closes the running one at the change, under the plan before it, with what is open in it charged to it',
+    async () => {
+      const startMs = subject.clock.nowMs();
+      const team = await teamUnderTest(subject.store, { characterLimit: 100, period: 'PT60S' });
+      await use(team, 7);
+      const open = await team.reserve(5);
+      subject.clock.step(5000);
+      await team.setLimits({ characterLimit: 9, period: 'PT1H' });
+      const bounds = { startMs, endMs: startMs + 5000, plan: 'test', limits: { ...GENEROUS_QUOTA, characterLimit: 100, period: 'PT60S' } };
+      expect(await past(team)).toMatchObject([{ ...bounds, closed: false, characters: 7 }]);
+      await team.commit(open.requestId);
+      await use(team, 3);
+      expect(await past(team)).toMatchObject([{ ...bounds, closed: true, characters: 12 }]);
+      expect((await all(team))[0]).toMatchObject({ startMs: startMs + 5000, characters: 3, limits: { characterLimit: 9 } });
+    },
+  );
+
+  historyCase('days and periods add up to the same', async () => {
+    const startMs = subject.clock.nowMs();
+    const team = await teamUnderTest(subject.store, { period: 'PT7H' });
+    let charged = 0;
+    for (let n = 1; n <= 12; n++) {
+      await use(team, n);
+      const late = await team.reserve(100 * n, { leaseMs: 86_400_000 });
+      subject.clock.step(5 * 3_600_000);
+      await team.commit(late.requestId);
+      charged += 101 * n;
+    }
+    subject.clock.step(7 * 3_600_000);
+    const periods = await all(team);
+    expect(periods.reduce((sum, { characters }) => sum + characters, 0)).toBe(charged);
+    expect(periods.slice(1).every(({ closed }) => closed)).toBe(true);
+    const day = Math.floor(startMs / 86_400_000);
+    const { days } = answered(await subject.store.history!.days(team.teamId, { from: day, to: day + 5 }))!;
+    expect(days.reduce((sum, { characters }) => sum + characters, 0)).toBe(charged);
+    expect(days.reduce((sum, { requests }) => sum + requests, 0)).toBe(24);
+  });
+}
