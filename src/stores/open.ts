@@ -24,14 +24,16 @@ export interface StoreContext extends StoreCreation {
 
 /** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
-  const { log, clock, sqliteDurability, commandTimeoutMs, mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
+  const { log, clock, sqliteDurability, commandTimeoutMs, historyDays } = context;
+  const { mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
   const creation = { mayCreate, onCreated, mayMigrate, onMigrated };
   switch (storeKindOf(url)) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
       const durability = sqliteDurability === undefined ? {} : { durability: sqliteDurability };
       const patience = commandTimeoutMs === undefined ? {} : { busyTimeoutMs: commandTimeoutMs };
-      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience, creation });
+      const kept = historyDays === undefined ? {} : { historyDays };
+      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience, ...kept, creation });
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/redis-store.ts');

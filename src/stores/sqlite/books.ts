@@ -7,8 +7,8 @@ import { RateWindow } from './rate-window.ts';
 import { LIMITS, OPEN } from './sqlite-schema.ts';
 import { BOOKS, KEY_BOOKS, KeyBooks, TeamBooks } from './team-books.ts';
 
-/** `period_no` is written where a period begins: its foreign key costs two look-ups whenever it is set. */
-const { periodNo: _periodNo, ...WRITTEN } = BOOKS;
+/** Written where a period or a day begins: each has a foreign key or an index, which cost look-ups whenever they are set. */
+const { periodNo: _periodNo, periodEndMs: _periodEndMs, day: _day, ...WRITTEN } = BOOKS;
 
 /** About a kilobyte each. When there are more, memory starts anew. */
 const TEAMS_MAX = 10_000;

@@ -1,10 +1,11 @@
-// Clears up for teams without requests: their ended leases and forgotten ids, a few at a time.
+// Clears up for teams without requests: ended leases, forgotten ids and what is over of their usage, a few at a time.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { GroupCommit } from './group-commit.ts';
+import type { HistoryChores } from './history-chores.ts';
 import type { RequestIds } from './request-ids.ts';
 import { OPEN } from './sqlite-schema.ts';
 
@@ -12,6 +13,8 @@ import { OPEN } from './sqlite-schema.ts';
 const SWEEP_EVERY_MS = 2000;
 /** The pause before the next round while there is more to clear than one round takes. */
 const SWEEP_ON_MS = 200;
+/** And while days and periods are over of more teams than that: of all of them, a period is to be closed within seconds. */
+const HISTORY_ON_MS = 4;
 /** Teams with open leases looked at in one sweep, teams tidied, leases ended for each, and ids cleared away. */
 const TEAMS_MAX = 200;
 const DUE_TEAMS_MAX = 8;
@@ -26,6 +29,7 @@ export interface JanitorParts {
   readonly books: Books;
   readonly expiry: Expiry;
   readonly ids: RequestIds;
+  readonly history: HistoryChores;
 }
 
 export class Janitor {
@@ -61,7 +65,9 @@ export class Janitor {
   async #round(): Promise<void> {
     try {
       await this.sweep();
-      this.#schedule(this.#parts.ids.isDue(this.#parts.clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
+      const { history, ids, clock } = this.#parts;
+      if (history.hasMore) this.#schedule(HISTORY_ON_MS);
+      else this.#schedule(ids.isDue(clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
     } catch {
       this.#parts.log.error('clearing up after idle teams failed; it is tried again');
       this.#schedule(SWEEP_EVERY_MS);
@@ -70,12 +76,14 @@ export class Janitor {
 
   /** One round, resolved when its transaction has ended. Looks before it asks for the write lock. */
   async sweep(): Promise<void> {
-    const { clock, group, books, expiry, ids } = this.#parts;
+    const { clock, group, books, expiry, ids, history } = this.#parts;
     const teams = this.#dueTeams(clock.nowMs());
-    if (teams.length === 0 && !ids.isDue(clock.nowMs())) return;
+    const isOver = history.look(clock.nowMs());
+    if (teams.length === 0 && !isOver && !ids.isDue(clock.nowMs())) return;
     const tidy = () => {
       const nowMs = clock.nowMs();
       for (const teamId of teams) expiry.endLeases(books.team(teamId)!, nowMs, LEASES_MAX);
+      if (isOver) history.run(nowMs);
       ids.clear(nowMs, IDS_MAX);
     };
     // A round that finds the store busy may be skipped; the group commit has logged it.

@@ -81,6 +81,11 @@ export class KeyRows {
     return this.#ofTeam.all(team).map(keyRecordOf);
   }
 
+  /** With the numbers that rows of usage name them by. */
+  numbered(team: number): [no: number, key: KeyRecord][] {
+    return this.#ofTeam.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns)]);
+  }
+
   revoke(keyId: string, nowMs: number): void {
     this.#revoke.run(nowMs, keyId);
   }

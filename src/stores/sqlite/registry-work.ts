@@ -5,12 +5,14 @@ import type { Books } from './books.ts';
 import { constraintViolationOf } from './store-fault.ts';
 import type { Expiry } from './expiry.ts';
 import type { GroupCommit } from './group-commit.ts';
+import type { Periods } from './periods.ts';
 
 export interface RegistryWorkParts {
   readonly clock: Clock;
   readonly group: GroupCommit;
   readonly books: Books;
   readonly expiry: Expiry;
+  readonly periods: Periods;
 }
 
 export class RegistryWork {
@@ -60,14 +62,14 @@ export class RegistryWork {
 
   /** Runs `change`, which writes the team's limits, and begins a period at this moment. */
   startPeriod(teamId: string, nowMs: number, change: () => void): void {
-    const { books, expiry } = this.#parts;
+    const { books, periods } = this.#parts;
     const before = books.team(teamId);
-    if (before !== undefined) expiry.leavePeriod(before.no, before.counts.periodNo, nowMs);
+    if (before !== undefined) periods.leave(before.no, before.counts.periodNo, nowMs);
     change();
     // The team's limits have just been written, and memory has the old ones.
     books.forget();
     const team = books.team(teamId);
-    if (team !== undefined) expiry.startPeriod(team, nowMs, nowMs);
+    if (team !== undefined) periods.start(team, nowMs, nowMs);
     books.flush();
   }
 }

@@ -3,22 +3,39 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
+import type { HistoryHooks } from './history-hooks.ts';
 import type { RequestIds } from './request-ids.ts';
 import { COMMITTED, EXPIRED, RELEASED } from './sqlite-schema.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
 import type { Held } from './held-reservations.ts';
+import type { DayCounts } from './day-counts.ts';
+
+export interface ResolutionParts {
+  readonly database: DatabaseSync;
+  readonly books: Books;
+  readonly expiry: Expiry;
+  readonly ids: RequestIds;
+  readonly days: DayCounts;
+  readonly hooks: HistoryHooks;
+}
 
 export class Resolutions {
   readonly #books: Books;
   readonly #expiry: Expiry;
   readonly #ids: RequestIds;
+  readonly #days: DayCounts;
+  readonly #hooks: HistoryHooks;
   readonly #addUsage: StatementSync;
 
-  constructor(database: DatabaseSync, books: Books, expiry: Expiry, ids: RequestIds) {
+  constructor({ database, books, expiry, ids, days, hooks }: ResolutionParts) {
     this.#books = books;
     this.#expiry = expiry;
     this.#ids = ids;
-    this.#addUsage = database.prepare(`INSERT INTO usage (team, period_no, key, characters, requests) VALUES (?, ?, ?, ?, ?)
+    this.#days = days;
+    this.#hooks = hooks;
+    // A period of long ago may have been cleared away.
+    this.#addUsage = database.prepare(`INSERT INTO usage (team, period_no, key, characters, requests)
+      SELECT team, no, ?, ?, ? FROM periods WHERE team = ? AND no = ?
       ON CONFLICT (team, period_no, key) DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests`);
   }
 
@@ -38,7 +55,11 @@ export class Resolutions {
     if (isCommit) {
       counts.balanceMicro -= held.priceMicro;
       counts.usedCharacters += current;
-      this.#count(this.#books.keyOf(team, held.key), held);
+      const key = this.#books.keyOf(team, held.key);
+      this.#count(key, held);
+      this.#days.count(key, held.characters, nowMs);
+      this.#books.touchKey(key);
+      this.#hooks.charged(team, nowMs);
     }
     this.#books.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };
@@ -48,16 +69,15 @@ export class Resolutions {
   #count(key: KeyBooks, { periodNo, characters }: Held): void {
     const { team, no, counts } = key;
     if (periodNo < counts.periodNo) {
-      this.#addUsage.run(team.no, periodNo, no, characters, 1);
+      this.#addUsage.run(no, characters, 1, team.no, periodNo);
       return;
     }
     if (periodNo > counts.periodNo) {
-      if (counts.requests > 0) this.#addUsage.run(team.no, counts.periodNo, no, counts.characters, counts.requests);
+      if (counts.requests > 0) this.#addUsage.run(no, counts.characters, counts.requests, team.no, counts.periodNo);
       Object.assign(counts, { periodNo, characters: 0, requests: 0 });
     }
     counts.characters += characters;
     counts.requests++;
-    this.#books.touchKey(key);
   }
 
   #resolveClosed(team: TeamBooks, requestId: string, verdict: Verdict, nowMs: number): Resolution {

@@ -5,6 +5,7 @@ import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { cutDictionaries, DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
 import { GATEWAYS } from './schema-gateways.ts';
+import { HISTORY } from './schema-history.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 import { CHANGES, PERIODS } from './schema-periods.ts';
 
@@ -153,6 +154,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   cutDictionaries,
   CHANGES,
   GATEWAYS,
+  HISTORY,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

@@ -1,6 +1,7 @@
 // The embedded store: one SQLite file, shared by the processes of one machine.
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
+import { HISTORY_DAYS } from '../../domain/period.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
@@ -9,6 +10,8 @@ import type { Store, StoreCreation } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
 import { Books } from './books.ts';
 import { Expiry } from './expiry.ts';
+import { HistoryChores } from './history-chores.ts';
+import { NO_HOOKS } from './history-hooks.ts';
 import { DatabaseFile } from './database-file.ts';
 import { databaseFaultOf, unavailable } from './store-fault.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -17,12 +20,15 @@ import { KeyRows } from './key-rows.ts';
 import { DictionaryPieces } from './dictionary-pieces.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
+import { Periods } from './periods.ts';
 import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { SqliteGatewayRecords } from './sqlite-gateway-records.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
+import { SqliteUsageHistory } from './sqlite-usage-history.ts';
+import { DayCounts } from './day-counts.ts';
 
 export interface SqliteStoreOptions {
   /** A file, created with its directory when it is not there; `:memory:` keeps nothing. */
@@ -35,21 +41,27 @@ export interface SqliteStoreOptions {
   /** How long an operation may wait for other processes; after that it is answered `unavailable` and never run. */
   readonly busyTimeoutMs?: number;
   readonly creation?: StoreCreation;
+  /** How many days of usage are kept. */
+  readonly historyDays?: number;
 }
 
 const BUSY_TIMEOUT_MS = 500;
 
 /** Rejects with a `StoreError` when the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS, creation = {} } = options;
+  const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS, creation = {}, historyDays = HISTORY_DAYS } = options;
   const database = await openDatabase(path, durability, { ...creation, onMigrated: tellMigrated(log, creation) });
   const file = new DatabaseFile(path);
   const books = new Books(database);
   const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
-  const expiry = new Expiry(database, books);
+  const hooks = NO_HOOKS;
+  const [days, periods] = [new DayCounts(database, books, hooks), new Periods(database, books, hooks)];
+  const expiry = new Expiry(database, books, periods);
   const ids = new RequestIds(database);
   const keys = new KeyRows(database);
-  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids });
+  const registry = { database, clock, group, books, expiry, periods, keys };
+  const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
+  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history });
   let closed: Promise<void> | undefined;
   return {
     keys: directoryOf(keys, path),
@@ -57,10 +69,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       group,
       clock,
       admissions: new Admissions(database, books, expiry, ids),
-      resolutions: new Resolutions(database, books, expiry, ids),
+      resolutions: new Resolutions({ database, books, expiry, ids, days, hooks }),
     }),
-    teams: new SqliteTeamRegistry({ database, clock, group, books, expiry, keys }),
+    teams: new SqliteTeamRegistry(registry),
     glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces: new DictionaryPieces({ database, path, clock, group }) }),
+    history: new SqliteUsageHistory({ ...registry, path, historyDays }),
     gateways: new SqliteGatewayRecords({ database, clock, group }),
     ping: () => ping({ database, file, group, path }),
     close() {

@@ -23,9 +23,10 @@ import type {
 import type { KeyRows } from './key-rows.ts';
 import { RegistryWork } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
+import { TeamPages } from './team-pages.ts';
 import { TeamRows } from './team-rows.ts';
 
-/** Teams or keys that are searched in one transaction: some milliseconds. */
+/** Keys that are searched in one transaction: some milliseconds. */
 const SEARCH_PIECE = 5000;
 
 export interface RegistryParts extends RegistryWorkParts {
@@ -39,12 +40,14 @@ export class SqliteTeamRegistry implements TeamRegistry {
   readonly #work: RegistryWork;
   readonly #keys: KeyRows;
   readonly #teams: TeamRows;
+  readonly #pages: TeamPages;
   readonly #period: StatementSync;
 
   constructor(parts: RegistryParts) {
     this.#work = new RegistryWork(parts);
     this.#keys = parts.keys;
     this.#teams = new TeamRows(parts.database);
+    this.#pages = new TeamPages(this.#work, this.#teams);
     this.#period = parts.database.prepare('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?');
   }
 
@@ -64,13 +67,13 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    const numbers = await this.#page(page);
+    const numbers = await this.#pages.numbers(page);
     if (isUnavailable(numbers)) return numbers;
     return this.#work.run('a page of teams', () => numbers.map((no) => this.#teams.get(no).team));
   }
 
   async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
-    const numbers = await this.#page(page);
+    const numbers = await this.#pages.numbers(page);
     if (isUnavailable(numbers)) return numbers;
     return this.#work.run('a page of teams', (nowMs) =>
       numbers.map((no) => {
@@ -171,24 +174,6 @@ export class SqliteTeamRegistry implements TeamRegistry {
       const no = this.#work.current(teamId, nowMs);
       return no === undefined ? undefined : this.#teams.standing(no);
     });
-  }
-
-  /** The numbers of a page's teams. A search takes several transactions, so that the ledger never waits long. */
-  async #page({ after, limit, search }: TeamPage): Promise<readonly number[] | StoreUnavailable> {
-    const subject = 'a page of teams';
-    const first = await this.#work.run(subject, () => (after === undefined ? 0 : (this.#numberOf(after) ?? 0)));
-    if (isUnavailable(first)) return first;
-    if (search === undefined) return this.#work.run(subject, () => this.#teams.behind(first, limit));
-    const text = search.toLowerCase();
-    const last = await this.#work.run(subject, () => this.#teams.last());
-    if (isUnavailable(last)) return last;
-    const found: number[] = [];
-    for (let from = first; from < last && found.length < limit; from += SEARCH_PIECE) {
-      const more = await this.#work.run(subject, () => this.#teams.matching(text, from, from + SEARCH_PIECE, limit - found.length));
-      if (isUnavailable(more)) return more;
-      found.push(...more);
-    }
-    return found;
   }
 
   #numberOf(teamId: string): number | undefined {

@@ -15,14 +15,21 @@ export const BOOKS = {
   periodEndMs: 'period_end_ms',
   usedCharacters: 'used_characters',
   heldCharacters: 'held_characters',
+  /** The UTC day that the keys' rows count now; 0 when they count none. */
+  day: 'day',
 } as const;
 
-/** A key's row in `key_books`: its last use (0 before the first), and its counts of the period that it was last charged in. */
+/**
+ * A key's row in `key_books`: its last use (0 before the first), its counts of the period that it was last charged in, and
+ * those of the team's day.
+ */
 export const KEY_BOOKS = {
   lastUsedAtMs: 'last_used_at_ms',
   periodNo: 'period_no',
   characters: 'characters',
   requests: 'requests',
+  dayCharacters: 'day_characters',
+  dayRequests: 'day_requests',
 } as const;
 
 /** In the order in which a team is read: what stands before its columns of `teams` and `books`. */

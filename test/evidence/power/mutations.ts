@@ -3,6 +3,7 @@ import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
+import { HISTORY_MUTATIONS } from './history-mutations.ts';
 import { LISTENER_MUTATIONS } from './listener-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
@@ -19,6 +20,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PLUGIN_MUTATIONS,
   ...REPLICA_MUTATIONS,
   ...STORE_MUTATIONS,
+  ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
   ...OPERATOR_MUTATIONS,
   ...OUTAGE_MUTATIONS,

@@ -5,7 +5,7 @@ import type { Mutation, TestRun } from './mutation.ts';
 const SIMULATED = simulated(250);
 
 /** The store contract's part of this title, kept by one store. */
-function contract(store: 'Redis' | 'SQLite', title: string): TestRun {
+export function contract(store: 'Redis' | 'SQLite', title: string): TestRun {
   return { file: 'test/unit/stores/contract.test.ts', names: `the ${store} store.*${title}` };
 }
 
@@ -17,7 +17,7 @@ function inRedis(name: string, file: string, find: string, replace: string, ...c
   return { name: `${name} (Redis)`, edits: [{ file: `src/stores/redis/${file}`, find, replace }], caughtBy };
 }
 
-function inSqlite(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+export function inSqlite(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
   return { name: `${name} (SQLite)`, edits: [{ file: `src/stores/sqlite/${file}`, find, replace }], caughtBy };
 }
 
@@ -253,7 +253,7 @@ const LUA: readonly Mutation[] = (
 const SQLITE: readonly Mutation[] = [
   inSqlite(
     'a period after a change is counted from the creation',
-    'expiry.ts',
+    'periods.ts',
     'SELECT coalesce(p.anchor_ms, t.created_at_ms)',
     'SELECT t.created_at_ms',
     contract('SQLite', 'plan changes'),

@@ -6,9 +6,13 @@ import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { Books } from '../../../../src/stores/sqlite/books.ts';
 import { Expiry } from '../../../../src/stores/sqlite/expiry.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
+import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
+import { NO_HOOKS } from '../../../../src/stores/sqlite/history-hooks.ts';
 import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
+import { Periods } from '../../../../src/stores/sqlite/periods.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
+import { DayCounts } from '../../../../src/stores/sqlite/day-counts.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { LEASE_MS, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
@@ -68,8 +72,10 @@ describe('one round', () => {
     database = await openDatabase(file.path, 'normal');
     const books = new Books(database);
     const group = new GroupCommit({ database, path: file.path, log: SILENT, busyTimeoutMs: 5000, behind: books });
-    const [expiry, ids] = [new Expiry(database, books), new RequestIds(database)];
-    janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids });
+    const [days, periods] = [new DayCounts(database, books, NO_HOOKS), new Periods(database, books, NO_HOOKS)];
+    const [expiry, ids] = [new Expiry(database, books, periods), new RequestIds(database)];
+    const history = new HistoryChores({ database, books, expiry, days, periods, historyDays: 400 });
+    janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history });
   });
 
   afterEach(() => {

@@ -1,0 +1,147 @@
+// The janitor's work on the usage history: days and periods that are over in teams without requests, and what is kept no longer.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { DAY_MS, dayOf } from '../../domain/period.ts';
+import type { Books } from './books.ts';
+import type { Expiry } from './expiry.ts';
+import type { Periods } from './periods.ts';
+import type { DayCounts } from './day-counts.ts';
+
+/** Teams of each kind in one piece: some milliseconds, while callers wait. */
+const TEAMS_MAX = 48;
+/** Teams whose oldest rows are looked at in one piece, and rows that are deleted in it. */
+const LOOKED_AT_MAX = 500;
+const ROWS_MAX = 1000;
+
+export interface HistoryChoresParts {
+  readonly database: DatabaseSync;
+  readonly books: Books;
+  readonly expiry: Expiry;
+  readonly days: DayCounts;
+  readonly periods: Periods;
+  readonly historyDays: number;
+}
+
+type Unclosed = [team: number, periodNo: number, teamId: string];
+
+interface Due {
+  readonly teamIds: readonly string[];
+  readonly closable: readonly Unclosed[];
+  readonly old: number | undefined;
+}
+
+export class HistoryChores {
+  readonly #parts: HistoryChoresParts;
+  readonly #daysOver: StatementSync;
+  readonly #periodsOver: StatementSync;
+  readonly #unclosed: StatementSync;
+  readonly #lastOf: StatementSync;
+  readonly #old: StatementSync;
+  readonly #dropDays: StatementSync;
+  readonly #oldPeriods: StatementSync;
+  readonly #dropUsage: StatementSync;
+  readonly #dropPeriod: StatementSync;
+  /** What the last look has found. */
+  #due: Due = { teamIds: [], closable: [], old: undefined };
+  #hasMore = false;
+  /** The last unclosed period that was looked at. */
+  #cursor: readonly [team: number, periodNo: number] = [0, 0];
+  /** The day on which old rows are looked for, and the last team that had none. */
+  #pass = { day: 0, after: 0, isDone: false };
+
+  constructor(parts: HistoryChoresParts) {
+    this.#parts = parts;
+    const arrays = (sql: string) => {
+      const statement = parts.database.prepare(sql);
+      statement.setReturnArrays(true);
+      return statement;
+    };
+    const named = 'SELECT t.team_id FROM books b JOIN teams t ON t.no = b.team WHERE';
+    this.#daysOver = arrays(`${named} b.day > 0 AND b.day < ? LIMIT ${TEAMS_MAX}`);
+    this.#periodsOver = arrays(`${named} b.period_end_ms <= ? ORDER BY b.period_end_ms LIMIT ${TEAMS_MAX}`);
+    this.#unclosed = arrays(`SELECT p.team, p.no, t.team_id FROM periods p JOIN teams t ON t.no = p.team
+      WHERE p.left_ms IS NOT NULL AND p.closed_characters IS NULL AND (p.team, p.no) > (?, ?) ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`);
+    this.#lastOf = arrays(`SELECT max(no) FROM (SELECT no FROM teams WHERE no > ? ORDER BY no LIMIT ${LOOKED_AT_MAX})`);
+    // Two look-ups a team: of its first day, and of its first period.
+    this.#old = arrays(`SELECT t.no FROM teams t JOIN books b ON b.team = t.no WHERE t.no > $after AND t.no <= $last AND (
+        (SELECT d.day FROM usage_days d WHERE d.team = t.no ORDER BY d.day LIMIT 1) < $day
+        OR (SELECT p.no < b.period_no AND coalesce(p.left_ms, p.end_ms) < $endMs FROM periods p WHERE p.team = t.no ORDER BY p.no LIMIT 1)
+      ) ORDER BY t.no LIMIT 1`);
+    this.#dropDays = parts.database.prepare(`DELETE FROM usage_days WHERE (team, day, key) IN
+      (SELECT team, day, key FROM usage_days WHERE team = ? AND day < ? ORDER BY day, key LIMIT ${ROWS_MAX})`);
+    this.#oldPeriods = arrays(`SELECT p.no FROM periods p JOIN books b ON b.team = p.team
+      WHERE p.team = ? AND p.no < b.period_no AND coalesce(p.left_ms, p.end_ms) < ? ORDER BY p.no LIMIT ${ROWS_MAX}`);
+    this.#dropUsage = parts.database.prepare('DELETE FROM usage WHERE team = ? AND period_no = ?');
+    this.#dropPeriod = parts.database.prepare('DELETE FROM periods WHERE team = ? AND no = ?');
+  }
+
+  /** Whether the next piece should follow soon. */
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /** Whether there is anything to do; reads only. */
+  look(nowMs: number): boolean {
+    const today = dayOf(nowMs);
+    const daysOver = this.#daysOver.all(today) as unknown as [teamId: string][];
+    const periodsOver = this.#periodsOver.all(nowMs) as unknown as [teamId: string][];
+    const unclosed = this.#nextUnclosed();
+    const old = this.#nextOld(nowMs);
+    const closable = unclosed.filter(([team, periodNo]) => !this.#parts.periods.isOpen(team, periodNo));
+    const teamIds = [...new Set([...daysOver, ...periodsOver].map(([teamId]) => teamId))];
+    this.#due = { teamIds, closable, old };
+    this.#hasMore = old !== undefined || [daysOver, periodsOver, unclosed].some(({ length }) => length === TEAMS_MAX);
+    return teamIds.length > 0 || closable.length > 0 || old !== undefined;
+  }
+
+  /** Does what was found, as far as another process has not; to be run inside a transaction. */
+  run(nowMs: number): void {
+    const { books, expiry, days, periods } = this.#parts;
+    const { teamIds, closable, old } = this.#due;
+    for (const teamId of teamIds) {
+      const team = books.team(teamId);
+      if (team === undefined) continue;
+      expiry.run(team, nowMs);
+      days.finish(team, nowMs);
+    }
+    for (const [, periodNo, teamId] of closable) {
+      const team = books.team(teamId);
+      if (team !== undefined) periods.close(team, periodNo, nowMs);
+    }
+    if (old !== undefined) this.#drop(old, nowMs);
+  }
+
+  #nextUnclosed(): readonly Unclosed[] {
+    const found = this.#unclosed.all(...this.#cursor) as unknown as Unclosed[];
+    const last = found.length < TEAMS_MAX ? undefined : found.at(-1);
+    this.#cursor = last === undefined ? [0, 0] : [last[0], last[1]];
+    return found;
+  }
+
+  /** The next team with rows that are kept no longer. Once a day all teams are gone through. */
+  #nextOld(nowMs: number): number | undefined {
+    const today = dayOf(nowMs);
+    if (this.#pass.day !== today) this.#pass = { day: today, after: 0, isDone: false };
+    if (this.#pass.isDone) return undefined;
+    const { after } = this.#pass;
+    const [last] = this.#lastOf.get(after) as unknown as [number | null];
+    this.#pass.isDone = last === null;
+    const bounds = { $after: after, $last: last, $day: today - this.#parts.historyDays, $endMs: this.#keptFromMs(nowMs) };
+    const found = last === null ? undefined : (this.#old.get(bounds) as unknown as [team: number] | undefined)?.[0];
+    // It is looked at again until nothing old is left of it.
+    this.#pass.after = found === undefined ? (last ?? after) : found - 1;
+    return found;
+  }
+
+  #drop(team: number, nowMs: number): void {
+    this.#dropDays.run(team, dayOf(nowMs) - this.#parts.historyDays);
+    const periods = this.#oldPeriods.all(team, this.#keptFromMs(nowMs)) as unknown as [no: number][];
+    for (const [no] of periods) {
+      this.#dropUsage.run(team, no);
+      this.#dropPeriod.run(team, no);
+    }
+  }
+
+  #keptFromMs(nowMs: number): number {
+    return nowMs - this.#parts.historyDays * DAY_MS;
+  }
+}
