@@ -39,7 +39,9 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
       const { openRedisStore } = await import('./redis/redis-store.ts');
       const { onRevocationsRestored: onRestored } = context;
       const restored = onRestored === undefined ? {} : { onRestored };
-      return openRedisStore({ url, log, creation, ...restored, ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }) });
+      const patience = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
+      const kept = historyDays === undefined ? {} : { historyDays };
+      return openRedisStore({ url, log, creation, ...restored, ...patience, ...kept });
     }
     case undefined:
     default: {

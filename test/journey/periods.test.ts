@@ -1,12 +1,7 @@
 // Requests across the end of a period: every delivered character is counted once, in the period that its request was admitted in.
-import { DatabaseSync } from 'node:sqlite';
 import type { ServerResponse } from 'node:http';
-import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
-import { sqlitePathOf } from '../../src/domain/store-url.ts';
-import { readPeriodBooks } from '../../src/stores/redis/team-layout.ts';
-import { teamKeys } from '../../src/stores/redis/redis-keys.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
@@ -51,32 +46,11 @@ onEveryGateway({ config: CONFIG, listeners: ['uws'] }, (setting) => {
   });
 });
 
-/** Past the store, which shows the current period only: the characters of each period that has any, in order. */
-async function countsByPeriod({ store, url }: Setting, { teamId }: TestTeam): Promise<number[]> {
-  if (store === 'sqlite') {
-    const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
-    try {
-      const counts =
-        'SELECT team, period_no, characters FROM usage UNION ALL SELECT team, period_no, characters FROM key_books WHERE requests > 0';
-      const query = `SELECT sum(characters) AS characters FROM (${counts}) WHERE team = (SELECT no FROM teams WHERE team_id = ?)
-        GROUP BY period_no ORDER BY period_no`;
-      return database
-        .prepare(query)
-        .all(teamId)
-        .map((row) => Number(row['characters']));
-    } finally {
-      database.close();
-    }
-  }
-  const redis = new Redis(url, { protocol: 2 });
-  try {
-    const keys = (await redis.keys(`lingate:{${teamId}}:use:*`)).toSorted(
-      (a, b) => Number(a.split(':').at(-1)) - Number(b.split(':').at(-1)),
-    );
-    const left = await Promise.all(keys.map((key) => redis.hget(key, 'characters')));
-    const books = await redis.hgetBuffer(teamKeys(teamId).team, 'b');
-    return [...left.map(Number), readPeriodBooks(books!).usedCharacters].filter((characters) => characters > 0);
-  } finally {
-    redis.disconnect();
-  }
+/** The characters of each period that has any, in order. */
+async function countsByPeriod({ gateway }: Setting, { teamId }: TestTeam): Promise<number[]> {
+  const periods = answered(await gateway.store.history!.periods(teamId))!;
+  return periods
+    .map(({ characters }) => characters)
+    .filter((characters) => characters > 0)
+    .toReversed();
 }

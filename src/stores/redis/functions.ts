@@ -8,7 +8,7 @@ import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'arguments', 'layout'] as const;
 const TEAM = [...SHARED, 'plan', 'team'] as const;
-const ACCOUNT = [...TEAM, 'call', 'state', 'window', 'expiry', 'account'] as const;
+const ACCOUNT = [...TEAM, 'days', 'call', 'state', 'window', 'expiry', 'account'] as const;
 
 interface FunctionGroup {
   /** In order: a file uses what stands in those before it. */
@@ -20,11 +20,17 @@ interface FunctionGroup {
 /** A function in Lua may have at most 200 local variables, so each group of operations is a function of its own. */
 const GROUPS = {
   ledger: {
-    files: [...ACCOUNT, 'admit', 'resolve', 'ledger', 'standing'],
-    functions: { ledger: { lua: 'ledger' }, settle: { lua: 'ledger', onFull: true }, standing: { lua: 'standing' } },
+    files: [...ACCOUNT, 'admit', 'resolve', 'ledger', 'standing', 'tend'],
+    functions: {
+      ledger: { lua: 'ledger' },
+      settle: { lua: 'ledger', onFull: true },
+      standing: { lua: 'standing' },
+      tend: { lua: 'tend' },
+      periods: { lua: 'periods' },
+    },
   },
   teams: {
-    files: [...TEAM, 'teams', 'keys', 'glossaries'],
+    files: [...TEAM, 'teams', 'keys', 'glossaries', 'history'],
     functions: {
       create_team: { lua: 'create_team' },
       update_team: { lua: 'update_team' },
@@ -35,6 +41,7 @@ const GROUPS = {
       change_glossary: { lua: 'change_glossary' },
       remove_glossary: { lua: 'remove_glossary', onFull: true },
       count_glossaries: { lua: 'count_glossaries' },
+      usage_days: { lua: 'usage_days' },
     },
   },
   search: {

@@ -4,10 +4,13 @@
  * What each holds, besides what functions find beside `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
  *
  * - `:team` hash: the team's record, its plan, books and keys' states
- * - `:use:<number>` hash of a period that was left: settled counts (`characters`, `<key>:c`, `<key>:r`), its bounds (`starts`,
- *   `ends`) and the plan that held in it (`plan`, `p`, `currency`)
+ * - `:use:<number>` hash of a period that was left and is not closed: what was charged in it (`characters`), its bounds (`starts`,
+ *   `ends`), the plan that held in it (`plan`, `p`, `currency`, `length`), characters still reserved in it (`open`), and when these
+ *   have ended at the latest (`over`). The team's field `left` is the lowest number that may have one
+ * - `:periods` hash of closed periods by number (lua/tend.lua)
  * - `:once:<id>` what was asked for by the change of the team with this id, for a day
  * - `:keys` hash of the keys' records
+ * - `:days` hash of what each key was used for by day (lua/days.lua)
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
  * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has their sum
  * - `:pairs` hash from glossary to what it holds (glossary-record.ts), apart from the records so that an admission reads a
@@ -19,6 +22,7 @@ export interface TeamKeys {
   readonly places: string;
   readonly late: string;
   readonly keys: string;
+  readonly days: string;
   readonly glossaries: string;
   readonly pairs: string;
 }
@@ -31,6 +35,7 @@ export function teamKeys(teamId: string): TeamKeys {
     places: `${base}places`,
     late: `${base}late`,
     keys: `${base}keys`,
+    days: `${base}days`,
     glossaries: `${base}glossaries`,
     pairs: `${base}pairs`,
   };

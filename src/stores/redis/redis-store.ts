@@ -17,6 +17,7 @@ import { RedisLedger } from './redis-ledger.ts';
 import { RedisFunctions, mayLoadLater } from './functions.ts';
 import { RedisLink } from './redis-link.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
+import { RedisUsageHistory } from './redis-usage-history.ts';
 import { Replication } from './replication.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
@@ -31,6 +32,8 @@ export interface RedisStoreOptions {
   readonly commandTimeoutMs?: number;
   /** Replaces the servers' own clocks; for tests that move time. */
   readonly clock?: Clock;
+  /** How many days of usage are kept. */
+  readonly historyDays?: number;
   /** Told how many revocations a new master had lost and was told again. */
   readonly onRestored?: (count: number) => void;
   readonly creation?: StoreCreation;
@@ -63,13 +66,15 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   // A replica or a full server is opened all the same: what it has can be read.
   await link.settleMasters();
   const probe = new WriteProbe(link);
+  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.clock);
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
-    teams: new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.clock),
+    teams,
     glossaries: new RedisGlossaryStore(link, new DictionaryText(link, bulk)),
     gateways: new RedisGatewayRecords(link, options.clock),
+    history: new RedisUsageHistory(link, teams.index, options.historyDays),
     ping: () => probe.ask(),
     close: async () => {
       await link.close();

@@ -39,26 +39,26 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
   readonly #replication: Replication;
   readonly #clock: Clock | undefined;
-  readonly #index: TeamIndex;
+  readonly index: TeamIndex;
 
   /** `clock` replaces the servers' own: for tests that move time. */
   constructor(link: RedisLink, replication: Replication, clock?: Clock) {
     this.#link = link;
     this.#replication = replication;
     this.#clock = clock;
-    this.#index = new TeamIndex(link, (ids) => this.#findTeams(ids));
+    this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
   }
 
   async createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
     const reply = await this.#run('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
     if (reply.kind === 'unavailable') return reply;
-    return (await this.#index.add(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
+    return (await this.index.add(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
   }
 
   async listTeams(): Promise<readonly Team[] | StoreUnavailable> {
     const teams: Team[] = [];
     for (let first = 0; ; first += LIST_PIECE) {
-      const ids = await this.#index.ids(first, LIST_PIECE);
+      const ids = await this.index.ids(first, LIST_PIECE);
       if (isUnavailable(ids)) return ids;
       const found = await this.#findTeams(ids);
       if (isUnavailable(found)) return found;
@@ -68,12 +68,12 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    const ids = await this.#index.page(page);
+    const ids = await this.index.page(page);
     return isUnavailable(ids) ? ids : this.#findTeams(ids);
   }
 
   async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
-    const ids = await this.#index.page(page);
+    const ids = await this.index.page(page);
     if (isUnavailable(ids)) return ids;
     const [nowMs, found] = await Promise.all([this.#now(), Promise.all(ids.map((teamId) => this.#summary(teamId)))]);
     if (isUnavailable(nowMs)) return nowMs;
@@ -95,7 +95,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     if (reply.word === 'balance') return OUT_OF_BOUNDS;
     if (reply.word === 'other') return { kind: 'other_request' };
     if (reply.word === 'none') return undefined;
-    const failed = change.name === undefined ? undefined : await this.#index.add(teamId, change.name);
+    const failed = change.name === undefined ? undefined : await this.index.add(teamId, change.name);
     return failed ?? readTeam(teamId, reply.values[0]);
   }
 
@@ -149,7 +149,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     const member = `"display":${JSON.stringify(display)}`;
     const found: FoundKey[] = [];
     for (let first = 0; ; first += KEYS_PIECE) {
-      const ids = await this.#index.ids(first, KEYS_PIECE);
+      const ids = await this.index.ids(first, KEYS_PIECE);
       if (isUnavailable(ids)) return ids;
       const records = await this.#link.ask(({ redis }) => Promise.all(ids.map((teamId) => redis.hvals(teamKeys(teamId).keys))));
       if (isUnavailable(records)) return records;

@@ -51,7 +51,9 @@ export function readKey(ids: { readonly keyId: string; readonly teamId: string }
 
 /** A key without a state admits nothing. */
 function stateOf(state: Buffer | undefined): KeyState {
-  return state === undefined ? { status: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0 } : readKeyState(state);
+  return state === undefined
+    ? { status: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0, day: 0 }
+    : readKeyState(state);
 }
 
 /** The usage function's answer. */
@@ -67,12 +69,17 @@ export function readReport(teamId: string, values: readonly unknown[]): Report {
     TEAM_FIELDS.map((name) => fields.get(name)),
   );
   const { number, startMs, endMs, usedCharacters } = readPeriodBooks(fields.get('b')!);
-  const keys = [...records]
+  const keys = keysInOrder(teamId, records, fields);
+  const counted: KeyUsage[] = keys.map((key) => ({ ...key, ...countsIn(number, stateOf(fields.get(`k${key.keyId}`))) }));
+  return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters: usedCharacters, keys: counted }, keys };
+}
+
+/** A team's keys, from the hash of their records and the team's own. */
+export function keysInOrder(teamId: string, records: ReadonlyMap<string, Buffer>, fields: ReadonlyMap<string, Buffer>): KeyRecord[] {
+  return [...records]
     .map(([keyId, record]) => [keyId, String(record)] as const)
     .toSorted(([, a], [, b]) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
     .map(([keyId, record]) => readKey({ keyId, teamId }, record, fields.get(`k${keyId}`)));
-  const counted: KeyUsage[] = keys.map((key) => ({ ...key, ...countsIn(number, stateOf(fields.get(`k${key.keyId}`))) }));
-  return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters: usedCharacters, keys: counted }, keys };
 }
 
 /** A key that was not used in the period has the counts of an earlier one. */
@@ -86,7 +93,7 @@ export function readStanding(values: readonly unknown[]): Standing {
 }
 
 /** A hash as Redis answers it: names and values in turn. */
-function fieldsOf(reply: unknown): ReadonlyMap<string, Buffer> {
+export function fieldsOf(reply: unknown): ReadonlyMap<string, Buffer> {
   const flat = reply as readonly Buffer[];
   const fields = new Map<string, Buffer>();
   for (let i = 0; i + 1 < flat.length; i += 2) fields.set(String(flat[i]), flat[i + 1]!);

@@ -2,6 +2,7 @@
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
+import { dayOf } from '../../domain/period.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 
 const DOUBLE = 8;
@@ -51,7 +52,12 @@ export interface KeyState extends Pick<KeyRecord, 'status' | 'lastUsedAtMs'> {
   readonly number: number;
   readonly characters: number;
   readonly requests: number;
+  /** The day that they were last counted on; 0 when the key's days have all of them. */
+  readonly day: number;
 }
+
+const KEY_DAY_AT = 1 + 4 * DOUBLE;
+const KEY_BYTES = KEY_DAY_AT + 3;
 
 export function readKeyState(packed: Buffer): KeyState {
   const [lastUse, number, characters, requests] = doubles(packed, 1, 4) as [number, number, number, number];
@@ -61,7 +67,13 @@ export function readKeyState(packed: Buffer): KeyState {
     number,
     characters,
     requests,
+    day: packed.length < KEY_BYTES ? dayOf(lastUse) : packed.readUIntBE(KEY_DAY_AT, 3),
   };
+}
+
+/** A whole number of seven bytes. */
+export function readWide(packed: Buffer, at: number): number {
+  return packed[at]! * 2 ** 48 + packed.readUIntBE(at + 1, 6);
 }
 
 function doubles(packed: Buffer, from: number, count: number): number[] {

@@ -1,6 +1,6 @@
 // A period that a plan with another length closed: its figures, its bounds and the plan that held in it are kept in both stores.
 import { afterEach, expect, test } from 'vitest';
-import { readPlan } from '../../../src/stores/redis/team-layout.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { emptyRedis } from '../../support/redis-of-file.ts';
@@ -26,12 +26,21 @@ async function closed(store: PluginStore) {
 
 test('in Redis', async () => {
   const startMs = clock.nowMs();
-  const { teamId, keyId } = await closed(await redis.open({ clock }));
-  const kept = await redis.client.hgetallBuffer(`lingate:{${teamId}}:use:1`);
-  const { p, ...texts } = Object.fromEntries(Object.entries(kept).map(([name, value]) => [name, name === 'p' ? value : String(value)]));
-  const bounds = { starts: String(startMs), ends: String(startMs + 5000), plan: 'test', currency: 'EUR' };
-  expect(texts).toEqual({ ...bounds, characters: '12', [`${keyId}:c`]: '12', [`${keyId}:r`]: '2' });
-  expect(readPlan(p as Buffer)).toMatchObject({ billing: 'quota', characterLimit: 100 });
+  const store = await redis.open({ clock });
+  const { teamId } = await closed(store);
+  const [, period] = answered(await store.history!.periods(teamId))!;
+  expect(period).toEqual({
+    number: 1,
+    startMs,
+    endMs: startMs + 5000,
+    closed: true,
+    plan: 'test',
+    limits: { ...GENEROUS_QUOTA, characterLimit: 100 },
+    characters: 12,
+  });
+  // One record, and no more than it needs.
+  expect(await redis.client.exists(`lingate:{${teamId}}:use:1`)).toBe(0);
+  expect(await redis.client.hstrlen(`lingate:{${teamId}}:periods`, '1')).toBeLessThan(100);
 });
 
 test('in SQLite', async () => {

@@ -21,7 +21,7 @@ do
 
   -- To be called before the accounts of a call, which all have the same time.
   function begin(at_ms)
-    now, place_now, done_now = at_ms, nil, {}
+    now, today, place_now, done_now = at_ms, floor(at_ms / DAY_MS), nil, {}
   end
 
   -- What is read of the team: `wanted_key` has the keys that operations name, or that hold what is resolved.
@@ -50,17 +50,14 @@ do
   -- Their tables are used again by the next account.
   local key_states = {}
 
-  -- As it stands in the period; what it was used for in another one does not count.
+  -- As it was last counted, which may be in an earlier period.
   local function read_key(i, packed)
-    local key, used_in = key_states[i], nil
+    local key = key_states[i]
     if not key then
-      key = { field = '', active = 0, last_use = 0, characters = 0, requests = 0, changed = false }
+      key = { field = '', active = 0, last_use = 0, number = 0, characters = 0, requests = 0, day = 0, changed = false }
       key_states[i] = key
     end
-    key.active, key.last_use, used_in, key.characters, key.requests = parse(KEY, packed)
-    if used_in ~= number then
-      key.characters, key.requests = 0, 0
-    end
+    key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse_key(packed)
     key.field, key.changed = wanted[i], false
     return key
   end
@@ -101,7 +98,8 @@ do
     team_key, prefix = key, sub(key, 1, -5)
     ids_key = prefix .. 'ids'
     records, keys, written, taken, longest_lease, shortest_lease = {}, {}, 2, 0, 0, LONGEST
-    use, look_at, dropped, moved, live, wait_after, books_changed, head_changed = nil, nil, nil, nil, nil, nil, false, false
+    use, key_days, look_at, dropped, moved, live, wait_after, books_changed, head_changed =
+      nil, nil, nil, nil, nil, nil, nil, false, false
     local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
     local count, admits = read_operations(first, last, got)
     local stored = call('HMGET', team_key, unpack(wanted, 1, count))
@@ -242,13 +240,32 @@ do
     end
   end
 
+  local function write_days(of_keys)
+    local changed, added = {}, NEVER
+    for key, of in pairs(of_keys) do
+      if of.changed then
+        insert(changed, key)
+        insert(changed, days.record(of))
+        added = min(added, of.added or NEVER)
+      end
+    end
+    if added < today and tonumber(call('HGET', key_beside('days'), TOLD) or 0) >= added then
+      -- The clock has stepped back: a day that was told has more.
+      insert(changed, TOLD)
+      insert(changed, digits(added - 1))
+    end
+    if #changed > 0 then
+      write_fields(key_beside('days'), changed, #changed)
+    end
+  end
+
   local team_fields = {}
 
   local function write_team()
     local count = 0
     for _, key in pairs(keys) do
       if key and key.changed then
-        team_fields[count + 1], team_fields[count + 2] = key.field, pack(KEY, key.active, key.last_use, number, key.characters, key.requests)
+        team_fields[count + 1], team_fields[count + 2] = key.field, pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, key.day)
         count = count + 2
       end
     end
@@ -260,6 +277,9 @@ do
     end
     if use then
       write_use(team_key, use)
+    end
+    if key_days then
+      write_days(key_days)
     end
   end
 

@@ -23,7 +23,7 @@ local function create_key()
   if call('HEXISTS', x.keys, x.id) == 0 then
     local record = digits(call('HLEN', x.keys)) .. ' ' .. digits(now) .. ' ' .. json
     call('HSET', x.keys, x.id, record)
-    call('HSET', x.team, x.field, pack(KEY, 1, 0, 0, 0, 0))
+    call('HSET', x.team, x.field, pack(KEY, 1, 0, 0, 0, 0, 0))
   end
   return describe_key(x, now)
 end
@@ -38,9 +38,9 @@ local function revoke_key()
   if call('HEXISTS', x.keys, x.id) == 0 or not record then
     return { now, 'none' }
   end
-  local active, last_use, number, characters, requests = parse(KEY, record)
+  local active = byte(record)
   if active == 1 then
-    call('HSET', x.team, x.field, pack(KEY, 0, last_use, number, characters, requests))
+    call('HSET', x.team, x.field, pack('B', 0) .. sub(record, 2))
   end
   local answer = describe_key(x, now)
   -- Whether it was this call that revoked it.

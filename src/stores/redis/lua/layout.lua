@@ -3,11 +3,15 @@
 -- `:ids`    hash: `h` the head, and per request id that is open or remembered how it stands
 -- `:places` list: when and by which id a place in the rate window was taken, the newest last
 -- `:late`   sorted set: ids that are to be looked at again, by when; absent while there are none
+-- `:days`   hash: what each key was used for by day (days.lua)
 
 -- Period's number, its start and end, characters used in it, and the balance.
 local BOOKS = '>ddddd'
--- Whether it is active, its last use (0 for never), and the number, characters and requests of the period it was used in last.
-local KEY = '>Bdddd'
+-- Whether it is active, its last use (0 for never), the number, characters and requests of the period it was used in last, and the
+-- day that these were last counted on, 0 when the key's days have all of them. What versions before the days wrote ends before it:
+-- the day of the last use stands for it.
+local KEY = '>BddddI3'
+local DAY_MS = 86400000
 -- An open reservation: characters, micro, number of its period, end of its lease; its key follows.
 local OPEN = '>Bdddd'
 local OPEN_KEY = 34
@@ -43,6 +47,20 @@ local WIDE = '-----------------------------------------------------------------'
 -- What a glossary holds (`:pairs`): "<source>|<target>:<dictionary>" of each dictionary, with spaces between them; without
 -- ":<dictionary>" the one that has the glossary's own id. The pattern takes one apart, with '' for an id left out.
 local HELD = '([^ :]+):?([^ ]*)'
+
+local parse_key
+
+do
+  local KEY_BYTES, KEY_DAY, LAST_USE_AT = 36, '>I3', 2
+
+  -- The parts of a key's record.
+  function parse_key(packed)
+    if #packed < KEY_BYTES then
+      packed = packed .. pack(KEY_DAY, floor(parse('>d', packed, LAST_USE_AT) / DAY_MS))
+    end
+    return parse(KEY, packed)
+  end
+end
 
 local function beside(team_key, name)
   return sub(team_key, 1, -5) .. name

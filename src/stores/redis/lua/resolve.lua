@@ -5,26 +5,47 @@ local resolve
 do
   local RESOLVED = { [IS_COMMITTED] = COMMITTED, [IS_RELEASED] = RELEASED, [IS_EXPIRED] = EXPIRED }
 
-  -- Charges a reservation of an earlier period, whose counts have a hash of their own.
-  local function charge_late(reserved_in, key, characters)
-    local counted = use_key(team_key, reserved_in)
-    use = use or {}
-    local counts = use[reserved_in] or {}
-    use[reserved_in] = counts
-    local by = { characters = characters, [key .. ':c'] = characters, [key .. ':r'] = 1 }
-    for name, more in pairs(by) do
-      counts[name] = (counts[name] or tonumber(call('HGET', counted, name) or 0)) + more
+  local function days_of(key, known)
+    key_days = key_days or {}
+    local of = key_days[key] or days.read(call('HGET', key_beside('days'), key))
+    if not of then
+      of = days.none(known.number, known.characters, known.requests)
     end
+    key_days[key] = of
+    return of
+  end
+
+  -- The key's counts are of another day or period: those go to its days, and it counts on from here.
+  local function begin_day(key, known)
+    local of = days_of(key, known)
+    days.close(of, known)
+    if known.number ~= number then
+      known.number, known.characters, known.requests = number, 0, 0
+      of.number, of.characters, of.requests, of.changed = number, 0, 0, true
+    end
+    known.day, known.changed = today, true
+  end
+
+  -- Charges a reservation of an earlier period, whose counts have a hash of their own.
+  local function charge_late(reserved_in, key, known, characters)
+    if known then
+      days.add(days_of(key, known), today, characters, 1)
+    end
+    local counts = left_period(reserved_in)
+    counts.characters = (counts.characters or 0) + characters
   end
 
   local function charge(reserved_in, key, characters, micro)
     balance, books_changed = max(0, balance - micro), true
-    if reserved_in ~= number then
-      return charge_late(reserved_in, key, characters)
-    end
-    used = used + characters
     -- A key's record is never deleted; without one the team is charged all the same.
     local known = keys[key]
+    if known and (known.day ~= today or known.number ~= number) then
+      begin_day(key, known)
+    end
+    if reserved_in ~= number then
+      return charge_late(reserved_in, key, known, characters)
+    end
+    used = used + characters
     if known then
       known.characters, known.requests, known.changed = known.characters + characters, known.requests + 1, true
     end

@@ -1,11 +1,12 @@
 -- The account that is open: one team at a time, read once, brought up to now, changed by its operations and written once.
 -- It lies in variables, not in a table: a table's members cost an admission half as much again.
 
-local now
+local now, today
 -- The team (layout.lua): its key, plan, and books.
 local team_key, prefix, plan, number, starts, ends, used, balance, books_changed
--- By key: its state and counts, false where the team has none. `use`: counts of earlier periods that are to be written.
-local keys, use
+-- By key: its state and counts, false where the team has none, and its days, where they are needed. `use`: counts of earlier
+-- periods that are to be written.
+local keys, key_days, use
 -- The head, as its bytes and in parts (layout.lua); `held_in` is the period that `held` belongs to.
 local head, held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 local head_changed
@@ -49,10 +50,25 @@ local function look_later(id, at_ms)
   look_at[id] = at_ms
 end
 
+-- Counts of a period that was left.
+local function left_period(left)
+  use = use or {}
+  local counts = use[left]
+  if not counts then
+    local stored = call('HMGET', use_key(team_key, left), 'characters', 'open')
+    counts = { characters = tonumber(stored[1] or nil), open = tonumber(stored[2] or nil) }
+    use[left] = counts
+  end
+  return counts
+end
+
 local function close_reservation(characters, micro, reserved_in)
   held_micro = held_micro - micro
-  -- What was held in a period that was left no longer counts.
+  -- What was held in a period that was left no longer counts; the period closes when nothing is.
   if reserved_in == number then
     held = held - characters
+  else
+    local counts = left_period(reserved_in)
+    counts.open = counts.open and max(0, counts.open - characters)
   end
 end

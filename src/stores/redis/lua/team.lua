@@ -6,15 +6,7 @@ local function use_key(team_key, number)
   return beside(team_key, 'use:' .. digits(number))
 end
 
-local function read_key_record(packed, number)
-  local active, last_use, of, characters, requests = parse(KEY, packed)
-  if of ~= number then
-    characters, requests = 0, 0
-  end
-  return { active = active, last_use = last_use, characters = characters, requests = requests, changed = false }
-end
-
--- How long the counts of a period are kept after it was left.
+-- How long the counts of a period are kept at most after it was left, until it is closed.
 local USE_KEPT_MS = 400 * 86400 * 1000
 
 -- Arguments 3 to 6: the bounds of a period that the driver computed, and what from (its length, and the moment from which the
@@ -47,32 +39,22 @@ local function read_team(team_key)
   return team
 end
 
--- The settled counts of the period that is left, by name.
-local function counts_of_period(team)
-  local counts = { characters = team.used }
-  local fields = call('HGETALL', team.key)
-  for i = 1, #fields, 2 do
-    if byte(fields[i]) == 107 then -- k
-      local key, record = sub(fields[i], 2), read_key_record(fields[i + 1], team.number)
-      if record.requests > 0 then
-        counts[key .. ':c'], counts[key .. ':r'] = record.characters, record.requests
-      end
-    end
-  end
-  return counts
-end
-
 -- Leaves the team's period for the offered one. What it came to is kept with its bounds and the plan that held in it, if anything
--- was charged or may still be.
+-- was charged or may still be: `open` characters are reserved in it, and all of them have ended at `over`.
 local function begin_period(team, offer)
   -- Read although it should not exist yet: if it has a wrong type the function fails here, before anything is written.
   call('HLEN', use_key(team.key, team.number))
-  local counts, head = counts_of_period(team), call('HGET', beside(team.key, 'ids'), 'h')
-  if counts.characters > 0 or (head and parse(HEAD_HELD, head) > 0) then
+  local head, open, expires = call('HGET', beside(team.key, 'ids'), 'h'), 0, 0
+  if head then
+    local held, _, held_in, _, _, until_ms = parse(HEAD, head)
+    open, expires = held_in == team.number and held or 0, until_ms
+  end
+  if team.used > 0 or open > 0 then
     local kept = call('HMGET', team.key, 'plan', 'p', 'currency')
-    counts.starts, counts.ends = team.starts, min(team.ends, offer.starts)
-    counts.plan, counts.p, counts.currency = kept[1], kept[2], kept[3]
-    team.use[team.number] = counts
+    team.use[team.number] = {
+      characters = team.used, starts = team.starts, ends = max(team.starts, min(team.ends, offer.starts)), length = team.length,
+      plan = kept[1], p = kept[2], currency = kept[3], open = open, over = expires,
+    }
   end
   team.number, team.starts, team.ends, team.used = team.number + 1, offer.starts, offer.ends, 0
   team.changed = true
@@ -101,7 +83,9 @@ local function write_use(team_key, use)
       insert(fields, name)
       insert(fields, type(count) == 'number' and digits(count) or count)
     end
-    call_in_pieces('HSET', key, fields)
-    call('PEXPIRE', key, USE_KEPT_MS)
+    if #fields > 0 then
+      call('HSET', key, unpack(fields))
+      call('PEXPIRE', key, USE_KEPT_MS)
+    end
   end
 end

@@ -35,7 +35,7 @@ describe('the keys in Redis', () => {
     await store.ledger.admit(asking('r2', { leaseMs: 1000 }));
     const names = (await client.keys('*')).filter((name) => name.includes(`{${TEAM}}`));
     const kinds = names.map((name) => name.slice(name.lastIndexOf('}') + 1)).toSorted();
-    expect(kinds).toEqual([':bytes', ':entries:G1', ':glossaries', ':ids', ':keys', ':late', ':pairs', ':places', ':team']);
+    expect(kinds).toEqual([':bytes', ':days', ':entries:G1', ':glossaries', ':ids', ':keys', ':late', ':pairs', ':places', ':team']);
     const slots = await slotsOf(names);
     expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
     // The list of all teams and their names are written by one script.

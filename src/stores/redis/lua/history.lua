@@ -1,0 +1,14 @@
+-- What a team's keys were used for by day, as its records have it: the driver takes it apart.
+-- KEYS: team, keys, days. ARGV: the head (clock, deadline, offer).
+
+local function usage_days()
+  local now, late = read_clock()
+  local team_key, keys_key, days_key = key_at(1), key_at(2), key_at(3)
+  if late then
+    return { now, 'late' }
+  end
+  if call('HEXISTS', team_key, 'b') == 0 then
+    return { now, 'none' }
+  end
+  return { now, 'days', digits(now), call('HGETALL', team_key), call('HGETALL', keys_key), call('HGETALL', days_key) }
+end

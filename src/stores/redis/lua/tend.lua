@@ -1,0 +1,226 @@
+-- What becomes of a team by time alone, done for teams without requests, too: its period ends, what it reserved ends, periods that
+-- were left close, finished days are written away, what is old is forgotten. Doing it twice changes nothing more.
+-- KEYS: team. ARGV: the head (clock, deadline, offer); of `tend` then how many days of history are kept, and how long after midnight
+-- the team is due again.
+
+-- A function of its own, because one in Lua may have at most 200 local variables.
+local tend, periods = (function()
+  -- How soon a team is looked at again while something is open in a period that has ended.
+  local OPEN_AGAIN_MS = 2000
+  -- Left periods that one call looks at: an older version may have kept many.
+  local LEFT_MAX = 200
+  -- How far back they are looked for where nobody has looked before.
+  local LEFT_BEFORE = 10000
+  -- A closed period: its start and end, its characters; then the plan's numbers, its name, currency and the period's length.
+  local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0'
+  local CLOSED_ENDS, CLOSED_ENDS_AT = '>I6', 7
+
+  -- Nothing of this period can change any more. Called once for each that has any use, with its record; writes are made by the same
+  -- call.
+  local function period_closed(of, characters, record)
+    call('HSET', key_beside('periods'), digits(of), record)
+  end
+
+  -- All that the team's keys committed on a day that is over. Called again, with more, where a clock that stepped back has added to it.
+  local function day_finished(day, characters, requests)
+  end
+
+  -- Ends leases and follows the period. Returns what to answer where the account cannot be opened.
+  local function bring_up(offer)
+    local opened, undone = open_account(key_at(1), 1, 0, offer)
+    if undone then
+      return ask_for_bounds(now, undone.anchor, undone.length)
+    elseif not opened then
+      return { now, 'none' }
+    end
+    -- What a wrong type makes fail comes before anything is written.
+    call('LLEN', key_of_places())
+    call('HLEN', key_beside('periods'))
+    call('HLEN', key_beside('days'))
+    write_account()
+    return nil
+  end
+
+  local function named(fields)
+    local by = {}
+    for i = 1, #fields, 2 do
+      by[fields[i]] = fields[i + 1]
+    end
+    return by
+  end
+
+  -- Whether nothing can be open any more in a period that was left; one that an older version left does not say what is.
+  local function is_over(counts, key)
+    local open, over = tonumber(counts.open), tonumber(counts.over)
+    if open == 0 or over and now >= over then
+      return true
+    elseif not open and not over then
+      -- Whatever was reserved before this moment has ended when the team's ids expire.
+      call('HSET', key, 'over', digits(expires))
+      return now >= expires
+    end
+    return false
+  end
+
+  local function close_period(of, counts, key)
+    local characters, length = tonumber(counts.characters or 0), counts.length or call('HGET', team_key, 'period')
+    if characters > 0 then
+      local numbers, plan_name, currency = counts.p, counts.plan, counts.currency
+      local record = pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), characters, #numbers, numbers, #plan_name, plan_name,
+        #currency, currency, #length, length)
+      period_closed(of, characters, record)
+    end
+    call('DEL', key)
+  end
+
+  -- Closes what can be closed of the periods that were left. Returns those that cannot, by number, and whether all were looked at.
+  local function close_periods()
+    local from = tonumber(call('HGET', team_key, 'left') or nil) or max(1, number - LEFT_BEFORE)
+    local last, left, first_left = min(number - 1, from + LEFT_MAX - 1), {}, nil
+    for of = from, last do
+      local key = use_key(team_key, of)
+      local counts = named(call('HGETALL', key))
+      -- Without bounds it was left by a version that kept none.
+      if counts.starts then
+        if is_over(counts, key) then
+          close_period(of, counts, key)
+        else
+          left[of], first_left = counts, first_left or of
+        end
+      end
+    end
+    local next_from = first_left or last + 1
+    if next_from ~= from then
+      call('HSET', team_key, 'left', digits(next_from))
+    end
+    return left, last == number - 1
+  end
+
+  -- Writes away what keys have counted on days before this one. Returns the first day that got something, if any did.
+  local function finish_days(stored)
+    local fields, first = call('HGETALL', team_key), nil
+    for i = 1, #fields, 2 do
+      if byte(fields[i]) == 107 then -- k
+        local id, key = sub(fields[i], 2), {}
+        key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse_key(fields[i + 1])
+        local of = stored[id]
+        if of and key.day > 0 and key.day < today then
+          days.close(of, key)
+          call('HSET', team_key, fields[i], pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, 0))
+        end
+        if of and of.added then
+          first = min(first or NEVER, of.added)
+        end
+      end
+    end
+    return first
+  end
+
+  local function tell_days(stored, told)
+    local by_day, order = {}, {}
+    for _, of in pairs(stored) do
+      for _, one in ipairs(days.since(of, told)) do
+        local day = one[1]
+        if day < today then
+          if not by_day[day] then
+            by_day[day] = { 0, 0 }
+            insert(order, day)
+          end
+          by_day[day][1], by_day[day][2] = by_day[day][1] + one[2], by_day[day][2] + one[3]
+        end
+      end
+    end
+    table.sort(order)
+    for _, day in ipairs(order) do
+      day_finished(day, by_day[day][1], by_day[day][2])
+    end
+  end
+
+  local function drop_periods(before_ms)
+    local dropped, closed = {}, call('HGETALL', key_beside('periods'))
+    for i = 1, #closed, 2 do
+      if parse(CLOSED_ENDS, closed[i + 1], CLOSED_ENDS_AT) < before_ms then
+        insert(dropped, closed[i])
+      end
+    end
+    call_in_pieces('HDEL', key_beside('periods'), dropped)
+  end
+
+  -- Once a day: what the days before came to is in `:days` then, and what is too old is not.
+  local function keep_days(kept_days)
+    local days_key, stored, changed, gone = key_beside('days'), {}, {}, {}
+    local fields = named(call('HGETALL', days_key))
+    local told = tonumber(fields[TOLD] or 0)
+    if told == today - 1 then
+      return
+    end
+    for id, packed in pairs(fields) do
+      if id ~= TOLD then
+        stored[id] = days.read(packed)
+      end
+    end
+    local first = finish_days(stored)
+    tell_days(stored, min(told, (first or NEVER) - 1))
+    for id, of in pairs(stored) do
+      days.drop(of, today - kept_days)
+      if of.changed then
+        insert(changed, id)
+        insert(changed, days.record(of))
+      end
+    end
+    if next(fields) then
+      insert(changed, TOLD)
+      insert(changed, digits(today - 1))
+    end
+    call_in_pieces('HSET', days_key, changed)
+    drop_periods(now - kept_days * DAY_MS)
+  end
+
+  local function tend()
+    local at_ms, is_late = read_clock()
+    local offer, kept_days, after_midnight = read_offer(), number_at(7), number_at(8)
+    if is_late then
+      return { at_ms, 'late' }
+    end
+    begin(at_ms)
+    local undone = bring_up(offer)
+    if undone then
+      return undone
+    end
+    local left, looked_at_all = close_periods()
+    keep_days(kept_days)
+    local due = min(ends, (today + 1) * DAY_MS + after_midnight)
+    if not looked_at_all then
+      due = now
+    elseif next(left) then
+      due = min(due, now + OPEN_AGAIN_MS)
+    end
+    return { now, 'tended', digits(due) }
+  end
+
+  -- The running period, those that were left and are not closed, and the closed ones.
+  local function periods()
+    local at_ms, is_late = read_clock()
+    local offer = read_offer()
+    if is_late then
+      return { at_ms, 'late' }
+    end
+    begin(at_ms)
+    local undone = bring_up(offer)
+    if undone then
+      return undone
+    end
+    local left, open = close_periods(), {}
+    for of, counts in pairs(left) do
+      local length = counts.length or call('HGET', team_key, 'period')
+      insert(open, { digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, length })
+    end
+    return {
+      now, 'periods', digits(now),
+      { digits(number), digits(starts), digits(ends), digits(used), unpack(call('HMGET', team_key, 'p', 'plan', 'currency', 'period')) },
+      open, call('HGETALL', key_beside('periods')),
+    }
+  end
+
+  return tend, periods
+end)()

@@ -1,0 +1,55 @@
+// Periods as lua/tend.lua answers them: the running one, those that were left with something open in them, and closed ones.
+import { DAY_MS } from '../../domain/period.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
+import type { PeriodUse } from '../../ports/usage-history.ts';
+import { fieldsOf } from './team-codec.ts';
+import { readPlan, readWide } from './team-layout.ts';
+
+/** Newest first; those without use are left out, except the running one. `values` are the function's. */
+export function readPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
+  const [now, running, left, closed] = values as readonly [Buffer, readonly Buffer[], readonly (readonly Buffer[])[], unknown];
+  const keptFromMs = Number(String(now)) - keptDays * DAY_MS;
+  const others = [
+    ...left.map(readLeft).filter(({ characters }) => characters > 0),
+    ...[...fieldsOf(closed)].map(([number, record]) => readClosed(Number(number), record)).filter(({ endMs }) => endMs >= keptFromMs),
+  ];
+  return [readLeft(running), ...others.toSorted((one, other) => other.number - one.number)];
+}
+
+/** Of a period that may still change. */
+function readLeft([number, starts, ends, characters, p, plan, currency, period]: readonly Buffer[]): PeriodUse {
+  return {
+    number: Number(String(number)),
+    startMs: Number(String(starts)),
+    endMs: Number(String(ends)),
+    closed: false,
+    plan: String(plan),
+    limits: limitsOf(p!, currency!, period!),
+    characters: Number(String(characters)),
+  };
+}
+
+const TEXTS_AT = 19;
+
+function readClosed(number: number, record: Buffer): PeriodUse {
+  let at = TEXTS_AT;
+  const text = (): Buffer => {
+    const length = record[at]!;
+    at += 1 + length;
+    return record.subarray(at - length, at);
+  };
+  const [p, plan, currency, period] = [text(), text(), text(), text()];
+  return {
+    number,
+    startMs: record.readUIntBE(0, 6),
+    endMs: record.readUIntBE(6, 6),
+    closed: true,
+    plan: String(plan),
+    limits: limitsOf(p, currency, period),
+    characters: readWide(record, 12),
+  };
+}
+
+function limitsOf(p: Buffer, currency: Buffer, period: Buffer): TeamLimits {
+  return { ...readPlan(p), currency: String(currency), period: String(period) };
+}

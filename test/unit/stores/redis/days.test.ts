@@ -1,0 +1,170 @@
+// What keys were used for by day, in Redis: in which bytes, at which cost, and what records of older versions make of it.
+import type { Redis } from 'ioredis';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
+import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { emptyRedis } from '../../../support/redis-of-file.ts';
+import { KEY, QUOTA, TEAM, asking, furnish, stillClock } from './fixture.ts';
+
+const keys = teamKeys(TEAM);
+const WHENEVER = { from: 0, to: 1_000_000 };
+/** A key's record as versions before the days wrote it. */
+const OLD_KEY_BYTES = 33;
+const redis = emptyRedis();
+let client: Redis;
+let store: PluginStore;
+let clock: ReturnType<typeof stillClock>;
+let today: number;
+let count = 0;
+
+beforeEach(async () => {
+  ({ client } = redis);
+  clock = stillClock();
+  today = dayOf(clock.nowMs());
+  store = await redis.open({ clock });
+  await furnish(store, { ...QUOTA, characterLimit: 1e15, maxCharactersPerRequest: 1e15, requestsPerSecond: 1000, period: 'P1Y' });
+});
+
+async function use(characters: number, keyId = KEY): Promise<void> {
+  const requestId = `r${++count}`;
+  expect(await store.ledger.admit(asking(requestId, { characters, keyId }))).toMatchObject({ kind: 'admitted' });
+  expect(await store.ledger.resolve(TEAM, requestId, 'commit')).toEqual({ kind: 'committed' });
+}
+
+/** By day from `today` on, characters and requests of the one key. */
+async function days(range = WHENEVER): Promise<readonly (readonly number[])[]> {
+  const { days: found } = answered(await store.history!.days(TEAM, range))!;
+  return found.map(({ day, characters, requests }) => [day - today, characters, requests]);
+}
+
+describe('days in Redis', () => {
+  test('are counted without another command: only the first commit of a day reads what was before', async () => {
+    await use(5);
+    const commands = async (): Promise<number> => {
+      const statistics = await client.info('commandstats');
+      return [...statistics.matchAll(/^cmdstat_(?!info|config|fcall)\S+:calls=(\d+)/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
+    };
+    const costs: number[] = [];
+    for (const step of [0, 0, DAY_MS, 0]) {
+      clock.move(step);
+      await client.config('RESETSTAT');
+      await use(5);
+      costs.push(await commands());
+    }
+    const [first, again, newDay, sameDay] = costs as [number, number, number, number];
+    expect(again).toBe(first);
+    expect(sameDay).toBe(first);
+    expect(newDay).toBeGreaterThan(first);
+    expect(await days()).toEqual([
+      [0, 15, 3],
+      [1, 10, 2],
+    ]);
+  });
+
+  test('stand in the order of the calendar whatever the clock does, and lose nothing', async () => {
+    for (const [step, characters] of [
+      [0, 1],
+      [3, 20],
+      [-2, 300],
+      [2, 4000],
+      [-5, 50_000],
+      [2, 600_000],
+      [0, 7],
+      [1, 8],
+    ] as const) {
+      clock.move(step * DAY_MS);
+      await use(characters);
+    }
+    expect(await days()).toEqual([
+      [-2, 50_000, 1],
+      [0, 600_008, 3],
+      [1, 308, 2],
+      [3, 4020, 2],
+    ]);
+    expect(await days({ from: today, to: today + 1 })).toEqual([
+      [0, 600_008, 3],
+      [1, 308, 2],
+    ]);
+  });
+
+  test('are exact up to the largest counts, in few bytes', async () => {
+    for (let i = 0; i < 3; i++) {
+      await use(2 ** 40 + i);
+      clock.move(DAY_MS);
+    }
+    await use(1);
+    expect(await days()).toEqual([
+      [0, 2 ** 40, 1],
+      [1, 2 ** 40 + 1, 1],
+      [2, 2 ** 40 + 2, 1],
+      [3, 1, 1],
+    ]);
+    // 26 bytes of what the record counted then, and of each day one of its distance, six of its characters and one of its requests.
+    expect(await client.hstrlen(keys.days, KEY)).toBe(26 + 3 * 8);
+  });
+
+  test('take what is committed in a later period than it was reserved in, on the day of the commit', async () => {
+    await furnish(store, { ...QUOTA, period: 'P1D', characterLimit: 1000 }, 0, `${TEAM}2`, `${KEY}2`);
+    const asked = { teamId: `${TEAM}2`, keyId: `${KEY}2` };
+    const commit = async (id: string) => expect(await store.ledger.resolve(`${TEAM}2`, id, 'commit')).toEqual({ kind: 'committed' });
+    for (const id of ['a', 'b', 'c']) await store.ledger.admit(asking(id, { ...asked, characters: 10, leaseMs: 2 * DAY_MS }));
+    await commit('a');
+    clock.move(DAY_MS);
+    await store.ledger.admit(asking('d', { ...asked, characters: 3 }));
+    await commit('b');
+    await commit('d');
+    await commit('c');
+    const found = answered(await store.history!.days(`${TEAM}2`, WHENEVER))!;
+    expect(found.days.map(({ day, characters, requests }) => [day - today, characters, requests])).toEqual([
+      [0, 10, 1],
+      [1, 23, 3],
+    ]);
+  });
+
+  test('of a dataset of an older version begin with the first commit; one beside us takes nothing from them', async () => {
+    await use(40);
+    await client.del(keys.days);
+    const shorten = async () =>
+      client.hset(keys.team, `k${KEY}`, (await client.hgetBuffer(keys.team, `k${KEY}`))!.subarray(0, OLD_KEY_BYTES));
+    await shorten();
+    expect(await days()).toEqual([]);
+    expect(answered(await store.teams.usage(TEAM))?.keys[0]).toMatchObject({ characters: 40, requests: 1 });
+    clock.move(DAY_MS);
+    await use(2);
+    expect(await days()).toEqual([[1, 2, 1]]);
+    // An older gateway writes the record, without its day.
+    await shorten();
+    expect(await days()).toEqual([[1, 2, 1]]);
+    clock.move(DAY_MS);
+    await use(3);
+    expect(await days()).toEqual([
+      [1, 2, 1],
+      [2, 3, 1],
+    ]);
+    expect(answered(await store.teams.usage(TEAM))?.keys[0]).toMatchObject({ characters: 45, requests: 3 });
+  });
+
+  test('are told of teams in pages, with the keys that have any, those without use included', async () => {
+    await use(5);
+    answered(await store.teams.createKey({ keyId: 'K2', teamId: TEAM, digest: 'K2', display: 'la_live_2222', label: '', mode: 'live' }));
+    await furnish(store, QUOTA, 0, `${TEAM}2`, `${KEY}2`);
+    const page = answered(await store.history!.pageDays({ after: undefined, limit: 10, search: undefined }, WHENEVER));
+    expect(page.map(({ team, keys: found, days: rows }) => [team.teamId, found.map(({ keyId }) => keyId), rows])).toEqual([
+      [TEAM, [KEY], [{ day: today, keyId: KEY, characters: 5, requests: 1 }]],
+      [`${TEAM}2`, [], []],
+    ]);
+    expect(await store.history!.days('unknown', WHENEVER)).toBe(undefined);
+  });
+
+  test('before those that are kept are not told', async () => {
+    await use(5);
+    clock.move(3 * DAY_MS);
+    await use(6);
+    const shorter = await redis.open({ clock, historyDays: 2 });
+    const { days: told } = answered(await shorter.history!.days(TEAM, WHENEVER))!;
+    expect(told.map(({ day }) => day - today)).toEqual([3]);
+    expect(await days()).toHaveLength(2);
+  });
+});
