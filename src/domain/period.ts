@@ -32,6 +32,17 @@ export function parseDuration(text: string): Duration | undefined {
   return duration.months + duration.days + duration.seconds === 0 ? undefined : duration;
 }
 
+/** Whether both texts say the same length, in whatever units: P7D and P1W. Of a text that is no duration, whether it is the same text. */
+export function sameDuration(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [a, b] = [parseDuration(one), parseDuration(other)];
+  return a !== undefined && b !== undefined && a.months === b.months && fixedMsOf(a) === fixedMsOf(b);
+}
+
+function fixedMsOf({ days, seconds }: Duration): number {
+  return days * DAY_MS + seconds * SECOND_MS;
+}
+
 /** `anchorMs` plus `count` durations: months by the calendar (the day clamped to the month's last), then days, then seconds. */
 export function addDurations(anchorMs: number, duration: Duration, count: number): number {
   const anchor = new Date(anchorMs);
@@ -42,13 +53,13 @@ export function addDurations(anchorMs: number, duration: Duration, count: number
     const midnight = Date.UTC(anchor.getUTCFullYear(), month, Math.min(anchor.getUTCDate(), lastDay));
     result = midnight + (anchorMs - Date.UTC(anchor.getUTCFullYear(), anchor.getUTCMonth(), anchor.getUTCDate()));
   }
-  return result + (duration.days * DAY_MS + duration.seconds * SECOND_MS) * count;
+  return result + fixedMsOf(duration) * count;
 }
 
 /** The period that holds `nowMs`. A moment before the anchor counts as the first period. */
 export function periodAt(anchorMs: number, duration: Duration, nowMs: number): Period {
   const elapsed = Math.max(0, nowMs - anchorMs);
-  const fixedMs = duration.days * DAY_MS + duration.seconds * SECOND_MS;
+  const fixedMs = fixedMsOf(duration);
   let count = Math.floor(elapsed / (duration.months * MONTH_MS_MAX + fixedMs));
   if (duration.months > 0) {
     // The estimate by the longest months is never too high; step over the error of the shorter ones in one go.

@@ -88,6 +88,26 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 2 })).kind).toBe('quota_exceeded');
   });
 
+  it('so does the same length in other units', async () => {
+    for (const [before, after] of [
+      ['P7D', 'P1W'],
+      ['P12M', 'P1Y'],
+      ['PT60S', 'PT1M'],
+      ['P1DT1H', 'PT25H'],
+    ] as const) {
+      const team = await teamUnderTest(subject.store, { characterLimit: 10, period: before });
+      await team.commit((await team.reserve(10)).requestId);
+      const { periodStartMs, periodEndMs } = await team.usage();
+      subject.clock.step(1000);
+      await team.setLimits({ characterLimit: 10, period: after });
+      const usage = await team.usage();
+      expect(usage).toMatchObject({ characters: 10, periodStartMs, periodEndMs });
+      expect(usage.team.limits.period).toBe(after);
+      subject.clock.set(periodEndMs);
+      expect(await team.usage()).toMatchObject({ characters: 0, periodStartMs: periodEndMs });
+    }
+  });
+
   it('reservations stay in the period that the change ended, even where both began at the same moment', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
     const { requestId } = await team.reserve(10);

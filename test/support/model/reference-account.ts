@@ -1,5 +1,5 @@
 // One team's books in the reference model: every rule of the ledger said once, by plain arrays and linear scans.
-import { parseDuration, periodAt } from '../../../src/domain/period.ts';
+import { parseDuration, periodAt, sameDuration } from '../../../src/domain/period.ts';
 import type { Period } from '../../../src/domain/period.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
 import type {
@@ -118,7 +118,7 @@ export class ReferenceAccount {
     }
     this.team.balanceMicro = balanceMicro;
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
-    if (this.team.limits.period !== periodBefore) {
+    if (!sameDuration(this.team.limits.period, periodBefore)) {
       this.#anchorMs = nowMs;
       this.#startPeriod(nowMs);
     }

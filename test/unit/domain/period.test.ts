@@ -1,7 +1,7 @@
 // Periods follow the UTC calendar, counted from an anchor.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDurations, parseDuration, periodAt, rfc3339 } from '../../../src/domain/period.ts';
+import { addDurations, parseDuration, periodAt, rfc3339, sameDuration } from '../../../src/domain/period.ts';
 
 const at = (text: string) => Date.parse(text);
 
@@ -23,6 +23,19 @@ describe('durations', () => {
       expect(parseDuration(text)).toBeUndefined();
     },
   );
+});
+
+test.each([
+  ['P7D', 'P1W', true],
+  ['P1Y', 'P12M', true],
+  ['P1D', 'PT24H', true],
+  ['P1DT3600S', 'PT25H', true],
+  ['P1M', 'P30D', false],
+  ['P1M', 'PT1M', false],
+  ['x', 'x', true],
+  ['x', 'y', false],
+])('%s and %s are the same length: %s', (one, other, same) => {
+  expect([sameDuration(one, other), sameDuration(other, one)]).toEqual([same, same]);
 });
 
 describe('periods', () => {

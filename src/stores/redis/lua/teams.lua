@@ -15,6 +15,31 @@ local function read_fields(first)
   return fields, named
 end
 
+-- Whole units of an ISO 8601 duration, in months and in seconds.
+local DATE_UNITS = { Y = { 12, 0 }, M = { 1, 0 }, W = { 0, 604800 }, D = { 0, 86400 } }
+local TIME_UNITS = { H = { 0, 3600 }, M = { 0, 60 }, S = { 0, 1 } }
+
+local function length_of(text)
+  local months, seconds = 0, 0
+  local function add(part, units)
+    for count, unit in string.gmatch(part or '', '(%d+)(%a)') do
+      local each = units[unit] or { 0, 0 }
+      months, seconds = months + count * each[1], seconds + count * each[2]
+    end
+  end
+  local date, time = string.match(text, '^P([^T]*)T?(.*)$')
+  add(date, DATE_UNITS)
+  add(time, TIME_UNITS)
+  return months, seconds
+end
+
+-- Texts may differ: P7D is P1W.
+local function is_same_length(one, other)
+  local months, seconds = length_of(one)
+  local other_months, other_seconds = length_of(other)
+  return one == other or months == other_months and seconds == other_seconds
+end
+
 local function described(now, team_key)
   return { now, 'team', call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b') }
 end
@@ -60,7 +85,7 @@ local function update_team()
   if team.balance < 0 or team.balance > NUMBER_MAX then
     return { now, 'balance' }
   end
-  if named.period and named.period ~= team.length then
+  if named.period and not is_same_length(named.period, team.length) then
     -- Begins a period at the time of the function's first answer, from which the next ones are counted.
     if not offer.ends or offer.length ~= named.period or offer.starts ~= offer.anchor or now >= offer.ends then
       return ask_for_bounds(now, now, named.period)
