@@ -16,6 +16,7 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
   'EADDRNOTAVAIL',
   'ETIMEDOUT',
 ]);
+const ID_FIELD = 'x-request-id';
 const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 export class ProxyCall implements DoubtfulCall {
@@ -82,16 +83,11 @@ export class ProxyCall implements DoubtfulCall {
   /** The upstream's head has come. */
   answered(message: IncomingMessage): void {
     const { statusCode: status = 0, headers } = message;
-    const { silenceMs, checkIds } = this.#wanted;
-    this.#body = new AnswerBody({ message, silenceMs, isWhole: () => this.#isWhole(message), onOver: () => this.#answerOver() });
+    const isWhole = (): boolean => this.#faultOf(message) === undefined;
+    this.#body = new AnswerBody({ message, silenceMs: this.#wanted.silenceMs, isWhole, onOver: () => this.#answerOver() });
     if (this.#over) return this.#body.cancel();
-    const id = headers['x-request-id'];
-    this.#echoed = id !== undefined && id === this.#wanted.headers['x-request-id'];
-    if (checkIds && id !== undefined && !this.#echoed) {
-      this.#fail('foreign_id');
-      if (this.#reused) this.#connections.unasked();
-      return;
-    }
+    if (this.#refusesIdIn(message.rawHeaders)) return;
+    this.#echoed = this.#idIn(message.rawHeaders) === 'ours';
     // Without a length or chunks, a body that was cut short looks like a whole one.
     if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
     const answer: UpstreamAnswer = { kind: 'answer', status, headers: joined(headers), body: this.#body };
@@ -104,17 +100,44 @@ export class ProxyCall implements DoubtfulCall {
   #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
     queueMicrotask(() => {
       if (this.#over) return answer.body.cancel();
-      if (this.#isWhole(message)) this.#succeed(answer);
-      else this.#fail('unasked');
+      const fault = this.#faultOf(message);
+      if (fault === undefined) this.#succeed(answer);
+      else this.#fail(fault);
     });
   }
 
-  /** On a connection that carried a request before, an answer with another one behind it may be an answer to that. */
-  #isWhole(message: IncomingMessage): boolean {
-    if (!this.#doubled(message)) return true;
+  /** What makes the answer unusable, as far as it has come. */
+  #faultOf(message: IncomingMessage): UpstreamFailure | undefined {
+    if (this.#refusesIdIn(message.rawTrailers)) return 'foreign_id';
+    if (!this.#doubled(message)) return undefined;
     if (!this.#told) this.#connections.unasked();
     this.#told = true;
-    return this.#echoed || !this.#reused;
+    // On a connection that carried a request before, an answer with another one behind it may be an answer to that.
+    return this.#echoed || !this.#reused ? undefined : 'unasked';
+  }
+
+  /** Fields of an answer, of an interim one before it or behind its body: with another request's id it ends, and its connection. */
+  #refusesIdIn(fields: readonly string[]): boolean {
+    if (!this.#wanted.checkIds || this.#idIn(fields) !== 'foreign') return false;
+    const { socket } = this.#upstream ?? {};
+    const reused = this.#reused;
+    this.#fail('foreign_id');
+    // Behind the last byte the library would keep it.
+    socket?.destroy();
+    if (reused) this.#connections.unasked();
+    return true;
+  }
+
+  /** Of several ids, one that is not ours decides. */
+  #idIn(fields: readonly string[]): 'none' | 'ours' | 'foreign' {
+    const ours = this.#wanted.headers['x-request-id'];
+    let found: 'none' | 'ours' = 'none';
+    for (let i = 0; i + 1 < fields.length; i += 2) {
+      if (fields[i]!.length !== ID_FIELD.length || fields[i]!.toLowerCase() !== ID_FIELD) continue;
+      if (fields[i + 1] !== ours) return 'foreign';
+      found = 'ours';
+    }
+    return found;
   }
 
   /** Node ends a connection at once when a second answer begins on it; an upstream that ends it has said so, or broken it. */
@@ -141,6 +164,7 @@ export class ProxyCall implements DoubtfulCall {
   #send(upstream: ClientRequest): void {
     const { body, bodyBytesMax } = this.#wanted;
     this.#upstream = upstream;
+    upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refusesIdIn(rawHeaders)));
     if (this.#reused) this.#connections.watch(this);
     if (body === undefined) return this.#allSent(upstream);
     body.open({

@@ -59,12 +59,40 @@ describe('an answer', () => {
     ['no id', () => '', true, '200 /a'],
     ['another id', () => 'X-Request-Id: other\r\n', true, 'foreign_id'],
     ['its own and another', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: other\r\n`, true, 'foreign_id'],
+    ['its own twice', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: ${id}\r\n`, true, '200 /a'],
     ['another id, where none are checked', () => 'X-Request-Id: other\r\n', false, '200 /a'],
   ] as const)('with %s', async (_name, fields, checkIds, expected) => {
     const { target, get } = await scene();
     target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection), fields(idOf(connection))));
     expect(await get('/a', checkIds)).toBe(expected);
     if (expected === 'foreign_id') await target.until(() => target.open === 0);
+  });
+
+  const chunked = (path: string, trailer: string): string =>
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${path.length}\r\n${path}\r\n0\r\n${trailer}\r\n`;
+
+  test.each([
+    ['an interim answer', (path: string, id: string) => `HTTP/1.1 103 Early Hints\r\nX-Request-Id: ${id}\r\n\r\n${lengthAnswer(path)}`],
+    ['its trailers', (path: string, id: string) => chunked(path, `X-Request-Id: ${id}\r\n`)],
+  ])('with another id in %s is refused, and with its own is not', async (_where, respond) => {
+    const { target, get, told } = await scene();
+    target.respond = (connection) => void connection.socket.write(respond(pathOf(connection), idOf(connection)));
+    expect([await get('/a'), await get('/a'), target.connections.length]).toEqual(['200 /a', '200 /a', 1]);
+    target.respond = (connection) => void connection.socket.write(respond(pathOf(connection), 'other'));
+    expect(await get('/a', false)).toBe('200 /a');
+    expect([await get('/a'), told]).toEqual(['foreign_id', [true]]);
+    await target.until(() => target.open === 0);
+  });
+
+  test('with another id in trailers that come later than its body is broken', async () => {
+    const { target, get } = await scene();
+    target.respond = (connection) => {
+      const [begin, end] = chunked(pathOf(connection), 'X-Request-Id: other\r\n').split(/(?=0\r\nX)/) as [string, string];
+      connection.socket.write(begin);
+      setTimeout(() => connection.socket.write(end), 50);
+    };
+    expect(await get('/a')).toBe('broken');
+    await target.until(() => target.open === 0);
   });
 
   test('with more behind it in the same piece counts on a new connection, or with its id, and not on another', async () => {
