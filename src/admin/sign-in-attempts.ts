@@ -1,5 +1,6 @@
 // Compares operators' tokens, and counts wrong ones by address. After many of them the answer is `wait`, except for the right token.
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { callerNetwork } from '../domain/client-address.ts';
 
 export interface SignInOptions {
   readonly token: string;
@@ -30,7 +31,7 @@ export class SignInAttempts {
   judge(token: string | undefined, address: string): SignIn {
     // Digests are of one length: the time of the comparison reveals neither how much was right nor how long the token is.
     if (token !== undefined && timingSafeEqual(digest(token), this.#digest)) return 'right';
-    return this.#count(address) > WRONG_MAX ? 'wait' : 'wrong';
+    return this.#count(callerNetwork(address)) > WRONG_MAX ? 'wait' : 'wrong';
   }
 
   /** Counts a wrong token, and returns how many this address has sent within the last minute. */

@@ -93,6 +93,23 @@ function bare(text: string): string {
   return bracketed?.[1] ?? value.replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }
 
+const GROUPS = 8;
+const NETWORK_GROUPS = 4;
+
+/** What is counted as one caller: an IPv4 address, and of IPv6 the /64, whose addresses one machine may change as it likes. */
+export function callerNetwork(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  if (tail !== undefined) {
+    // What is written as an IPv4 address stands for two groups.
+    const behind = tail.replace(/[\d.]*\.[\d.]*$/, '0:0').split(':');
+    while (groups.length + behind.length < GROUPS) groups.push('0');
+    groups.push(...behind);
+  }
+  return `${groups.slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
 /** The address in its shortest form, an IPv4 address within IPv6 as IPv4; `undefined` for what is no address. */
 function normalised(text: string): string | undefined {
   const version = isIP(text);

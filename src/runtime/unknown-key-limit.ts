@@ -1,4 +1,5 @@
-// Counts the unknown keys that were looked up for each address within a minute, so that guessing keys does not load the store.
+// Counts the unknown keys that were looked up for each address, of IPv6 for each /64, within a minute, so that guessing keys does not load the store.
+import { callerNetwork } from '../domain/client-address.ts';
 import type { UnknownKeyLimit } from '../ports/key-directory.ts';
 
 export interface AddressLimitOptions {
@@ -27,19 +28,20 @@ export class AddressLimit implements UnknownKeyLimit {
   }
 
   reached(address: string): boolean {
-    const count = this.#counts.get(address);
+    const count = this.#counts.get(callerNetwork(address));
     return count !== undefined && count.unknown >= this.#options.perMinute && this.#options.now() - count.sinceMs < WINDOW_MS;
   }
 
   add(address: string): void {
     const nowMs = this.#options.now();
-    const count = this.#counts.get(address);
+    const network = callerNetwork(address);
+    const count = this.#counts.get(network);
     if (count !== undefined && nowMs - count.sinceMs < WINDOW_MS) {
       count.unknown++;
       return;
     }
-    this.#counts.delete(address);
-    this.#counts.set(address, { sinceMs: nowMs, unknown: 1 });
+    this.#counts.delete(network);
+    this.#counts.set(network, { sinceMs: nowMs, unknown: 1 });
     if (this.#counts.size > ADDRESSES_MAX) this.#counts.delete(this.#counts.keys().next().value!);
   }
 }

@@ -1,7 +1,7 @@
 // Which address a request comes from: trusted proxies are believed one after the other, nobody else at all.
 import { describe, expect, test } from 'vitest';
 import { REMOTE_ADDRESS } from '../../../src/core/exchange.ts';
-import { clientAddressReader } from '../../../src/domain/client-address.ts';
+import { callerNetwork, clientAddressReader } from '../../../src/domain/client-address.ts';
 
 const TRUSTED = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'];
 const appended = clientAddressReader(TRUSTED, 'x-forwarded-for');
@@ -65,4 +65,19 @@ describe('the address of a client behind proxies that write Forwarded', () => {
     expect(standard.headers).toEqual([REMOTE_ADDRESS, 'forwarded']);
     expect(clientAddressReader([], 'forwarded').headers).toEqual([REMOTE_ADDRESS]);
   });
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['::1:2:3:4:5:6', '0:0:1:2::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['::1:2:3:4:192.0.2.1', '0:0:1:2::/64'],
+  ['', ''],
+])('%j counts as %j', (address, network) => {
+  expect(callerNetwork(address)).toBe(network);
 });

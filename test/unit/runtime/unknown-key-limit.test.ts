@@ -18,6 +18,14 @@ test('an address is stopped at its limit, for the rest of the minute that its fi
   expect(limit.reached('192.0.2.1')).toBe(false);
 });
 
+test('of IPv6 a /64 counts as one address', () => {
+  const limit = new AddressLimit({ perMinute: 2, now: () => 0 });
+  limit.add('2001:db8:1:2::1');
+  limit.add('2001:db8:1:2:ffff::');
+  const reached = ['2001:db8:1:2:3:4:5:6', '2001:db8:1:3::1', '2001:db8:1::2', '2001:db8::1:2'].map((address) => limit.reached(address));
+  expect(reached).toEqual([true, false, false, false]);
+});
+
 test('ten thousand addresses are kept, the oldest goes first', () => {
   const limit = new AddressLimit({ perMinute: 1, now: () => 0 });
   for (let i = 0; i <= 10_000; i++) limit.add(`address ${i}`);
