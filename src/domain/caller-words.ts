@@ -13,7 +13,12 @@ export function shownWord(word: string): string {
 
 /** The first few of the members that are not among the accepted ones; `undefined` when all are. */
 export function unknownMembers(members: object, accepted: ReadonlySet<string>): string | undefined {
-  const unknown = Object.keys(members).filter((name) => !accepted.has(name));
+  return unknownAmong(Object.keys(members), accepted);
+}
+
+/** Likewise, of names. */
+export function unknownAmong(names: readonly string[], accepted: ReadonlySet<string>): string | undefined {
+  const unknown = names.filter((name) => !accepted.has(name));
   if (unknown.length === 0) return undefined;
   const more = unknown.length > WORDS_SHOWN ? ` and ${unknown.length - WORDS_SHOWN} more` : '';
   return unknown.slice(0, WORDS_SHOWN).map(shownWord).join(', ') + more;

@@ -2,7 +2,6 @@
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { ListLimit } from './json-body.ts';
 
 export type FormBody =
   /** In the order in which they came; a name may come again. */
@@ -15,6 +14,8 @@ export const FORM_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 const FORM = 'application/x-www-form-urlencoded';
 /** Every field costs as much as some hundred bytes of text: a form of many short ones would keep the event loop from others. */
 export const FIELDS_MAX = 1000;
+/** Whatever the fields are: no list among them is looked at before the body is known to be one that may be read. */
+export const TOO_MANY_FIELDS = `body: a form may have at most ${FIELDS_MAX} fields.`;
 const AMPERSAND = 0x26;
 const PLUS = 0x2b;
 const SPACE = 0x20;
@@ -25,7 +26,7 @@ export function isFormType(headers: Readonly<Record<string, string>>): boolean {
   return headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase() === FORM;
 }
 
-export function readFormBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): FormBody {
+export function readFormBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): FormBody {
   if (!isFormType(headers)) return no(`Content-Type: must be ${FORM}.`);
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
@@ -33,7 +34,7 @@ export function readFormBody(headers: Readonly<Record<string, string>>, body: Bo
   const text = spaced(body).toString('latin1');
   if (NOT_ASCII.test(text)) return no('body: characters beyond ASCII must be escaped as %XX.');
   const pairs = pairsOf(text);
-  if (pairs.length > FIELDS_MAX) return tooManyFields(pairs, (pair) => pair.split('=', 1)[0]!, limit);
+  if (pairs.length > FIELDS_MAX) return no(TOO_MANY_FIELDS);
   try {
     return { kind: 'fields', fields: pairs.map(fieldOf) };
   } catch {
@@ -72,12 +73,6 @@ function spaced(body: Uint8Array): Buffer {
   const bytes = Buffer.from(body);
   for (let at = bytes.indexOf(PLUS); at !== -1 && at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
   return bytes;
-}
-
-/** `fields` are those up to the first that is too many. */
-export function tooManyFields<T>(fields: readonly T[], nameOf: (field: T) => string, limit: ListLimit | undefined): FormBody {
-  const isList = limit !== undefined && fields.filter((field) => nameOf(field) === limit.name).length > limit.entriesMax;
-  return isList ? { kind: 'refused', refusal: limit.refusal } : no(`body: a form may have at most ${FIELDS_MAX} fields.`);
 }
 
 function no(detail: string): FormBody {

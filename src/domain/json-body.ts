@@ -3,16 +3,18 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { jsonFault, listsMore, TOO_DEEP } from './json-cost.ts';
+import { jsonFault, listsMore, outermostNames, TOO_DEEP } from './json-cost.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** How a list that is too long is refused, also in a body that holds too much to be looked into. */
+/** How a list that is too long is refused in a body that holds too much to be looked into. */
 export interface ListLimit {
-  /** Of the member, or of the field that comes again. */
+  /** Of the member. */
   readonly name: string;
   readonly entriesMax: number;
   readonly refusal: Refusal;
+  /** What is refused before it, by the names of the body's members. */
+  readonly namesRefusal?: (names: readonly string[]) => Refusal | undefined;
 }
 
 /** The members of a JSON object: nothing is known of their values yet. */
@@ -33,7 +35,8 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   if (fault !== undefined) {
     // What is nested too deep is refused as JSON, before any list in it is judged.
     const isList = limit !== undefined && fault !== TOO_DEEP && listsMore(body, limit.name, limit.entriesMax);
-    return isList ? { kind: 'refused', refusal: limit.refusal } : no(`body: ${fault}.`);
+    if (!isList) return no(`body: ${fault}.`);
+    return { kind: 'refused', refusal: limit.namesRefusal?.(outermostNames(body)) ?? limit.refusal };
   }
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown };

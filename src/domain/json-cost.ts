@@ -106,6 +106,49 @@ export function listsMore(bytes: Uint8Array, name: string, max: number): boolean
   return false;
 }
 
+/** What each name may take of a list of names: longer ones are cut. */
+const NAME_BYTES_MAX = 256;
+
+/** The names of the outermost object's members, as many as a body may have. For what `jsonFault` refuses: one more pass. */
+export function outermostNames(bytes: Uint8Array): readonly string[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const names = new Set<string>();
+  let depth = 0;
+  let [from, to] = [0, 0];
+  for (let at = 0, left = MEMBERS_MAX; at < bytes.length && left > 0; at++) {
+    switch (bytes[at]!) {
+      case QUOTE:
+        from = at;
+        to = at = endOfString(bytes, at + 1);
+        break;
+      case LIST:
+      case OBJECT:
+        depth++;
+        break;
+      case LIST_END:
+      case OBJECT_END:
+        depth--;
+        break;
+      case COLON:
+        if (depth !== 1) break;
+        left--;
+        names.add(text.toString('utf8', from, Math.min(to + 1, from + NAME_BYTES_MAX)));
+        break;
+      default:
+    }
+  }
+  return [...names].map(nameOf);
+}
+
+/** Of a string as it stands in the body; one that was cut, or cannot be read, is its own name. */
+function nameOf(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return quoted;
+  }
+}
+
 /** Where the string that begins before `from` has its closing quote; the end of all when it has none. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let at = from;

@@ -2,9 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
-import { FIELDS_MAX, tooManyFields } from './form-body.ts';
+import { FIELDS_MAX, TOO_MANY_FIELDS } from './form-body.ts';
 import type { FormBody } from './form-body.ts';
-import type { ListLimit } from './json-body.ts';
 
 const MULTIPART = 'multipart/form-data';
 /** RFC 2046 section 5.1.1: what a boundary may be made of. It may stand in quotes. */
@@ -26,14 +25,14 @@ export function isMultipartType(headers: Readonly<Record<string, string>>): bool
 }
 
 /** It looks at the same request fields as `readFormBody`. */
-export function readMultipartBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): FormBody {
+export function readMultipartBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): FormBody {
   if (!isMultipartType(headers)) return no(`Content-Type: must be ${MULTIPART}.`);
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
   const boundary = boundaryOf(headers['content-type']!);
   if (boundary === undefined) return no('Content-Type: must name the boundary of the parts.');
   if (body === 'none' || body.length === 0) return { kind: 'fields', fields: [] };
-  return fieldsOf(Buffer.from(body.buffer, body.byteOffset, body.length), boundary, limit);
+  return fieldsOf(Buffer.from(body.buffer, body.byteOffset, body.length), boundary);
 }
 
 function boundaryOf(type: string): string | undefined {
@@ -42,7 +41,7 @@ function boundaryOf(type: string): string | undefined {
   return boundary !== undefined && BOUNDARY_CHARACTERS.test(boundary) ? boundary : undefined;
 }
 
-function fieldsOf(bytes: Buffer, boundary: string, limit: ListLimit | undefined): FormBody {
+function fieldsOf(bytes: Buffer, boundary: string): FormBody {
   const opening = Buffer.from(`--${boundary}`, 'latin1');
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   if (!bytes.subarray(0, opening.length).equals(opening)) return no(BROKEN);
@@ -51,7 +50,7 @@ function fieldsOf(bytes: Buffer, boundary: string, limit: ListLimit | undefined)
   while (startsWith(bytes, at, '\r\n')) {
     const end = bytes.indexOf(delimiter, at);
     if (end === -1) return no(BROKEN);
-    if (fields.length === FIELDS_MAX) return tooManyFields(fields, ([name]) => name, limit);
+    if (fields.length === FIELDS_MAX) return no(TOO_MANY_FIELDS);
     const field = fieldOf(bytes.subarray(at + 2, end));
     if (typeof field === 'string') return no(field);
     fields.push(field);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type * as TypeBoxCompile from 'typebox/compile';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { unknownMembers } from './caller-words.ts';
+import { unknownAmong } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers, ListLimit } from './json-body.ts';
 import type { Languages } from './languages.ts';
@@ -19,6 +19,7 @@ export const TEXTS_LIMIT: ListLimit = {
   name: 'text',
   entriesMax: TEXTS_MAX,
   refusal: refuse('too_many_texts', `text: may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX }),
+  namesRefusal: unknownParameters,
 };
 export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 export type Formality = (typeof FORMALITIES)[number];
@@ -84,7 +85,7 @@ export function judgeTranslateBody(value: unknown, languages: Languages, glossar
   }
   const members = value as JsonMembers;
   if (!(shape ?? compileTranslateBody()).Check(value)) {
-    const refusal = unknownParameters(members) ?? textShape(members['text']);
+    const refusal = unknownParameters(Object.keys(members)) ?? textShape(members['text']);
     if (refusal !== undefined) return { kind: 'invalid', refusal, characters: undefined };
   }
   const text = members['text'] as readonly string[];
@@ -126,8 +127,8 @@ function judgeOptions(
   return { kind: 'valid', request: { text, characters, options, glossaryId } };
 }
 
-function unknownParameters(members: JsonMembers): Refusal | undefined {
-  const unknown = unknownMembers(members, PARAMETERS);
+function unknownParameters(names: readonly string[]): Refusal | undefined {
+  const unknown = unknownAmong(names, PARAMETERS);
   if (unknown === undefined) return undefined;
   return refuse('validation_error', `Unknown parameter: ${unknown}. Accepted are ${[...PARAMETERS].join(', ')}.`);
 }

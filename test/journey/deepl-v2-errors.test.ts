@@ -130,7 +130,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
       [{ tag_handling: 'xml', tag_handling_version: 'v9' }, /tag_handling_version/],
       [{ context: 'a'.repeat(2001) }, /context.*2000/],
       [{ source_lang: 'EN', glossary_ids: 'a,b' }, /glossary_ids.*UUIDs/],
-      [{ source_lang: 'EN', glossary_ids: Array.from({ length: 6 }, () => UUID) }, /glossary_ids.*5/],
+      [{ source_lang: 'EN', glossary_ids: Array.from({ length: 6 }, (_none, n) => UUID.replace(/^./, String(n))) }, /glossary_ids.*5/],
       [{ source_lang: 'EN', glossary_ids: [UUID], glossary_id: UUID }, /together/],
       [{ glossary_ids: [UUID] }, /source_lang.*required/],
       [{ text: [null] }, /Expected|text\[0\]/],
@@ -149,7 +149,8 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
 
   test('a glossary that is not there is not found, named alone or among others, by the code that is about it', async () => {
     const own = await setting.gateway.team();
-    for (const named of [{ glossary_id: UUID }, { glossary_ids: [UUID] }, { glossary_ids: [UUID, UUID.replace(/^./, '1')] }]) {
+    const [other, six] = [UUID.replace(/^./, '1'), Array.from({ length: 6 }, (_none, n) => (n % 2 === 0 ? UUID : UUID.toUpperCase()))];
+    for (const named of [{ glossary_id: UUID }, { glossary_ids: [UUID] }, { glossary_ids: [UUID, other] }, { glossary_ids: six }]) {
       const body = { text: ['a'], source_lang: 'EN', target_lang: 'DE', ...named };
       expect(expectProblem(await post(body, own.key), 404, 'glossary_not_found')).toMatch(/no glossary of this id/);
     }

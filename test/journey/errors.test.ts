@@ -132,6 +132,15 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     await nothingChargedTo(fresh);
   });
 
+  test('an unknown parameter is told before too many texts, however many they are', async () => {
+    for (const count of [51, 60_000]) {
+      const body = { text: Array.from({ length: count }, () => 'a'), target_lang: 'DE', formal: 'more' };
+      const response = await translate({ body });
+      expectProblem(response, 'validation_error');
+      expect(response.body).toContain('Unknown parameter: formal.');
+    }
+  });
+
   test('400 for another media type, a content coding, and no body', async () => {
     expectProblem(await translate({ headers: { 'content-type': 'text/plain' } }), 'validation_error');
     expectProblem(await translate({ headers: { 'content-encoding': 'gzip' } }), 'validation_error');

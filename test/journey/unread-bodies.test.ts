@@ -186,7 +186,10 @@ onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }
         200,
       ]);
       expect([type, await post(type, body(66_000))]).toEqual([type, 403]);
+      const before = body(0).indexOf(key) + key.length + (type === 'application/json' ? 1 : 0);
+      expect([type, await post(type, body(65_536 - before)), await post(type, body(65_537 - before))]).toEqual([type, 200, 403]);
     }
     expect(await post('application/json', json(40_000).replace(key, randomKey()))).toBe(403);
+    expect(await post('application/x-www-form-urlencoded', `api_key=${key}&${'a=b&'.repeat(10_000)}`)).toBe(400);
   });
 });

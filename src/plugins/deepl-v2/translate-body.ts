@@ -115,11 +115,12 @@ function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: En
   if (several.sound !== undefined && one.sound !== undefined) {
     return refuse('validation_error', "'glossary_id' and 'glossary_ids' cannot be used together.");
   }
-  if (ids.length > GLOSSARIES_MAX) return refuse('validation_error', `'glossary_ids' may hold at most ${GLOSSARIES_MAX} ids.`);
-  const sound = ids.map(ulidOf).filter((id) => id !== undefined);
   // One that is named twice is one: ids may be written in either case.
-  return sound.length === ids.length
-    ? { sound: [...new Set(sound)] }
+  const different = [...new Set(ids.map((id) => id.toLowerCase()))];
+  if (different.length > GLOSSARIES_MAX) return refuse('validation_error', `'glossary_ids' may hold at most ${GLOSSARIES_MAX} ids.`);
+  const sound = different.map(ulidOf).filter((id) => id !== undefined);
+  return sound.length === different.length
+    ? { sound }
     : refuse('validation_error', `Value for '${name}' not supported: ids of glossaries are UUIDs.`);
 }
 

@@ -14,8 +14,8 @@ const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or
 /** A field that a form has more than once is a list of its values; no body has no members. */
 export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): ReadMembers {
   if (body === 'none' || body.length === 0) return { kind: 'members', members: new Map() };
-  if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax, limit));
-  if (isMultipartType(headers)) return fromForm(readMultipartBody(headers, body, bytesMax, limit));
+  if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax));
+  if (isMultipartType(headers)) return fromForm(readMultipartBody(headers, body, bytesMax));
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return NEITHER;
   const json = readJsonBody(headers, body, bytesMax, limit);
   if (json.kind === 'refused') return json.refusal;

@@ -12,7 +12,7 @@ import {
 } from 'lingate';
 import type { BodyStep, Credential, Exchange, FormBody, GatewayServices, PluginHost, Refusal, Slot, Step } from 'lingate';
 import { readMembers } from '../facades/members.ts';
-import type { Members, ReadMembers } from '../facades/members.ts';
+import type { Judged, Members, ReadMembers } from '../facades/members.ts';
 import { TEXTS_LIMIT } from './translation-parameters.ts';
 
 /** A key behind these bytes is not found. */
@@ -64,7 +64,10 @@ export function keySteps(services: GatewayServices, keyInBody: boolean, slot: Re
         if (credentials.read(x.head.headers).kind !== 'missing') return undefined;
         const { body } = x;
         if (typeof body !== 'string' && body.length > LONG_BODY_BYTES) {
-          const key = credentialOf(keyInBeginning(x.head.headers, body), services);
+          const begun = keyInBeginning(x.head.headers, body);
+          // What is wrong in the beginning is wrong in the whole.
+          if ('problem' in begun) return begun;
+          const key = credentialOf(begun.sound, services);
           return key.kind === 'missing' ? NO_KEY_IN_BEGINNING : services.identify(x, key);
         }
         const read = readMembers(x.head.headers, body, services.bodyBytesMax, TEXTS_LIMIT);
@@ -113,31 +116,34 @@ const NAME = 'api_key';
 const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]|[^"{}[\],:]+/y;
 
 /** The value as the body has it, of whatever type; `undefined` where there is none in the beginning. */
-function keyInBeginning(headers: Readonly<Record<string, string>>, body: Uint8Array): unknown {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, KEY_WITHIN_BYTES));
-  const isWhole = body.length <= KEY_WITHIN_BYTES;
-  if (isFormType(headers)) return only(readFormBody(headers, isWhole ? bytes : upToLast(bytes, '&'), KEY_WITHIN_BYTES));
-  if (!isMultipartType(headers)) return memberIn(bytes.toString('utf8'));
+function keyInBeginning(headers: Readonly<Record<string, string>>, body: Uint8Array): Judged<unknown> {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const isWhole = bytes.length <= KEY_WITHIN_BYTES;
+  if (isFormType(headers)) return only(readFormBody(headers, isWhole ? bytes : wholeFields(bytes), KEY_WITHIN_BYTES));
+  if (!isMultipartType(headers)) return { sound: memberIn(bytes.toString('utf8', 0, KEY_WITHIN_BYTES)) };
   return only(readMultipartBody(headers, isWhole ? bytes : wholeParts(bytes), KEY_WITHIN_BYTES));
 }
 
 /** A field that comes more than once is no key: which one is meant cannot be known. */
-function only(form: FormBody): unknown {
-  if (form.kind === 'refused') return undefined;
+function only(form: FormBody): Judged<unknown> {
+  if (form.kind === 'refused') return form.refusal;
   const values = form.fields.filter(([name]) => name === NAME).map(([, value]) => value);
-  return values.length > 1 ? values : values[0];
+  return { sound: values.length > 1 ? values : values[0] };
 }
 
-function upToLast(bytes: Buffer, mark: string): Buffer {
-  return bytes.subarray(0, Math.max(0, bytes.lastIndexOf(mark)));
+/** The fields that end within the beginning: what ends them may stand right behind it. */
+function wholeFields(bytes: Buffer): Buffer {
+  return bytes.subarray(0, Math.max(0, bytes.lastIndexOf('&', KEY_WITHIN_BYTES)));
 }
 
-/** The parts that are complete, closed as a whole body would be. The first line is the boundary. */
+/** Likewise the parts, closed as a whole body would be. The first line is the boundary; without one, nothing is. */
 function wholeParts(bytes: Buffer): Buffer {
-  const opening = bytes.subarray(0, Math.max(0, bytes.indexOf('\r\n')));
-  const delimiter = `\r\n${opening.toString('latin1')}`;
-  const end = bytes.lastIndexOf(delimiter, undefined, 'latin1');
-  return end <= 0 ? Buffer.alloc(0) : Buffer.concat([bytes.subarray(0, end), Buffer.from(`${delimiter}--`, 'latin1')]);
+  const firstEnd = bytes.subarray(0, KEY_WITHIN_BYTES).indexOf('\r\n');
+  if (firstEnd === -1) return bytes.subarray(0, KEY_WITHIN_BYTES);
+  const delimiter = `\r\n${bytes.toString('latin1', 0, firstEnd)}`;
+  const end = bytes.lastIndexOf(delimiter, KEY_WITHIN_BYTES, 'latin1');
+  const closing = Buffer.from(end <= 0 ? '--' : `${delimiter}--`, 'latin1');
+  return Buffer.concat([bytes.subarray(0, end <= 0 ? firstEnd : end), closing]);
 }
 
 /** Of the outermost object; the last one counts, as for `JSON.parse`. */
@@ -157,7 +163,8 @@ function memberIn(text: string): unknown {
     if (token === '}' || token === ']') depth--;
     if (token.trim() !== '') last = token;
   }
-  return found;
+  // The last string of the beginning, which what comes behind it ends.
+  return depth === 1 && name === NAME && last.startsWith('"') ? valueOf(last) : found;
 }
 
 /** Of a token; of what is no value of its own, such as the end of a list, the token itself, which is no key. */

@@ -92,7 +92,13 @@ describe('what JSON may cost', () => {
 });
 
 test('of a body with far too many texts the list is what is told, unless it is nested too deep', () => {
-  const limit: ListLimit = { name: 'text', entriesMax: 50, refusal: refuse('too_many_texts', 'too many', { max_texts: 50 }) };
+  const told: (readonly string[])[] = [];
+  const limit: ListLimit = {
+    name: 'text',
+    entriesMax: 50,
+    refusal: refuse('too_many_texts', 'too many', { max_texts: 50 }),
+    namesRefusal: (names) => (told.push(names), names.includes('odd') ? refuse('validation_error', 'odd') : undefined),
+  };
   const codeOf = (body: string): string => {
     const read = readJsonBody({ 'content-type': 'application/json' }, Buffer.from(body), 1 << 20, limit);
     return read.kind === 'refused' ? read.refusal.problem.code : 'none';
@@ -100,4 +106,7 @@ test('of a body with far too many texts the list is what is told, unless it is n
   expect(codeOf(`{"text":${list(100_000, '"a"')}}`)).toBe('too_many_texts');
   expect(codeOf(`{"text":${list(51, '"a"')},"context":${nested(64)}}`)).toBe('validation_error');
   expect(codeOf(`{"text":${list(51, nested(63))}}`)).toBe('validation_error');
+  expect(told).toEqual([['text']]);
+  expect(codeOf(String.raw`{"a":{"b":1},"text":${list(60_000, '"odd:"')},"\u006fdd" :1,"text":2}`)).toBe('validation_error');
+  expect(told[1]).toEqual(['a', 'text', 'odd']);
 });
