@@ -9,7 +9,7 @@ const DEPTH_MAX = 64;
  */
 const CONTAINERS_MAX = 5_000;
 const MEMBERS_MAX = 10_000;
-const VALUES_MAX = 50_000;
+const VALUES_MAX = 10_000;
 /** A shorter text is parsed within two milliseconds whatever it is: only its depth is looked at. */
 const SHORT = 16_384;
 

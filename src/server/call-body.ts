@@ -3,6 +3,7 @@ import type { ByteSource } from '../core/byte-stream.ts';
 import { LONG_BODY_BYTES } from '../core/exchange.ts';
 import type { Body } from '../core/exchange.ts';
 import { BodyCollector, DROP_FACTOR } from './body-collector.ts';
+import type { SpareRoom } from './body-collector.ts';
 import type { FramingGuard } from './framing.ts';
 import { IncomingBody } from './incoming-body.ts';
 
@@ -20,6 +21,7 @@ export interface BodyConnection {
 export class CallBody {
   readonly #bytesMax: number;
   readonly #flow: BodyConnection;
+  readonly #spare: SpareRoom;
   /** Set while a body is still arriving, wanted or not. */
   #arriving: BodyCollector | undefined = undefined;
   /** `undefined` for one that is chunked. */
@@ -28,8 +30,9 @@ export class CallBody {
   /** The same body, if a step streams it. */
   #incoming: IncomingBody | undefined = undefined;
 
-  constructor(bytesMax: number, flow: BodyConnection) {
+  constructor(bytesMax: number, flow: BodyConnection, spare: SpareRoom) {
     this.#bytesMax = bytesMax;
+    this.#spare = spare;
     this.#flow = flow;
   }
 
@@ -51,7 +54,7 @@ export class CallBody {
   /** There is one, if the framing says so. */
   expect({ chunked, bodyBytes }: FramingGuard): void {
     if (!chunked && bodyBytes === 0) return;
-    this.#arriving = new BodyCollector(this.#bytesMax, bodyBytes);
+    this.#arriving = new BodyCollector(this.#bytesMax, bodyBytes, this.#spare);
     if (!chunked) this.#announcedBytes = bodyBytes;
   }
 

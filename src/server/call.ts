@@ -41,7 +41,7 @@ export abstract class Call implements Sink, BodyConnection {
 
   constructor(shared: ListenerState) {
     this.shared = shared;
-    this.#body = new CallBody(shared.bodyBytesMax, this);
+    this.#body = new CallBody(shared.bodyBytesMax, this, shared.spareRoom);
   }
 
   /** Writes the answer, all at once; `false` when the connection takes nothing any more. Called at most once, never after `gone`. */
@@ -198,6 +198,11 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#body.cancelRest()) this.#closes = true;
     // What has come is not looked at any more, and what comes is dropped.
     this.#body.discard();
+    // Refused by what is known of its caller: no step that reads the body was reached, or it has read it to find the key.
+    if (typeof x.body !== 'string' && !x.entered && !x.waiting) {
+      this.shared.spareRoom.give(x.body);
+      x.body = 'none';
+    }
     if (x.closeAfter && !this.#refusing) return this.#finish(answer, true);
     if (this.#body.pending && this.bodyBindsConnection && !this.#refusing) return this.#answerAndDrop(answer);
     if (this.#closes || (draining && this.#body.pending)) return this.#hold(answer, x, outcome);

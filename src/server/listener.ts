@@ -1,4 +1,5 @@
 // What every HTTP listener is given and offers, whichever library it uses.
+import { SpareRoom } from './body-collector.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
@@ -61,6 +62,7 @@ export interface ListenerState {
   readonly gateway: Gateway;
   readonly problems: ProblemWriter;
   readonly bodyBytesMax: number;
+  readonly spareRoom: SpareRoom;
   /** Every answer from now on says that the connection closes. */
   draining: boolean;
   /** Connections that are open; kept by the listener. */
@@ -73,7 +75,16 @@ export interface ListenerState {
 
 export function openListenerState(options: ListenerOptions): ListenerState {
   const { gateway, problems, bodyBytesMax } = options;
-  return { gateway, problems, bodyBytesMax, draining: false, connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
+  return {
+    gateway,
+    problems,
+    bodyBytesMax,
+    spareRoom: new SpareRoom(),
+    draining: false,
+    connections: 0,
+    connectionsAtDrain: 0,
+    lastAnswers: 0,
+  };
 }
 
 /** From now on connections are closed and none is opened. */

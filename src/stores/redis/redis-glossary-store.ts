@@ -1,6 +1,6 @@
 // Glossaries in Redis: created, changed and removed by one function each in the team's slot, read by plain commands.
 import { nextTurn } from '../../core/turns.ts';
-import { bytesOfEntry, eachEntry, ReadEntries } from '../../domain/entries-text.ts';
+import { bytesOfEntry, eachEntry, isLarge, ReadEntries } from '../../domain/entries-text.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
 import { heldBy, readGlossaryRecord, recordJson } from './glossary-record.ts';
 import type { DictionaryText } from './dictionary-text.ts';
 import { teamKeys } from './redis-keys.ts';
+import { readPlan } from './team-layout.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
 
@@ -35,6 +36,8 @@ export class RedisGlossaryStore implements GlossaryStore {
     { glossaryId, teamId, name, dictionaries }: NewGlossary,
     teamBytesMax?: number,
   ): Promise<GlossaryCreation | StoreUnavailable> {
+    const refused = await this.#foreseen(teamId, dictionaries, teamBytesMax);
+    if (refused !== undefined) return refused;
     const written = await this.#text.write(teamId, dictionaries);
     if (isUnavailable(written)) return written;
     const args = [...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
@@ -46,6 +49,26 @@ export class RedisGlossaryStore implements GlossaryStore {
     if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
     if (word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(value) };
     return { kind: 'created', glossary: readGlossaryRecord(glossaryId, value).glossary };
+  }
+
+  /** What the function will refuse: asked first where a dictionary is large, so that it is not written piece by piece for nothing. */
+  async #foreseen(
+    teamId: string,
+    dictionaries: NewGlossary['dictionaries'],
+    teamBytesMax = Infinity,
+  ): Promise<GlossaryCreation | StoreUnavailable | undefined> {
+    if (!dictionaries.some(({ written }) => written !== undefined && isLarge(written.pieces))) return undefined;
+    const { team, glossaries } = teamKeys(teamId);
+    const found = await this.#link.ask(({ redis }) =>
+      Promise.all([redis.hmgetBuffer(team, 'p', 'glossary_bytes'), redis.hlen(glossaries)]),
+    );
+    if (isUnavailable(found)) return found;
+    const [[plan, held], count] = found;
+    if (plan === null || plan === undefined) return { kind: 'team_unknown' };
+    const { maxGlossaries } = readPlan(plan);
+    if (count >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
+    const added = dictionaries.reduce((sum, { written }) => sum + (written?.bytes ?? 0), 0);
+    return Number(held ?? 0) + added > teamBytesMax ? { kind: 'bytes_reached', maxGlossaries } : undefined;
   }
 
   async list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {

@@ -1,6 +1,6 @@
 // Glossaries as rows: every method is one operation of the group commit, so that limit and revision hold under any concurrency.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { writtenEntries } from '../../domain/entries-text.ts';
+import { isLarge, writtenEntries } from '../../domain/entries-text.ts';
 import type { WrittenEntries } from '../../domain/entries-text.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -34,6 +34,11 @@ interface DictionaryRow {
   readonly dictionary: DictionaryRecord | NewDictionary;
   /** Only for a new dictionary. */
   readonly written: WrittenEntries | undefined;
+}
+
+interface HasRoom {
+  readonly kind: 'has_room';
+  readonly team: number;
 }
 
 /** A row for each dictionary, and one for a glossary that has none. */
@@ -82,21 +87,31 @@ export class SqliteGlossaryStore implements GlossaryStore {
     teamBytesMax = Infinity,
   ): Promise<GlossaryCreation | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
+    if (rows.some(isLargeRow)) {
+      // Judged once more below: what is refused anyway is not written piece by piece first.
+      const judged = await this.#parts.group.run(() => this.#judgeNew(teamId, rows, teamBytesMax));
+      if (judged.kind !== 'has_room') return judged;
+    }
     return (
       (await this.#prepare(rows)) ??
       this.#parts.group.run((): GlossaryCreation | StoreUnavailable => {
-        const team = this.#team.get(teamId);
-        if (team === undefined) return { kind: 'team_unknown' };
-        const maxGlossaries = Number(team['max_glossaries']);
-        if (Number(team['held']) >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
-        const no = Number(team['no']);
-        if (this.#bytesOf(no) + sumOf(rows) > teamBytesMax) return { kind: 'bytes_reached', maxGlossaries };
+        const judged = this.#judgeNew(teamId, rows, teamBytesMax);
+        if (judged.kind !== 'has_room') return judged;
         if (!this.#isPrepared(rows)) return unavailable(this.#parts.path, 'busy');
-        const { lastInsertRowid } = this.#insert.run(glossaryId, no, name, this.#parts.clock.nowMs());
+        const { lastInsertRowid } = this.#insert.run(glossaryId, judged.team, name, this.#parts.clock.nowMs());
         this.#write(Number(lastInsertRowid), rows);
         return { kind: 'created', glossary: this.#record(teamId, glossaryId)! };
       })
     );
+  }
+
+  #judgeNew(teamId: string, rows: readonly DictionaryRow[], teamBytesMax: number): GlossaryCreation | HasRoom {
+    const team = this.#team.get(teamId);
+    if (team === undefined) return { kind: 'team_unknown' };
+    const [no, maxGlossaries] = [Number(team['no']), Number(team['max_glossaries'])];
+    if (Number(team['held']) >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
+    if (this.#bytesOf(no) + sumOf(rows) > teamBytesMax) return { kind: 'bytes_reached', maxGlossaries };
+    return { kind: 'has_room', team: no };
   }
 
   list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
@@ -181,6 +196,10 @@ export class SqliteGlossaryStore implements GlossaryStore {
       }
     }
   }
+}
+
+function isLargeRow({ written }: DictionaryRow): boolean {
+  return written !== undefined && isLarge(written.pieces);
 }
 
 /** Written outside of the transaction, which others wait for. */

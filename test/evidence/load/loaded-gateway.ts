@@ -34,11 +34,12 @@ export interface LoadedOptions {
   readonly store: 'sqlite' | 'redis';
   readonly config?: Readonly<Record<string, unknown>>;
   readonly nodeOptions?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export const ROOMY_PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000, characters: 1_000_000_000_000 };
 
-export async function startLoadedGateway({ store: kind, config = {}, nodeOptions }: LoadedOptions): Promise<LoadedGateway> {
+export async function startLoadedGateway({ store: kind, config = {}, nodeOptions, env = {} }: LoadedOptions): Promise<LoadedGateway> {
   const engine = await startScriptedEngine();
   const place = await storePlace(kind);
   const { url } = place;
@@ -46,8 +47,8 @@ export async function startLoadedGateway({ store: kind, config = {}, nodeOptions
   // JSON is YAML.
   await writeFile(file, JSON.stringify(config));
   const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
-  const env = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
-  const gateway = await startGatewayProcess({ args, env });
+  const options = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
+  const gateway = await startGatewayProcess({ args, env: { ...env, ...options } });
   const store = await openBeside(url);
   const procFile = (name: string): string => `/proc/${gateway.process.pid}/${name}`;
   return {

@@ -45,7 +45,7 @@ describe('what JSON may cost', () => {
     ['65 lists that are not in each other', `[${list(64, '[]')}]`],
     ['brackets in a string', `{"text":["${'['.repeat(1000)}\\"${'{'.repeat(1000)}"]}`],
     ['brackets behind an escaped quote', `{"text":["\\\\\\"${'['.repeat(1000)}"]}`],
-    ['50,000 texts', list(50_000, '""')],
+    ['10,000 texts', list(10_000, '""')],
     ['10,000 members', object(10_000)],
     ['commas and colons in a string', `["${',:'.repeat(100_000)}"]`],
     ['4,999 lists in a list', list(4_999, '[]')],
@@ -61,7 +61,7 @@ describe('what JSON may cost', () => {
     ['65 levels in a long body', PADDING + nested(65), /64 levels/],
     ['65 levels that never end', '['.repeat(65), /64 levels/],
     ['65 levels behind an escaped backslash', `["\\\\",${'['.repeat(64)}`, /64 levels/],
-    ['50,002 values', list(50_002, '1'), /50000 values/],
+    ['10,002 values', list(10_002, '1'), /10000 values/],
     ['10,001 members', object(10_001), /10000 members/],
     ['5,000 lists in a list', list(5_000, '[]'), /5000 lists/],
   ])('%s are refused', (_name, text, words) => {

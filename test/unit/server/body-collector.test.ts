@@ -1,7 +1,7 @@
 // Bodies around their limit, and bodies that do not end.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BodyCollector } from '../../../src/server/body-collector.ts';
+import { BodyCollector, SpareRoom } from '../../../src/server/body-collector.ts';
 import { RawConnection, chunked, requestBytes } from '../../support/raw-http.ts';
 import { BODY_BYTES_MAX, LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';
@@ -114,7 +114,7 @@ describe('the body collector', () => {
       borrowed[0] = i % 251;
       collector.add(borrowed, true);
     }
-    expect(collector.take()).toEqual(Uint8Array.from({ length: 1000 }, (_, i) => i % 251));
+    expect(Uint8Array.from(collector.take() as Uint8Array)).toEqual(Uint8Array.from({ length: 1000 }, (_, i) => i % 251));
   });
 
   test('does not write into a chunk that it was given to keep', () => {
@@ -122,12 +122,52 @@ describe('the body collector', () => {
     const collector = new BodyCollector(10, 0);
     collector.add(first, false);
     collector.add(Uint8Array.of(3), false);
-    expect([first, collector.take()]).toEqual([Uint8Array.of(1, 2), Uint8Array.of(1, 2, 3)]);
+    expect([[...first], [...(collector.take() as Uint8Array)]]).toEqual([
+      [1, 2],
+      [1, 2, 3],
+    ]);
   });
 
   test('an empty body is none', () => {
     const collector = new BodyCollector(10, 0);
     collector.add(new Uint8Array(0), true);
     expect(collector.take()).toBe('none');
+  });
+
+  test('what is announced and comes in two pieces is kept in one allocation of its length', () => {
+    const collector = new BodyCollector(1000, 6);
+    collector.add(Uint8Array.of(1, 2, 3), true);
+    collector.add(Uint8Array.of(4, 5, 6), true);
+    const body = collector.take() as Uint8Array;
+    expect([...body]).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(body.buffer.byteLength).toBe(6);
+  });
+
+  test('whatever is announced, no more than twice what has come is allocated', () => {
+    const collector = new BodyCollector(1_000_000, 1_000_000);
+    collector.add(new Uint8Array(10), true);
+    expect((collector.take() as Uint8Array).buffer.byteLength).toBeLessThanOrEqual(20);
+  });
+
+  test('room that was given back serves the next long body, and nothing else does', () => {
+    const spare = new SpareRoom();
+    const dropped = new BodyCollector(200_000, 150_000, spare);
+    dropped.add(new Uint8Array(100_000).fill(1), true);
+    dropped.discard();
+    const next = new BodyCollector(200_000, 120_000, spare);
+    next.add(new Uint8Array(100_000).fill(2), true);
+    next.add(new Uint8Array(20_000).fill(3), true);
+    const body = next.take() as Uint8Array;
+    expect([body.length, body[0], body[99_999], body[100_000], body[119_999]]).toEqual([120_000, 2, 2, 3, 3]);
+    expect(body.buffer.byteLength).toBe(150_000);
+    // A body that a step may still have: it was not given back.
+    const third = new BodyCollector(200_000, 100_000, spare);
+    third.add(new Uint8Array(60_000), true);
+    third.add(new Uint8Array(40_000), true);
+    expect((third.take() as Uint8Array).buffer).not.toBe(body.buffer);
+    // Another's memory.
+    const foreign = new Uint8Array(100_000);
+    spare.give(foreign);
+    expect(spare.take(100_000).buffer).not.toBe(foreign.buffer);
   });
 });

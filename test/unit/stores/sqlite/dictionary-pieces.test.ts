@@ -1,4 +1,5 @@
 // Dictionaries in the file: pieces in several transactions, nothing half held, and what no glossary holds is deleted.
+import { writtenEntries } from '../../../../src/domain/entries-text.ts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
@@ -37,15 +38,29 @@ test('a large one is written in several transactions and read as it was; changed
   await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":0,"unheld":0}', { timeout: 10_000 });
 });
 
-test('one that is refused, or whose maker died, is deleted by the next change a minute later', async () => {
-  const { teamId } = await teamUnderTest(store, { maxGlossaries: 5 });
+test('one that will be refused is not written first', async () => {
+  const { teamId } = await teamUnderTest(store, { maxGlossaries: 1 });
   const large = { glossaryId: 'G', teamId, name: 'n', dictionaries: [dictionary(DE, LARGE)] };
   expect(await store.glossaries.create(large, 1000)).toMatchObject({ kind: 'bytes_reached' });
-  expect(rows()).toEqual({ pieces: 7, unheld: 1 });
+  expect(rows()).toEqual({ pieces: 0, unheld: 0 });
+  await created(store, teamId, dictionary(DE));
+  const before = commitsInWal(file.path);
+  expect(await store.glossaries.create(large)).toMatchObject({ kind: 'limit_reached' });
+  expect(commitsInWal(file.path) - before).toBeLessThanOrEqual(1);
+});
+
+test('one that is refused behind another, or whose maker died, is deleted by the next change a minute later', async () => {
+  const { teamId } = await teamUnderTest(store, { maxGlossaries: 5 });
+  const large = (id: string) => ({ glossaryId: id, teamId, name: 'n', dictionaries: [{ ...dictionary(DE, LARGE), dictionaryId: id }] });
+  const { bytes } = writtenEntries(LARGE);
+  // Both find room before either is written.
+  const both = await Promise.all([store.glossaries.create(large('A'), bytes), store.glossaries.create(large('B'), bytes)]);
+  expect(both.map((one) => one.kind).toSorted()).toEqual(['bytes_reached', 'created']);
+  expect(rows()).toEqual({ pieces: 14, unheld: 1 });
   clock.step(60_001);
   const { glossaryId } = await created(store, teamId, dictionary(DE));
   answered(await store.glossaries.remove(teamId, glossaryId));
-  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":0,"unheld":0}', { timeout: 10_000 });
+  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":7,"unheld":0}', { timeout: 10_000 });
 });
 
 test('a store that is closed while one is read says so', async () => {
