@@ -1,23 +1,13 @@
 // Teams that nobody asks for: what they held is given back and what was remembered is cleared away, a little at a time.
-import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
-import { Books } from '../../../../src/stores/sqlite/books.ts';
-import { Expiry } from '../../../../src/stores/sqlite/expiry.ts';
-import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
-import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
-import { NO_HOOKS } from '../../../../src/stores/sqlite/history-hooks.ts';
-import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
-import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
-import { Periods } from '../../../../src/stores/sqlite/periods.ts';
-import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
-import { DayCounts } from '../../../../src/stores/sqlite/day-counts.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { LEASE_MS, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { janitorOn } from './janitor-under-test.ts';
+import type { JanitorUnderTest } from './janitor-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
-import { SILENT } from '../../../support/silent-log.ts';
 
 let file: SqliteFile;
 let clock: MovableClock;
@@ -65,23 +55,13 @@ test('old places of the window are cleared away by the admissions that follow, w
 });
 
 describe('one round', () => {
-  let database: DatabaseSync;
-  let janitor: Janitor;
+  let janitor: JanitorUnderTest;
 
   beforeEach(async () => {
-    database = await openDatabase(file.path, 'normal');
-    const books = new Books(database);
-    const group = new GroupCommit({ database, path: file.path, log: SILENT, busyTimeoutMs: 5000, behind: books });
-    const [days, periods] = [new DayCounts(database, books, NO_HOOKS), new Periods(database, books, NO_HOOKS)];
-    const [expiry, ids] = [new Expiry(database, books, periods), new RequestIds(database)];
-    const history = new HistoryChores({ database, books, expiry, days, periods, historyDays: 400 });
-    janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history });
+    janitor = await janitorOn(file.path, clock);
   });
 
-  afterEach(() => {
-    janitor.close();
-    database.close();
-  });
+  afterEach(() => janitor.close());
 
   test('is bounded, and rounds add up until nothing is stranded, in the books of any of many teams', async () => {
     const teams = await Promise.all(Array.from({ length: 12 }, () => teamUnderTest(store)));
@@ -101,7 +81,7 @@ describe('one round', () => {
   test('asks for no lock and writes nothing when nothing is due', async () => {
     const team = await teamUnderTest(store);
     await team.reserve(10);
-    const changes = () => Number(database.prepare('SELECT total_changes() AS changes').get()?.['changes']);
+    const changes = () => Number(janitor.database.prepare('SELECT total_changes() AS changes').get()?.['changes']);
     const before = changes();
     const holder = file.child('lock-holder.ts');
     expect(await holder.nextLine()).toBe('locked');

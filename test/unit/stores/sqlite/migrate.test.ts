@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulid } from 'ulid';
+import { dayOf } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
@@ -96,4 +97,19 @@ test('the window is still full, and its next place is free when the oldest that 
   clock.step(1);
   expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toMatchObject({ kind: 'admitted' });
   expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 989 });
+});
+
+test('days begin with this version, and periods with the one whose plan is known', async () => {
+  const store = await file.open({ clock });
+  const today = dayOf(clock.nowMs());
+  const days = async (): Promise<unknown> => answered(await store.history!.days(TEAM, { from: today - 5, to: today + 5 }))!.days;
+  expect(await days()).toEqual([]);
+  await store.ledger.resolve(TEAM, OPEN_ID, 'commit');
+  expect(await days()).toEqual([{ day: today, keyId: KEY, characters: 20, requests: 1 }]);
+  clock.step(3000);
+  const startMs = clock.nowMs() - 4000;
+  expect(await store.history!.periods(TEAM)).toMatchObject([
+    { closed: false, characters: 0 },
+    { number: 2, startMs, endMs: startMs + 4000, closed: true, plan: 'p', limits: { characterLimit: 500 }, characters: 50 },
+  ]);
 });

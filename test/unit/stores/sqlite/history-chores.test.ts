@@ -1,0 +1,175 @@
+// Days and periods of teams that nobody asks for: written down soon after they are over, a little at a time, and cleared away when kept long enough.
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import type { PluginStore } from '../../../../src/ports/plugin.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { janitorOn } from './janitor-under-test.ts';
+import type { JanitorUnderTest } from './janitor-under-test.ts';
+import { sqliteFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+let file: SqliteFile;
+let clock: MovableClock;
+let store: PluginStore;
+
+beforeEach(async () => {
+  file = sqliteFile();
+  clock = new MovableClock();
+  store = await file.open({ clock });
+});
+
+afterEach(() => file.remove());
+
+async function use(team: TeamUnderTest, characters: number, keyId = team.keyId): Promise<void> {
+  await team.commit((await team.reserve(characters, { keyId })).requestId);
+}
+
+function numbers(sql: string): number[] {
+  return file.query(sql).map((row) => Number(Object.values(row)[0]));
+}
+
+test('without any call, days are written away and periods closed within ten seconds of their end', async () => {
+  const team = await teamUnderTest(store, { period: 'P1D' });
+  await use(team, 7);
+  clock.step(DAY_MS);
+  const atMs = performance.now();
+  await vi.waitFor(() => expect(numbers('SELECT closed_characters FROM periods ORDER BY no')).toEqual([7, 0]), {
+    timeout: 15_000,
+    interval: 50,
+  });
+  await vi.waitFor(() => expect(numbers('SELECT characters FROM usage_days')).toEqual([7]), { timeout: 15_000, interval: 50 });
+  expect(performance.now() - atMs).toBeLessThan(10_000);
+});
+
+describe('one round', () => {
+  const told: string[] = [];
+  let janitor: JanitorUnderTest;
+  /** How much later it is for this janitor than for the store, whose own one does not come before it then. */
+  let aheadMs: number;
+
+  beforeEach(async () => {
+    told.length = 0;
+    aheadMs = 0;
+    janitor = await janitorOn(
+      file.path,
+      { nowMs: () => clock.nowMs() + aheadMs },
+      {
+        historyDays: 3,
+        hooks: {
+          charged: () => undefined,
+          dayFinished: ({ teamId }, day) => void told.push(`${teamId} day ${day}`),
+          periodClosed: ({ teamId }, no) => void told.push(`${teamId} period ${no}`),
+        },
+      },
+    );
+  });
+
+  afterEach(() => janitor.close());
+
+  /** Until nothing more is found; what is done in each round is counted by `sql`. */
+  async function rounds(sql: string): Promise<number[]> {
+    const counts: number[] = [];
+    do {
+      await janitor.sweep();
+      counts.push(numbers(sql)[0]!);
+    } while (janitor.history.hasMore && counts.length < 50);
+    return counts;
+  }
+
+  test('is bounded, goes on at once while there is more, and leaves nothing of any of many teams', async () => {
+    const teams = await Promise.all(Array.from({ length: 120 }, () => teamUnderTest(store, { period: 'P1D' })));
+    await Promise.all(teams.map((team) => use(team, 5)));
+    aheadMs = DAY_MS;
+    const counts = await rounds('SELECT count(*) FROM usage_days');
+    expect(counts[0]).toBeLessThan(60);
+    expect(counts.at(-1)).toBe(120);
+    expect(numbers('SELECT count(*) FROM periods WHERE closed_characters = 5')).toEqual([120]);
+    expect(numbers('SELECT count(*) FROM books WHERE day > 0')).toEqual([0]);
+  });
+
+  test('tells of each day and each period once, when its rows are there', async () => {
+    const team = await teamUnderTest(store, { period: 'P1D' });
+    const day = dayOf(clock.nowMs());
+    await use(team, 5);
+    aheadMs = DAY_MS;
+    await janitor.sweep();
+    await janitor.sweep();
+    expect(told.toSorted()).toEqual([`${team.teamId} day ${day}`, `${team.teamId} period 1`]);
+  });
+
+  test('does not close a period in which something is open, nor forget it', async () => {
+    const team = await teamUnderTest(store, { period: 'PT2S' });
+    await use(team, 5);
+    const { requestId } = await team.reserve(6);
+    clock.step(2000);
+    await janitor.sweep();
+    expect(numbers('SELECT count(*) FROM periods WHERE closed_characters IS NOT NULL')).toEqual([0]);
+    await team.commit(requestId);
+    await janitor.sweep();
+    expect(numbers('SELECT closed_characters FROM periods WHERE no = 1')).toEqual([11]);
+  });
+
+  test('keeps no row of periods without use', async () => {
+    const team = await teamUnderTest(store, { period: 'PT2S' });
+    for (let n = 0; n < 20; n++) {
+      if (n === 7) await use(team, 1);
+      clock.step(2000);
+      await janitor.sweep();
+    }
+    expect(numbers('SELECT coalesce(closed_characters, -1) FROM periods ORDER BY no')).toEqual([1, -1]);
+  });
+
+  test('clears away what is older than it is kept, and nothing else', async () => {
+    const teams = [await teamUnderTest(store, { period: 'P1D' }), await teamUnderTest(store, { period: 'P1D' })] as const;
+    const spare = freshKey(teams[0].teamId);
+    answered(await store.teams.createKey(spare));
+    const first = dayOf(clock.nowMs());
+    for (let n = 0; n < 6; n++) {
+      for (const team of teams) await use(team, 1);
+      await use(teams[0], 10, spare.keyId);
+      clock.step(DAY_MS);
+    }
+    expect((await rounds('SELECT count(*) FROM usage_days')).at(-1)).toBe(9);
+    expect(numbers('SELECT DISTINCT day FROM usage_days ORDER BY day')).toEqual([first + 3, first + 4, first + 5]);
+    // The oldest that is left ended three days ago to the millisecond.
+    expect(numbers('SELECT count(*) FROM periods WHERE closed_characters IS NOT NULL')).toEqual([8]);
+    expect(numbers('SELECT count(DISTINCT period_no) FROM usage')).toEqual([4]);
+    const kept = await file.open({ clock, historyDays: 3 });
+    const { days } = answered(await kept.history!.days(teams[0].teamId, { from: first, to: first + 10 }))!;
+    expect(days.map(({ day }) => day - first)).toEqual([3, 3, 4, 4, 5, 5]);
+    expect((await use(teams[0], 1), await teams[0].usage())).toMatchObject({ characters: 1 });
+    expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
+  });
+
+  test('writes nothing when nothing is due', async () => {
+    const team = await teamUnderTest(store, { period: 'P1D' });
+    await use(team, 5);
+    const changes = () => Number(janitor.database.prepare('SELECT total_changes() AS changes').get()?.['changes']);
+    const before = changes();
+    await janitor.sweep();
+    expect(changes()).toBe(before);
+  });
+});
+
+test('what is kept no longer is not told, whether or not it has been cleared away', async () => {
+  const short = await file.open({ clock, historyDays: 2 });
+  const team = await teamUnderTest(short, { period: 'P1D' });
+  const first = dayOf(clock.nowMs());
+  await use(team, 5);
+  clock.step(DAY_MS);
+  await use(team, 6);
+  clock.step(DAY_MS);
+  const told = async (): Promise<unknown> => [
+    answered(await short.history!.days(team.teamId, { from: first, to: first + 9 }))!.days.map(({ characters }) => characters),
+    answered(await short.history!.periods(team.teamId))!.map(({ characters }) => characters),
+  ];
+  expect(await told()).toEqual([
+    [5, 6],
+    [0, 6, 5],
+  ]);
+  clock.step(DAY_MS + 1);
+  expect(await told()).toEqual([[6], [0, 6]]);
+});
