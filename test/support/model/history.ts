@@ -59,7 +59,7 @@ export interface GlossaryUse {
 }
 
 /** `second_edge`: a clock's full second, at which nothing may change. */
-export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'id_forgotten' | 'second_edge';
+export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'id_forgotten' | 'second_edge' | 'midnight';
 
 export interface History {
   readonly startMs: number;
@@ -166,7 +166,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       step: fc.constant('wait_until' as const),
-      moment: fc.constantFrom('lease_end', 'window_edge', 'period_end', 'id_forgotten', 'second_edge', 'second_edge'),
+      moment: fc.constantFrom('lease_end', 'window_edge', 'period_end', 'id_forgotten', 'second_edge', 'second_edge', 'midnight'),
       offsetMs: fc.constantFrom(-1, 0, 1),
     }),
   },

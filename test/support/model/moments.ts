@@ -1,4 +1,5 @@
 // The moments of a history at which something changes by itself: to wait for, and to be careful of when the clock steps back.
+import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import type { Moment } from './history.ts';
@@ -45,6 +46,7 @@ export class Moments {
       window_edge: () => this.#windowEdges,
       id_forgotten: () => this.#forgottenAt.map((end) => end.atMs),
       period_end: () => periodEnds,
+      midnight: () => [0, 1].map((n) => (dayOf(nowMs) + 1 + n) * DAY_MS),
       second_edge: () => [0, 1].map((n) => (Math.floor(nowMs / 1000) + 1 + n) * 1000),
     }[moment]();
     const later = candidates.map((atMs) => atMs + offsetMs).filter((atMs) => atMs > nowMs);

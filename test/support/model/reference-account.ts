@@ -26,6 +26,8 @@ import type {
   TeamChange,
   Usage,
 } from '../../../src/ports/team-registry.ts';
+import type { DayRange, PeriodUse, TeamDays } from '../../../src/ports/usage-history.ts';
+import { ReferenceHistory } from './reference-history.ts';
 import { priceMicroOf, priceRefusal } from './reference-price.ts';
 import type { ReferenceGlossary } from './reference-glossaries.ts';
 
@@ -47,6 +49,7 @@ export class ReferenceAccount {
   #anchorMs: number;
   /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
   #period: Period;
+  readonly #history = new ReferenceHistory();
   /** By their ids. */
   readonly #changes = new Map<string, string>();
   #places: number[] = [];
@@ -97,7 +100,7 @@ export class ReferenceAccount {
     const entry = this.#entry(requestId);
     if (entry !== undefined && entry.kind !== 'open') return { kind: entry.kind };
     if (entry === undefined && verdict === 'commit') return { kind: 'absent' };
-    if (entry !== undefined && verdict === 'commit') this.#charge(entry);
+    if (entry !== undefined && verdict === 'commit') this.#charge(entry, nowMs);
     const kind = verdict === 'commit' ? 'committed' : 'released';
     this.#entries = this.#entries.filter((one) => one !== entry);
     this.#entries.push({ kind, requestId, forgetAtMs: nowMs + REMEMBER_MS });
@@ -110,15 +113,16 @@ export class ReferenceAccount {
     if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
     const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
     if (!Number.isSafeInteger(balanceMicro) || balanceMicro < 0) return { kind: 'balance_out_of_bounds' };
-    const periodBefore = this.team.limits.period;
     this.team.name = change.name ?? this.team.name;
+    const anotherLength = change.plan !== undefined && !sameDuration(change.plan.limits.period, this.team.limits.period);
+    if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);
     if (change.plan !== undefined) {
       this.team.plan = change.plan.name;
       this.team.limits = change.plan.limits;
     }
     this.team.balanceMicro = balanceMicro;
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
-    if (!sameDuration(this.team.limits.period, periodBefore)) {
+    if (anotherLength) {
       this.#anchorMs = nowMs;
       this.#startPeriod(nowMs);
     }
@@ -150,6 +154,20 @@ export class ReferenceAccount {
     };
   }
 
+  days(range: DayRange): TeamDays {
+    const days = this.#history.days(
+      range,
+      this.#keys.map(({ keyId }) => keyId),
+    );
+    return { team: { ...this.team }, keys: this.keys().filter((key) => days.some(({ keyId }) => keyId === key.keyId)), days };
+  }
+
+  periods(nowMs: number): PeriodUse[] {
+    this.#catchUp(nowMs);
+    const open = this.#entries.filter((entry) => entry.kind === 'open');
+    return this.#history.periods(this.#period, this.team, (period) => open.some((entry) => entry.period === period));
+  }
+
   standing(nowMs: number): Standing {
     this.#catchUp(nowMs);
     return this.#books();
@@ -163,7 +181,9 @@ export class ReferenceAccount {
         return { kind: 'expired', requestId: entry.requestId, forgetAtMs: entry.reservation.leaseUntilMs + REMEMBER_MS };
       })
       .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
-    if (nowMs >= this.#period.endMs) this.#startPeriod(nowMs);
+    if (nowMs < this.#period.endMs) return;
+    this.#history.leave(this.#period, this.team, nowMs);
+    this.#startPeriod(nowMs);
   }
 
   #startPeriod(nowMs: number): void {
@@ -213,10 +233,11 @@ export class ReferenceAccount {
     return serving === undefined ? { kind: 'glossary_mismatch' } : { dictionaryId: serving.dictionaryId };
   }
 
-  #charge(entry: Open): void {
+  #charge(entry: Open, nowMs: number): void {
     this.team.balanceMicro -= entry.priceMicro;
+    this.#history.charge(entry.period, entry.keyId, entry.reservation.characters, nowMs);
     const key = this.#keys.find((one) => one.keyId === entry.keyId);
-    // The counts of an ended period are no longer shown, so a charge to one of them has nowhere to go.
+    // A charge to an ended period is in the history alone.
     if (key === undefined || entry.period !== this.#period) return;
     key.characters += entry.reservation.characters;
     key.requests += 1;

@@ -23,6 +23,11 @@ export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks(
     ledger: ledgerOf(account, clock),
     teams: registryOf(books, account, clock),
     glossaries: referenceGlossaries(account, clock),
+    history: {
+      days: async (teamId, range) => account(teamId)?.days(range),
+      pageDays: async (page, range) => pageOf(books.accounts, page).map((one) => one.days(range)),
+      periods: async (teamId) => account(teamId)?.periods(clock.nowMs()),
+    },
     ping: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
   };

@@ -1,5 +1,6 @@
 // Plays one history on the model and on stores at once, and fails at the first answer in which they differ.
 import { ulid } from 'ulid';
+import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type {
@@ -21,8 +22,12 @@ import type { Contender } from './agreement.ts';
 import { Cast, pairOf } from './cast.ts';
 import { FIRST_KEYS } from './history.ts';
 import type { History, Operation, Step } from './history.ts';
-import { overdrawn, unsound } from './invariants.ts';
+import { Charges } from './charges.ts';
+import { overdrawn, unaccounted, unsound } from './invariants.ts';
 import { Moments } from './moments.ts';
+
+/** The first days of a long history are kept no longer; when that is noticed is each store's own affair. */
+const CERTAIN_DAYS = 395;
 
 type Delivery =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest }
@@ -46,6 +51,7 @@ class Replay {
   /** In order; the model gives each once, by its id and the end of its lease. */
   readonly #reservations: Reservation[] = [];
   readonly #moments = new Moments();
+  readonly #charges = new Charges();
 
   constructor(clock: MovableClock, agreement: Agreement) {
     this.#clock = clock;
@@ -126,8 +132,10 @@ class Replay {
     );
     for (const [index, delivery] of deliveries.entries()) {
       const answer = answers[index];
-      if (delivery.kind === 'resolve') this.#moments.resolved(delivery.requestId, this.#clock.nowMs());
-      else if (delivery.kind === 'admit') await this.#noteAdmission(delivery.request, answer as Admission);
+      if (delivery.kind === 'resolve') {
+        this.#moments.resolved(delivery.requestId, this.#clock.nowMs());
+        this.#charges.resolved(delivery.teamId, delivery.requestId, answer as Resolution, this.#clock.nowMs());
+      } else if (delivery.kind === 'admit') await this.#noteAdmission(delivery.request, answer as Admission);
     }
   }
 
@@ -157,6 +165,7 @@ class Replay {
     // An answer given again says nothing about the limits of now.
     if (this.#reservations.some((one) => one.requestId === requestId && one.leaseUntilMs === leaseUntilMs)) return;
     this.#reservations.push(answer.reservation);
+    this.#charges.reserved(answer.reservation);
     const [standing, team] = [
       answered(await this.#model.teams.standing(request.teamId)),
       answered(await this.#model.teams.findTeam(request.teamId)),
@@ -169,12 +178,28 @@ class Replay {
       const standing = await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
       await this.#agreement.on(`usage of ${teamId}`, (store) => store.teams.usage(teamId));
       await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
+      await this.#lookBack(teamId);
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
       this.#refuse(unsound(answered(standing)));
     }
     // From the first one on, since a search would look through the teams of all histories.
     const page = { after: this.#cast.teamIds[0], limit: this.#cast.teamIds.length, search: undefined };
     await this.#agreement.on('summaries', (store) => store.teams.pageSummaries(page));
+  }
+
+  /** Days and periods, which must add up to the same. Those that are about to be cleared away are left out. */
+  async #lookBack(teamId: string): Promise<void> {
+    const today = dayOf(this.#clock.nowMs());
+    const range = { from: today - CERTAIN_DAYS, to: today + 1 };
+    const use = await this.#agreement.on(`days of ${teamId}`, (store) => store.history!.days(teamId, range));
+    const periods = await this.#agreement.on(`periods of ${teamId}`, async (store) =>
+      answered(await store.history!.periods(teamId))!
+        .filter(({ characters, endMs }, index) => index === 0 || (characters > 0 && dayOf(endMs) >= range.from))
+        .map(({ number: _number, ...period }) => period),
+    );
+    const charged = this.#charges.of(teamId);
+    // Later, what was charged at first is no longer told.
+    if (Math.min(...charged.keys()) > range.from) this.#refuse(unaccounted(charged, answered(use)!.days, periods));
   }
 
   #refuse(fault: string | undefined): void {

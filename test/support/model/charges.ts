@@ -1,0 +1,28 @@
+// What teams were charged, as whoever asked was answered: kept apart from the model that keeps their books.
+import { dayOf } from '../../../src/domain/period.ts';
+import type { Reservation, Resolution } from '../../../src/ports/ledger.ts';
+
+export class Charges {
+  /** Characters of reservations that nothing has been heard of since. */
+  readonly #open = new Map<string, number>();
+  readonly #byTeam = new Map<string, Map<number, number>>();
+
+  /** Made, and not only given again. */
+  reserved({ requestId, characters }: Reservation): void {
+    this.#open.set(requestId, characters);
+  }
+
+  resolved(teamId: string, requestId: string, { kind }: Resolution, nowMs: number): void {
+    const characters = this.#open.get(requestId);
+    this.#open.delete(requestId);
+    if (kind !== 'committed' || characters === undefined) return;
+    const days = this.#byTeam.get(teamId) ?? new Map<number, number>();
+    days.set(dayOf(nowMs), (days.get(dayOf(nowMs)) ?? 0) + characters);
+    this.#byTeam.set(teamId, days);
+  }
+
+  /** Characters by UTC day. */
+  of(teamId: string): ReadonlyMap<number, number> {
+    return this.#byTeam.get(teamId) ?? new Map();
+  }
+}
