@@ -80,9 +80,9 @@ export class NodeCall extends Call {
     }
   }
 
-  /** Not to a socket that takes nothing any more: the caller has half-closed or reset it, and its `close` has not been reported yet. */
   protected override write(answer: ResponseMessage, closes: boolean): boolean {
     const { socket } = this.#req;
+    // The caller has half-closed or reset it, and its `close` has not been reported yet.
     if (!socket.writable) return false;
     // Until the answer has been sent; then Node sets its own timer, or the next call takes it back.
     socket.setTimeout(UNREAD_MS);
@@ -90,8 +90,7 @@ export class NodeCall extends Call {
     if (body === undefined) this.#res.end();
     else this.#res.end(body);
     if (this.bodyPending) this.#boundRest();
-    // Set at once when the system does not take the bytes, because the caller has reset the connection.
-    return socket.errored === null;
+    return this.#taken;
   }
 
   /** Returns the body that comes next. */
@@ -106,13 +105,17 @@ export class NodeCall extends Call {
 
   /** All of the answer but its end: with that Node would close the connection, on whose way there may be more of the body. */
   protected override writeBeforeBody(answer: ResponseMessage): boolean {
-    const { socket } = this.#req;
-    if (!socket.writable) return false;
+    if (!this.#req.socket.writable) return false;
     this.#req.resume();
     const body = this.#putHead(answer, true);
     if (body === undefined) this.#res.flushHeaders();
     else this.#res.write(body);
-    return socket.errored === null;
+    return this.#taken;
+  }
+
+  /** The system took what was written. It is known at once when it did not, because the caller has reset the connection. */
+  get #taken(): boolean {
+    return this.#req.socket.errored === null;
   }
 
   protected override get dropMs(): number {

@@ -37,6 +37,13 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   ),
   bug('calls are taken as they came', 'engines/http1/team-turns.ts', 'if (this.#queue.delete(lane)) this.#queue.add(lane);', '', TURNS),
   bug('kept upstream connections are not watched', 'forward/kept-connections.ts', "socket.on('data', look).on('close', look);", '', KEPT),
+  bug(
+    'forward: ids in trailers are not looked at',
+    'forward/proxy-call.ts',
+    "if (this.#refusesIdIn(message.rawTrailers)) return 'foreign_id';",
+    '',
+    KEPT,
+  ),
   bug('escapes are decoded once', 'core/plain-path.ts', 'if (next === decoded) return true;', 'return true;', PATHS),
   bug('a streamed body has no deadline', 'server/incoming-body.ts', 'else this.#flow.silent();\n  }', '\n  }', STREAMING),
 ];
