@@ -16,11 +16,16 @@ export interface StoreContext extends StoreCreation {
   readonly commandTimeoutMs?: number;
   /** How many days of usage are kept; the default without it. */
   readonly historyDays?: number;
+  /** Whether this process looks after teams for which nobody asks, in turn with others: gateways do. */
+  readonly tends?: boolean;
   /** Told how many lost revocations a store's new master was told again. */
   readonly onRevocationsRestored?: (count: number) => void;
   /** Stores of plugins, by the scheme of their URLs. */
   readonly others?: ReadonlyMap<string, OpenPluginStore>;
 }
+
+/** Of what a period has to be closed within, ten seconds, a tenth. */
+const TEND_EVERY_MS = 1000;
 
 /** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
@@ -41,7 +46,8 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
       const restored = onRestored === undefined ? {} : { onRestored };
       const patience = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
       const kept = historyDays === undefined ? {} : { historyDays };
-      return openRedisStore({ url, log, creation, ...restored, ...patience, ...kept });
+      const tending = context.tends === true ? { tendEveryMs: TEND_EVERY_MS } : {};
+      return openRedisStore({ url, log, creation, ...restored, ...patience, ...kept, ...tending });
     }
     case undefined:
     default: {

@@ -45,8 +45,8 @@ const GROUPS = {
     },
   },
   search: {
-    files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams'],
-    functions: { index_team: { lua: 'index_team' }, find_teams: { lua: 'find_teams' } },
+    files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams', 'due-teams'],
+    functions: { index_team: { lua: 'index_team' }, find_teams: { lua: 'find_teams' }, put_off: { lua: 'put_off' } },
   },
 } as const satisfies Record<string, FunctionGroup>;
 

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { GatewayRecord, GatewayRecords } from '../../ports/gateway-records.ts';
 import { GATEWAYS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import { serverTime } from './store-time.ts';
 
 /** Older records are of gateways that are gone. */
 const RECORD_KEPT_MS = 86_400_000;
@@ -50,8 +51,7 @@ export class RedisGatewayRecords implements GatewayRecords {
 
   async #now(): Promise<number | StoreUnavailable> {
     if (this.#clock !== undefined) return this.#clock.nowMs();
-    const time = await this.#link.ask(({ redis }) => redis.time());
-    return isUnavailable(time) ? time : Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
+    return this.#link.ask(({ redis }) => serverTime(redis));
   }
 
   async #all(): Promise<readonly KeptRecord[] | StoreUnavailable> {

@@ -23,6 +23,7 @@ export interface TeamKeys {
   readonly late: string;
   readonly keys: string;
   readonly days: string;
+  readonly periods: string;
   readonly glossaries: string;
   readonly pairs: string;
 }
@@ -36,6 +37,7 @@ export function teamKeys(teamId: string): TeamKeys {
     late: `${base}late`,
     keys: `${base}keys`,
     days: `${base}days`,
+    periods: `${base}periods`,
     glossaries: `${base}glossaries`,
     pairs: `${base}pairs`,
   };
@@ -55,6 +57,12 @@ export const TEAMS_KEY = 'lingate:teams';
 
 /** Their names, for searching (lua/searched.lua); in the slot of the list itself. `teams` tells how many are in it. */
 export const SEARCHED_KEY = 'lingate:{lingate:teams}:searched';
+
+/** Sorted set of all teams by when the janitor looks at them next; in the slot of their list. */
+export const DUE_KEY = 'lingate:{lingate:teams}:due';
+
+/** The gateway whose janitor it is, for some seconds. */
+export const JANITOR_KEY = 'lingate:{lingate:teams}:janitor';
 
 /** The version of all these forms (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';

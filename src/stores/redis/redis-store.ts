@@ -1,5 +1,6 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
 import { Cluster } from 'ioredis';
+import { HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -12,6 +13,7 @@ import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisGatewayRecords } from './redis-gateway-records.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
+import { RedisJanitor } from './redis-janitor.ts';
 import { RedisKeyDirectory } from './redis-key-directory.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { RedisFunctions, mayLoadLater } from './functions.ts';
@@ -34,6 +36,8 @@ export interface RedisStoreOptions {
   readonly clock?: Clock;
   /** How many days of usage are kept. */
   readonly historyDays?: number;
+  /** How often this process looks after teams for which nobody asks; never, if it is not a gateway. */
+  readonly tendEveryMs?: number;
   /** Told how many revocations a new master had lost and was told again. */
   readonly onRestored?: (count: number) => void;
   readonly creation?: StoreCreation;
@@ -67,6 +71,9 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   await link.settleMasters();
   const probe = new WriteProbe(link);
   const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.clock);
+  const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
+  const tending = { link, index: teams.index, log, clock, keptDays: historyDays };
+  const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {
     keys: new RedisKeyDirectory(link),
@@ -74,9 +81,10 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     teams,
     glossaries: new RedisGlossaryStore(link, new DictionaryText(link, bulk)),
     gateways: new RedisGatewayRecords(link, options.clock),
-    history: new RedisUsageHistory(link, teams.index, options.historyDays),
+    history: new RedisUsageHistory(link, teams.index, historyDays),
     ping: () => probe.ask(),
     close: async () => {
+      await janitor?.close();
       await link.close();
       bulk.close();
     },

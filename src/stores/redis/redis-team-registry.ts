@@ -22,6 +22,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import { serverTime } from './store-time.ts';
 import type { Replication } from './replication.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
 import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
@@ -95,8 +96,9 @@ export class RedisTeamRegistry implements TeamRegistry {
     if (reply.word === 'balance') return OUT_OF_BOUNDS;
     if (reply.word === 'other') return { kind: 'other_request' };
     if (reply.word === 'none') return undefined;
-    const failed = change.name === undefined ? undefined : await this.index.add(teamId, change.name);
-    return failed ?? readTeam(teamId, reply.values[0]);
+    const unnamed = change.name === undefined ? undefined : await this.index.add(teamId, change.name);
+    const uncalled = change.plan === undefined ? undefined : await this.index.callJanitor(teamId);
+    return unnamed ?? uncalled ?? readTeam(teamId, reply.values[0]);
   }
 
   async createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
@@ -194,8 +196,7 @@ export class RedisTeamRegistry implements TeamRegistry {
 
   async #now(): Promise<number | StoreUnavailable> {
     if (this.#clock !== undefined) return this.#clock.nowMs();
-    const time = await this.#link.ask(({ redis }) => redis.time());
-    return isUnavailable(time) ? time : Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
+    return this.#link.ask(({ redis }) => serverTime(redis));
   }
 
   async #findTeams(ids: readonly string[]): Promise<readonly Team[] | StoreUnavailable> {

@@ -1,5 +1,5 @@
 // The usage history in Redis: each team is read by one function, so that what it says fits together.
-import { HISTORY_DAYS, dayOf } from '../../domain/period.ts';
+import { dayOf } from '../../domain/period.ts';
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
@@ -21,7 +21,7 @@ export class RedisUsageHistory implements UsageHistory {
   readonly #keptDays: number;
 
   /** `keptDays`: older days are not told, whether they have been cleared away or not. */
-  constructor(link: RedisLink, index: TeamIndex, keptDays: number = HISTORY_DAYS) {
+  constructor(link: RedisLink, index: TeamIndex, keptDays: number) {
     this.#link = link;
     this.#index = index;
     this.#keptDays = keptDays;

@@ -1,4 +1,5 @@
 // The servers' clocks, learnt from their replies, so that deadlines can be set by them.
+import type { RedisConnection } from './redis-connection.ts';
 
 /**
  * Per node, the offset from the local monotonic clock. A reply's time was read between sending and receiving, which bounds
@@ -27,4 +28,10 @@ export class StoreTime {
   forget(): void {
     this.#offsets.clear();
   }
+}
+
+/** A server's own reading, in milliseconds; in a cluster any server's. */
+export async function serverTime(redis: RedisConnection): Promise<number> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }

@@ -2,7 +2,7 @@
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
-import { SEARCHED_KEY, TEAMS_KEY } from './redis-keys.ts';
+import { DUE_KEY, SEARCHED_KEY, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** How many teams are read at a time when all are gone through. */
@@ -23,7 +23,14 @@ export class TeamIndex {
   /** Adds a team, or its new name. `undefined` when it was done. */
   async add(teamId: string, name: string): Promise<StoreUnavailable | undefined> {
     const args = [teamId, name.toLowerCase()];
-    const reply = await this.#link.ask(({ run }) => run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY], args }));
+    const reply = await this.#link.ask(({ run }) => run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY, DUE_KEY], args }));
+    return isUnavailable(reply) ? reply : undefined;
+  }
+
+  /** Calls the janitor, for a team whose period may have been cut short. `undefined` when it was done. */
+  async callJanitor(teamId: string): Promise<StoreUnavailable | undefined> {
+    // No two calls are the same: one that comes while the janitor looks at the team is not lost.
+    const reply = await this.#link.ask(({ redis }) => redis.zadd(DUE_KEY, -Date.now(), teamId));
     return isUnavailable(reply) ? reply : undefined;
   }
 

@@ -96,24 +96,26 @@ local tend, periods = (function()
     return left, last == number - 1
   end
 
-  -- Writes away what keys have counted on days before this one. Returns the first day that got something, if any did.
+  -- Adds to the stored days what keys have counted before this one. Returns what their records are to be, and the first day that
+  -- got something, if any did.
   local function finish_days(stored)
-    local fields, first = call('HGETALL', team_key), nil
+    local fields, records, first = call('HGETALL', team_key), {}, NEVER
     for i = 1, #fields, 2 do
-      if byte(fields[i]) == 107 then -- k
-        local id, key = sub(fields[i], 2), {}
+      local of = byte(fields[i]) == 107 and stored[sub(fields[i], 2)] -- k
+      if of then
+        local key = {}
         key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse_key(fields[i + 1])
-        local of = stored[id]
-        if of and key.day > 0 and key.day < today then
+        of.resting = key.day == 0
+        if key.day > 0 and key.day < today then
           days.close(of, key)
-          call('HSET', team_key, fields[i], pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, 0))
+          of.resting = true
+          insert(records, fields[i])
+          insert(records, pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, 0))
         end
-        if of and of.added then
-          first = min(first or NEVER, of.added)
-        end
+        first = min(first, of.added or NEVER)
       end
     end
-    return first
+    return records, first
   end
 
   local function tell_days(stored, told)
@@ -137,21 +139,49 @@ local tend, periods = (function()
   end
 
   local function drop_periods(before_ms)
-    local dropped, closed = {}, call('HGETALL', key_beside('periods'))
+    local old, closed = {}, call('HGETALL', key_beside('periods'))
     for i = 1, #closed, 2 do
       if parse(CLOSED_ENDS, closed[i + 1], CLOSED_ENDS_AT) < before_ms then
-        insert(dropped, closed[i])
+        insert(old, closed[i])
       end
     end
-    call_in_pieces('HDEL', key_beside('periods'), dropped)
+    call_in_pieces('HDEL', key_beside('periods'), old)
+  end
+
+  -- The days first: records without a day have all that they count in them.
+  local function write_finished(stored, records, first_kept)
+    local changed, gone = { TOLD, digits(today - 1) }, {}
+    local left = false
+    for id, of in pairs(stored) do
+      days.drop(of, first_kept)
+      if of.list == '' and of.resting then
+        insert(gone, id)
+      else
+        left = true
+        if of.changed then
+          insert(changed, id)
+          insert(changed, days.record(of))
+        end
+      end
+    end
+    if left then
+      call_in_pieces('HSET', key_beside('days'), changed)
+      call_in_pieces('HDEL', key_beside('days'), gone)
+    else
+      call('DEL', key_beside('days'))
+    end
+    call_in_pieces('HSET', team_key, records)
   end
 
   -- Once a day: what the days before came to is in `:days` then, and what is too old is not.
   local function keep_days(kept_days)
-    local days_key, stored, changed, gone = key_beside('days'), {}, {}, {}
-    local fields = named(call('HGETALL', days_key))
+    local fields, stored = named(call('HGETALL', key_beside('days'))), {}
     local told = tonumber(fields[TOLD] or 0)
     if told == today - 1 then
+      return
+    end
+    drop_periods(now - kept_days * DAY_MS)
+    if not next(fields) then
       return
     end
     for id, packed in pairs(fields) do
@@ -159,21 +189,9 @@ local tend, periods = (function()
         stored[id] = days.read(packed)
       end
     end
-    local first = finish_days(stored)
-    tell_days(stored, min(told, (first or NEVER) - 1))
-    for id, of in pairs(stored) do
-      days.drop(of, today - kept_days)
-      if of.changed then
-        insert(changed, id)
-        insert(changed, days.record(of))
-      end
-    end
-    if next(fields) then
-      insert(changed, TOLD)
-      insert(changed, digits(today - 1))
-    end
-    call_in_pieces('HSET', days_key, changed)
-    drop_periods(now - kept_days * DAY_MS)
+    local records, first = finish_days(stored)
+    tell_days(stored, min(told, first - 1))
+    write_finished(stored, records, today - kept_days)
   end
 
   local function tend()

@@ -1,0 +1,158 @@
+// Looks after teams for which nobody asks: periods close, days are written away, what is old goes. One gateway at a time does it.
+import { randomBytes } from 'node:crypto';
+import { DAY_MS } from '../../domain/period.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import { DUE_KEY, JANITOR_KEY, teamKey, teamSlot } from './redis-keys.ts';
+import type { RedisLink } from './redis-link.ts';
+import { serverTime } from './store-time.ts';
+import type { TeamIndex } from './team-index.ts';
+
+/** Whoever holds it goes on; another takes over this long after the last round of one that is gone. */
+const HELD_MS = 5000;
+/** Teams of one round, and of these how many are on their way at once: a caller's operation waits behind so many. */
+const TEAMS_MAX = 200;
+const AT_ONCE = 8;
+/** While more teams are due than a round takes, the pause between rounds is so many times as long as a round. */
+const PAUSE_RATIO = 2;
+const PAUSE_MS_MIN = 10;
+/** Teams that are compared with the list of due ones in a round, and how long until all of them are gone through again. */
+const COMPARED_MAX = 500;
+const COMPARE_AGAIN_MS = 60_000;
+/** A team that cannot be looked after: its data is broken, which is logged each time. */
+const BROKEN_AGAIN_MS = 3_600_000;
+/** No team is due later than this, unless a clock was wrong. */
+const DUE_WITHIN_MS = 2 * DAY_MS;
+/** Finished days are written away within so long after midnight, each team at a moment of its own. */
+const AFTER_MIDNIGHT_MS = 1_800_000;
+const SLOTS = 16_384;
+
+export interface RedisJanitorOptions {
+  readonly link: RedisLink;
+  readonly index: TeamIndex;
+  readonly log: Log;
+  /** Replaces the servers' own: for tests that move time. */
+  readonly clock: Clock | undefined;
+  readonly keptDays: number;
+  readonly everyMs: number;
+}
+
+/** A due team, and the moment that it was due at. */
+type DueTeam = readonly [teamId: string, wasMs: string];
+
+export class RedisJanitor {
+  readonly #options: RedisJanitorOptions;
+  readonly #name = randomBytes(8).toString('hex');
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #closed = false;
+  /** How many teams from the front have been compared, and when that goes on, by the local clock. */
+  #compared = 0;
+  #compareAtMs = 0;
+
+  constructor(options: RedisJanitorOptions) {
+    this.#options = options;
+    this.#schedule(options.everyMs);
+  }
+
+  /** Waits for the round that runs, and lets another gateway go on. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    await this.#options.link.ask(async ({ redis }) => {
+      if ((await redis.get(JANITOR_KEY)) === this.#name) await redis.del(JANITOR_KEY);
+    });
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#round = this.#run().then((nextMs) => this.#schedule(nextMs));
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  /** Returns how long to wait for the next round. */
+  async #run(): Promise<number> {
+    const { everyMs, log } = this.#options;
+    try {
+      if (!(await this.#holds())) return 2 * everyMs;
+      const startedAtMs = performance.now();
+      const isMore = await this.#tendDue();
+      await this.#compare();
+      return isMore ? Math.max(PAUSE_MS_MIN, PAUSE_RATIO * (performance.now() - startedAtMs)) : everyMs;
+    } catch (error) {
+      log.error('looking after idle teams failed; it is tried again', { reason: error instanceof Error ? error.message : 'unknown' });
+      return everyMs;
+    }
+  }
+
+  /** Two that both think so for a moment do no harm: what is done twice changes nothing more. */
+  async #holds(): Promise<boolean> {
+    const held = await this.#options.link.ask(async ({ redis }) => {
+      if ((await redis.set(JANITOR_KEY, this.#name, 'PX', HELD_MS, 'NX')) === 'OK') return true;
+      return (await redis.get(JANITOR_KEY)) === this.#name && (await redis.pexpire(JANITOR_KEY, HELD_MS)) === 1;
+    });
+    return held === true;
+  }
+
+  /** Returns whether more teams may be due. */
+  async #tendDue(): Promise<boolean> {
+    const nowMs = await this.#now();
+    if (nowMs === undefined) return false;
+    const { link } = this.#options;
+    const found = await link.ask(({ redis }) => redis.zrangebyscore(DUE_KEY, '-inf', nowMs, 'WITHSCORES', 'LIMIT', 0, TEAMS_MAX));
+    if (isUnavailable(found)) return false;
+    const due = Array.from({ length: found.length / 2 }, (_, i): DueTeam => [found[2 * i]!, found[2 * i + 1]!]);
+    const next: string[] = [];
+    for (let first = 0; first < due.length && !this.#closed; first += AT_ONCE) {
+      const tended = await Promise.all(due.slice(first, first + AT_ONCE).map((team) => this.#tend(team, nowMs)));
+      next.push(...tended.flat());
+      // The store is away: the rest stays due.
+      if (tended.every(({ length }) => length === 0)) break;
+    }
+    if (next.length > 0) await link.ask(({ run }) => run('put_off', { keys: [DUE_KEY], args: next }));
+    return next.length === 3 * TEAMS_MAX;
+  }
+
+  /** The arguments that put the team off; none when it stays due. */
+  async #tend([teamId, wasMs]: DueTeam, nowMs: number): Promise<readonly string[]> {
+    const { link, keptDays } = this.#options;
+    const afterMidnightMs = Math.floor((teamSlot(teamId) * AFTER_MIDNIGHT_MS) / SLOTS);
+    const args = [String(keptDays), String(afterMidnightMs)];
+    const reply = await link.call({ name: 'tend', teamId, keys: [teamKey(teamId)], args }).catch(() => undefined);
+    if (reply === undefined || (reply.kind === 'unavailable' && reply.cause === 'refused')) {
+      return [teamId, wasMs, String(nowMs + BROKEN_AGAIN_MS)];
+    }
+    if (reply.kind === 'unavailable') return [];
+    return [teamId, wasMs, reply.word === 'none' ? '' : String(reply.values[0])];
+  }
+
+  /** Teams that are not listed as due are: those of older versions, and whose creation was cut off. A part of all in each round. */
+  async #compare(): Promise<void> {
+    const { link, index } = this.#options;
+    if (performance.now() < this.#compareAtMs) return;
+    const ids = await index.ids(this.#compared, COMPARED_MAX);
+    const nowMs = await this.#now();
+    if (isUnavailable(ids) || nowMs === undefined) return;
+    if (ids.length > 0) {
+      const due = await link.ask(({ redis }) => redis.zmscore(DUE_KEY, ...ids));
+      if (isUnavailable(due)) return;
+      const lost = ids.filter((_, i) => due[i] === null || Number(due[i]) > nowMs + DUE_WITHIN_MS);
+      if (lost.length > 0) await link.ask(({ redis }) => redis.zadd(DUE_KEY, ...lost.flatMap((teamId) => [0, teamId])));
+    }
+    this.#compared += ids.length;
+    if (ids.length === COMPARED_MAX) return;
+    this.#compared = 0;
+    this.#compareAtMs = performance.now() + COMPARE_AGAIN_MS;
+  }
+
+  async #now(): Promise<number | undefined> {
+    const { clock, link } = this.#options;
+    if (clock !== undefined) return clock.nowMs();
+    const nowMs = await link.ask(({ redis }) => serverTime(redis));
+    return isUnavailable(nowMs) ? undefined : nowMs;
+  }
+}
