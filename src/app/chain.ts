@@ -172,7 +172,7 @@ function stepsOf(
     translate: translateStep(translate),
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint(languages),
-    usage: usageEndpoint(store.teams),
+    usage: usageEndpoint(store.teams, store.history),
     'read-glossary': readGlossary(languages, config.limits.bodyBytes),
     'create-glossary': createGlossary(store.glossaries, parts.newId),
     'list-glossaries': listGlossaries(store.glossaries),
