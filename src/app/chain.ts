@@ -105,6 +105,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
   return {
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
+    engineTimeoutMs: config.engine.timeoutMs,
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
