@@ -5,6 +5,7 @@ import { collector } from './cases.ts';
 import type { AddCase, ContractCase } from './cases.ts';
 import { MovableClock, START_MS } from './movable-clock.ts';
 import { admissionContract } from './store/admission-contract.ts';
+import { calendarContract } from './store/calendar-contract.ts';
 import { checkContract } from './store/check-contract.ts';
 import { clockContract } from './store/clock-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
@@ -48,6 +49,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'resolution of reservations', part: resolutionContract },
   { title: 'resolved ids', part: resolvedIdsContract },
   { title: 'periods', part: periodContract },
+  { title: 'periods by the calendar', part: calendarContract },
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },
   { title: 'teams', part: teamsContract },

@@ -1,6 +1,6 @@
 // Teams and keys for operators: every method is one operation of the group commit, reads included.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { parseDuration, sameDuration } from '../../domain/period.ts';
+import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -107,7 +107,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
         const { name, limits } = change.plan;
         assertPeriod(limits);
         const setPlan = (): void => this.#teams.setPlan(no, name, limits);
-        if (sameDuration(limits.period, team.limits.period)) setPlan();
+        if (sameLength(limits.period, team.limits.period)) setPlan();
         else this.#work.startPeriod(teamId, nowMs, setPlan);
       }
       if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
@@ -182,6 +182,6 @@ export class SqliteTeamRegistry implements TeamRegistry {
 }
 
 function assertPeriod({ period }: TeamLimits): void {
-  if (parseDuration(period) !== undefined) return;
+  if (isPeriodRule(period)) return;
   throw new RangeError(`"${period}" is no period; write an ISO 8601 duration of whole units, such as P1M.`);
 }

@@ -68,6 +68,8 @@ local function follow_period(team, offer, now)
   if not offer or not fits(offer, team.anchor, team.length, now) then
     return false
   end
+  -- By the calendar it may have begun before the team's ended, if that one was still counted otherwise.
+  offer.starts = max(offer.starts, team.ends)
   begin_period(team, offer)
   return true
 end

@@ -33,7 +33,7 @@ local function length_of(text)
   return months, seconds
 end
 
--- Texts may differ: P7D is P1W.
+-- Texts may differ: P7D is P1W. How periods of that length are counted does not count: what stands behind the length has no digits.
 local function is_same_length(one, other)
   local months, seconds = length_of(one)
   local other_months, other_seconds = length_of(other)
@@ -86,10 +86,12 @@ local function update_team()
     return { now, 'balance' }
   end
   if named.period and not is_same_length(named.period, team.length) then
-    -- Begins a period at the time of the function's first answer, from which the next ones are counted.
-    if not offer.ends or offer.length ~= named.period or offer.starts ~= offer.anchor or now >= offer.ends then
+    -- Begins a period at the time of the function's first answer, from which the next ones are counted, if not by the calendar.
+    -- The period that follows a running one starts behind the moment that it is counted from: such an offer answers another question.
+    if not offer.ends or offer.length ~= named.period or offer.starts > offer.anchor or now >= offer.ends then
       return ask_for_bounds(now, now, named.period)
     end
+    offer.starts = offer.anchor
     begin_period(team, offer)
     insert(fields, 'anchor')
     insert(fields, digits(offer.anchor))
