@@ -12,6 +12,7 @@ import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
 import { dictionaryConcurrencyContract } from './store/dictionary-concurrency-contract.ts';
 import { dictionaryContract } from './store/dictionary-contract.ts';
+import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
@@ -60,6 +61,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'dictionaries of glossaries', part: dictionaryContract },
   { title: 'dictionaries of glossaries, by several at once', part: dictionaryConcurrencyContract },
   { title: 'bytes of glossaries', part: glossaryBytesContract },
+  { title: 'deletion of teams', part: erasureContract },
   { title: 'concurrency and further instances', part: concurrencyContract },
 ];
 

@@ -130,10 +130,24 @@ function setPragmas(database: DatabaseSync, path: string, durability: Durability
     PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
     PRAGMA foreign_keys = ON;
     PRAGMA trusted_schema = OFF;
+    PRAGMA secure_delete = FAST;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
   `);
+}
+
+/**
+ * What `work` deletes is overwritten in the file. The rest of the time only as far as that costs no page more (`FAST`): a page that
+ * is given up whole keeps what stood in it until it is used again.
+ */
+export function securely<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('PRAGMA secure_delete = ON');
+  try {
+    return work();
+  } finally {
+    database.exec('PRAGMA secure_delete = FAST');
+  }
 }
 
 function assertWhole(database: DatabaseSync, path: string): void {
