@@ -2,7 +2,6 @@
 import process from 'node:process';
 
 silenceExpectedWarnings();
-let abandoned = false;
 surviveClosedPipes();
 // Imported after warnings are filtered, because loading it may warn.
 const { run } = await import('./cli/run.ts');
@@ -11,8 +10,6 @@ const status = await run(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   env: process.env,
   watched: process.stderr.isTTY,
-  shown: process.stdout.isTTY,
-  abandoned: () => abandoned,
   secret: async (prompt) => {
     const { readSecret } = await import('./cli/secret-input.ts');
     return readSecret(process.stdin, (text) => process.stderr.write(text), prompt);
@@ -32,12 +29,11 @@ function silenceExpectedWarnings(): void {
   };
 }
 
-/** A reader that leaves early (`| head -1`) is no failure: the command goes on to its end, or leaves off if it only writes. */
+/** A reader that leaves early (`| head -1`) is no failure: the command goes on to its end. */
 function surviveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
-      abandoned ||= stream === process.stdout;
     });
   }
 }

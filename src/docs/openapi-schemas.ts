@@ -2,7 +2,6 @@
 import type { TSchema } from 'typebox';
 import {
   CreditUsageAnswer,
-  DayUsageAnswer,
   GlossariesAnswer,
   GlossaryAnswer,
   GlossaryEntriesAnswer,
@@ -37,7 +36,6 @@ const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
   [QuotaUsageAnswer, 'QuotaUsage'],
   [CreditUsageAnswer, 'CreditUsage'],
   [KeyUsageAnswer, 'KeyUsage'],
-  [DayUsageAnswer, 'DayUsage'],
   [HealthAnswer, 'Health'],
 ]);
 

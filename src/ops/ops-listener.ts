@@ -3,8 +3,6 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { securityFields } from './ops-request.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 
@@ -56,10 +54,9 @@ export async function startOpsListener(options: OpsListenerOptions): Promise<Ops
 
 async function respond(content: OpsContent, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    await send(response, await answerTo(content, incoming));
+    send(response, await answerTo(content, incoming));
   } catch {
-    if (response.headersSent) return;
-    await send(response, plain(500, 'This could not be answered.\n'));
+    send(response, plain(500, 'This could not be answered.\n'));
   }
 }
 
@@ -130,11 +127,7 @@ function plain(status: number, body: string): OpsAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body };
 }
 
-/** Of whoever is sent a file: after so long without taking any of it the connection ends. */
-const STALL_MS = 60_000;
-
-/** Rejects where the pieces of a body fail; the connection has ended then. */
-async function send(response: ServerResponse, { status, contentType, body, pieces, security, headers }: OpsAnswer): Promise<void> {
+function send(response: ServerResponse, { status, contentType, body, security, headers }: OpsAnswer): void {
   if (response.headersSent) return;
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
@@ -142,13 +135,7 @@ async function send(response: ServerResponse, { status, contentType, body, piece
     ...securityFields(security),
     ...headers,
   });
-  if (pieces === undefined || response.req.method === 'HEAD') {
-    response.end(body);
-    return;
-  }
-  response.setTimeout(STALL_MS, () => response.destroy());
-  // A piece at a time: the next one is read when this one has been taken.
-  await pipeline(Readable.from(pieces, { highWaterMark: 1 }), response);
+  response.end(body);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,9 +1,7 @@
 // The history checker: what callers saw and what the store's own journal says, held against each other id by id.
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { KeyUsage, Standing } from '../../src/ports/team-registry.ts';
-import type { KeyDay, PeriodUse } from '../../src/ports/usage-history.ts';
 import { booksFindings } from '../evidence/faults/laws/books.ts';
-import { dayFindings } from '../evidence/faults/laws/days.ts';
 import { chargeFindings } from '../evidence/faults/laws/charges.ts';
 import { keyFindings } from '../evidence/faults/laws/keys.ts';
 import { lifeFindings } from '../evidence/faults/laws/lives.ts';
@@ -78,8 +76,6 @@ export interface TeamBooks {
   /** At the end, as the store tells. */
   readonly standing: Standing;
   readonly keys: readonly KeyUsage[];
-  readonly days: readonly KeyDay[];
-  readonly periods: readonly PeriodUse[];
   /** Records of reservations that lie in the store at the end, whatever the standing says. */
   readonly recordsLeft: number;
 }
@@ -107,7 +103,7 @@ export interface History {
 
 /** A broken law. `L0` is the journal's own: what was acknowledged is in it, and nothing else. */
 export interface Finding {
-  readonly law: 'L0' | 'L1' | 'L2' | 'L3' | 'L4' | 'L5' | 'L6' | 'L7' | 'L8' | 'L9';
+  readonly law: 'L0' | 'L1' | 'L2' | 'L3' | 'L4' | 'L5' | 'L6' | 'L7' | 'L8';
   readonly what: string;
 }
 
@@ -119,7 +115,6 @@ export function findings(history: History): Finding[] {
     ...booksFindings(history),
     ...windowFindings(history),
     ...keyFindings(history),
-    ...dayFindings(history),
   ];
 }
 

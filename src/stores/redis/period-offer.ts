@@ -1,16 +1,18 @@
 // The bounds of a period. Scripts ask the driver for them, because Lua has no calendar.
-import { periodBy } from '../../domain/period-rule.ts';
+import { parseDuration, periodAt } from '../../domain/period.ts';
 
 /** The bounds, and what they were computed from. */
 export interface Offer {
   readonly startMs: number;
   readonly endMs: number;
   readonly anchorMs: number;
-  /** The rule by which they were. */
+  /** ISO 8601 duration. */
   readonly length: string;
 }
 
-/** The period that contains `nowMs`, counted from `anchorMs` by the team's rule. Throws when that is none. */
+/** The period that contains `nowMs`, counted from `anchorMs` by the period's length. Throws when that is no duration. */
 export function boundsFor(nowMs: number, anchorMs: number, length: string): Offer {
-  return { ...periodBy(length, anchorMs, nowMs), anchorMs, length };
+  const duration = parseDuration(length);
+  if (duration === undefined) throw new Error('a team has a period that is not a duration');
+  return { ...periodAt(anchorMs, duration, nowMs), anchorMs, length };
 }

@@ -1,11 +1,8 @@
-// The revocations and deletions of the last hour that this process has made or met: what a master that lost them is told again.
+// The revocations of the last hour that this process has made or met: what a master that lost them is told again.
 
 export interface Revocation {
   readonly teamId: string;
-  /** `undefined`: the whole team was deleted. */
-  readonly keyId: string | undefined;
-  /** Of a deleted team. */
-  readonly keepUsage?: boolean;
+  readonly keyId: string;
 }
 
 /** Failovers that lose writes lose the last seconds; an hour has room for one that nobody noticed at first. */
@@ -16,8 +13,8 @@ const KEPT_MAX = 10_000;
 const NOTED_ANEW_MS = 60_000;
 
 export class RecentRevocations {
-  /** By key, or by deleted team; the one that was noted last at the end. */
-  readonly #noted = new Map<string, { readonly revocation: Revocation; readonly atMs: number }>();
+  /** By key, the one that was noted last at the end. */
+  readonly #noted = new Map<string, { readonly teamId: string; readonly atMs: number }>();
   readonly #now: () => number;
 
   /** `now` is a monotonic clock. */
@@ -25,22 +22,21 @@ export class RecentRevocations {
     this.#now = now;
   }
 
-  note({ teamId, keyId, keepUsage }: Revocation): void {
+  note({ teamId, keyId }: Revocation): void {
     const nowMs = this.#now();
-    const name = keyId ?? teamId;
-    const before = this.#noted.get(name);
-    if (before !== undefined && keyId !== undefined && nowMs - before.atMs < NOTED_ANEW_MS) return;
-    this.#noted.delete(name);
-    this.#noted.set(name, { revocation: { teamId, keyId, ...(keepUsage === undefined ? {} : { keepUsage }) }, atMs: nowMs });
+    const before = this.#noted.get(keyId);
+    if (before !== undefined && nowMs - before.atMs < NOTED_ANEW_MS) return;
+    this.#noted.delete(keyId);
+    this.#noted.set(keyId, { teamId, atMs: nowMs });
     if (this.#noted.size > KEPT_MAX) this.#noted.delete(this.#noted.keys().next().value!);
   }
 
   all(): readonly Revocation[] {
     const sinceMs = this.#now() - KEPT_MS;
-    for (const [name, { atMs }] of this.#noted) {
+    for (const [keyId, { atMs }] of this.#noted) {
       if (atMs >= sinceMs) break;
-      this.#noted.delete(name);
+      this.#noted.delete(keyId);
     }
-    return [...this.#noted.values()].map(({ revocation }) => revocation);
+    return [...this.#noted].map(([keyId, { teamId }]) => ({ teamId, keyId }));
   }
 }

@@ -7,8 +7,7 @@ local function usage_days()
   if late then
     return { now, 'late' }
   end
-  -- A deleted team may have left its usage.
-  if call('HEXISTS', team_key, 'b') == 0 and call('HEXISTS', team_key, 'erased_b') == 0 then
+  if call('HEXISTS', team_key, 'b') == 0 then
     return { now, 'none' }
   end
   return { now, 'days', digits(now), call('HGETALL', team_key), call('HGETALL', keys_key), call('HGETALL', days_key) }

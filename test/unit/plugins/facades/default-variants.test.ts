@@ -17,7 +17,7 @@ describe('a target', () => {
     ['pt', 'PT-PT'],
     ['es', 'ES-419'],
     ['zh-Hans', 'ZH'],
-    ['ZH-HANT', undefined],
+    ['ZH-HANT', 'ZH'],
     ['xx', undefined],
     ['constructor', undefined],
     ['', undefined],
