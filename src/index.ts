@@ -65,6 +65,8 @@ export type { LanguageTable, PairTest, SourceLanguage, TargetLanguage } from './
 export {
   BYTES_REACHED,
   GLOSSARY_MISMATCH,
+  KEY_MALFORMED,
+  KEY_MISSING,
   NO_SUCH_GLOSSARY,
   pairNotOffered,
   STORE_UNAVAILABLE,

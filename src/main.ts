@@ -2,6 +2,7 @@
 import process from 'node:process';
 
 silenceExpectedWarnings();
+let abandoned = false;
 surviveClosedPipes();
 // Imported after warnings are filtered, because loading it may warn.
 const { run } = await import('./cli/run.ts');
@@ -10,6 +11,8 @@ const status = await run(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   env: process.env,
   watched: process.stderr.isTTY,
+  shown: process.stdout.isTTY,
+  abandoned: () => abandoned,
   secret: async (prompt) => {
     const { readSecret } = await import('./cli/secret-input.ts');
     return readSecret(process.stdin, (text) => process.stderr.write(text), prompt);
@@ -29,11 +32,12 @@ function silenceExpectedWarnings(): void {
   };
 }
 
-/** A reader that leaves early (`| head -1`) is no failure: the command goes on to its end. */
+/** A reader that leaves early (`| head -1`) is no failure: the command goes on to its end, or leaves off if it only writes. */
 function surviveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
+      abandoned ||= stream === process.stdout;
     });
   }
 }

@@ -19,16 +19,22 @@ import type { LiveReport } from './live-report.ts';
 import type { AdminOperations } from './admin-operations.ts';
 import { foundKeyReport, keyReport, teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
+import type { Download } from './usage-download.ts';
+import { listUsage, periodsReport } from './usage-handlers.ts';
+import type { UsageReading } from './usage-reading.ts';
 
 export interface AdminAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
+  /** Of a file, in the place of `body`. */
+  readonly pieces?: AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface AdminApiOptions {
   readonly operations: AdminOperations;
+  readonly usage: UsageReading;
   readonly attempts: SignInAttempts;
   readonly live: () => Promise<LiveReport>;
   /** Called for each problem: the documentation's URL is known only once every listener is open. */
@@ -37,6 +43,8 @@ export interface AdminApiOptions {
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
+  /** The wall clock. */
+  readonly nowMs: () => number;
 }
 
 /** What a handler is given: the path's variable segment, the checked body, and the query. */
@@ -108,7 +116,7 @@ export class AdminApi {
     try {
       const input = this.#inputOf(route, parameter, request);
       const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, id, once });
-      if ('kind' in handled) return this.#problem(handled, requestId);
+      if ('kind' in handled) return handled.kind === 'download' ? fileOf(handled, requestId) : this.#problem(handled, requestId);
       if (handled.audit !== undefined) this.#options.log.info('audit', { action: route.id, ...handled.audit, request_id: requestId });
       return {
         status: route.status,
@@ -171,6 +179,11 @@ export class AdminApi {
       }),
     teamUsage: ({ parameter }) =>
       withId(parameter, NO_TEAM, async (id) => done(await this.#options.operations.usage(id), ({ report }) => ({ value: report }))),
+    listPeriods: ({ parameter }) =>
+      withId(parameter, NO_TEAM, async (id) =>
+        done(await this.#options.usage.periods(id), (periods) => ({ value: periodsReport(periods) })),
+      ),
+    listUsage: ({ query }) => listUsage(this.#options.usage, query, this.#options.nowMs()),
     listKeys: ({ parameter }) =>
       withId(parameter, NO_TEAM, async (id) =>
         done(await this.#options.operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
@@ -213,6 +226,10 @@ export class AdminApi {
       headers: { ...Object.fromEntries(headers), 'X-Request-Id': requestId },
     };
   }
+}
+
+function fileOf({ contentType, disposition, pieces }: Download, requestId: string): AdminAnswer {
+  return { status: 200, contentType, body: '', pieces, headers: { 'X-Request-Id': requestId, 'Content-Disposition': disposition } };
 }
 
 function digestOf(text: string, encoding: 'base64' | 'hex'): string {

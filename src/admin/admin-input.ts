@@ -99,18 +99,23 @@ export function keySearchOf({ key, display }: JsonMembers): { readonly key: stri
   return refuse('validation_error', 'display: must be the first twelve characters of a key, for example la_live_Ab3d.');
 }
 
-export function pageOf(query: URLSearchParams): TeamPage | Refusal {
+/** How many a page may have. */
+export function limitOf(query: URLSearchParams): number | Refusal {
   const limit = query.get('limit') ?? String(PAGE_DEFAULT);
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > PAGE_MAX) {
-    return refuse('validation_error', `limit: must be a whole number from 1 to ${PAGE_MAX}.`);
-  }
+  if (/^\d{1,3}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= PAGE_MAX) return Number(limit);
+  return refuse('validation_error', `limit: must be a whole number from 1 to ${PAGE_MAX}.`);
+}
+
+export function pageOf(query: URLSearchParams): TeamPage | Refusal {
+  const limit = limitOf(query);
+  if (typeof limit === 'object') return limit;
   const cursor = query.get('cursor') ?? undefined;
   if (cursor !== undefined && !CURSOR.test(cursor)) return refuse('validation_error', 'cursor: must be the next of the page before.');
   const search = query.get('q')?.trim();
   if (search !== undefined && search.length > SEARCH_MAX)
     return refuse('validation_error', `q: may be at most ${SEARCH_MAX} characters long.`);
   if (search !== undefined && holdsKey(search)) return refuse('validation_error', `q: ${WHOLE_KEY}`);
-  return { after: cursor, limit: Number(limit), search: search === '' ? undefined : search };
+  return { after: cursor, limit, search: search === '' ? undefined : search };
 }
 
 /** `undefined` when the field is absent or was sent twice. */

@@ -51,20 +51,32 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
   };
 }
 
-function operationOf({ id, method, summary, path, body, status, answer, looksOnly, query = {} }: AdminRoute): Record<string, unknown> {
+function operationOf({
+  id,
+  method,
+  summary,
+  path,
+  body,
+  status,
+  answer,
+  looksOnly,
+  query = {},
+  otherType,
+}: AdminRoute): Record<string, unknown> {
   const segment = /\{(\w+)\}/.exec(path)?.[1];
   const parameters = [
     ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),
     ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
     ...(method === 'GET' || looksOnly === true ? [] : [IDEMPOTENCY]),
   ];
+  const other = otherType === undefined ? {} : { [otherType]: { schema: { type: 'string' } } };
   return {
     operationId: id,
     summary,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
-      [status]: { description: summary, content: { 'application/json': { schema: answer } } },
+      [status]: { description: summary, content: { 'application/json': { schema: answer }, ...other } },
       default: { description: 'What went wrong.', content: { 'application/problem+json': { schema: PROBLEM } } },
     },
   };

@@ -5,9 +5,11 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { replicatedMember } from './admin-result.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
+import type { Download } from './usage-download.ts';
 
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');
+const NO_HISTORY = refuse('not_found', 'The store of this gateway keeps no history of usage: there are no days and periods to read.');
 
 export const WRONG_TOKEN = refuse(
   'unauthorized',
@@ -28,6 +30,8 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
       return NO_TEAM;
     case 'no_such_key':
       return NO_KEY;
+    case 'no_history':
+      return NO_HISTORY;
     case 'no_such_plan':
       return planIn === 'path'
         ? refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`)
@@ -41,8 +45,8 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
   }
 }
 
-/** A value to answer, with the members that its audit line adds; or a refusal. */
-export type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Refusal;
+/** A value to answer, with the members that its audit line adds; a file; or a refusal. */
+export type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Download | Refusal;
 
 /** Calls `use` with the id that the segment holds; answers `none` when it is not a ULID. */
 export async function withId(segment: string, none: Refusal, use: (id: string) => Promise<Handled>): Promise<Handled> {

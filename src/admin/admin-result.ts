@@ -10,6 +10,8 @@ export type AdminRefusal =
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }
+  /** The store keeps no days and periods. */
+  | { readonly kind: 'no_history' }
   /** Under an id under which something else was done before. */
   | { readonly kind: 'other_request' }
   /** The balance would pass what a team can have. */

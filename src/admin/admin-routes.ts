@@ -126,6 +126,34 @@ const LiveAnswer = Type.Object({
   ),
 });
 
+const UsageRowAnswer = Type.Object({
+  team_id: Type.String(),
+  name: Type.String(),
+  plan: Type.String({ description: "The team's plan now." }),
+  date: Type.Union([Type.String(), Type.Null()], { description: 'A day as 2026-11-22, a month as 2026-11, or null with by=total.' }),
+  character_count: whole,
+  request_count: whole,
+  key_id: Type.Optional(Type.String({ description: 'This and what follows: with keys=true only.' })),
+  display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
+  label: Type.Optional(Type.String()),
+  mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
+});
+const PeriodAnswer = Type.Object({
+  period_start: moment,
+  period_end: moment,
+  closed: Type.Boolean({ description: 'It has ended and nothing in it is open any more: it never changes again.' }),
+  plan: Type.String({ description: 'The plan that held in it at last.' }),
+  billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
+  character_count: whole,
+  character_limit: Type.Optional(whole),
+  overage: Type.Optional(
+    Type.Object(
+      { character_count: whole, cost_minor: whole, cap_minor: whole, currency: Type.String() },
+      { description: 'With quota billing, as character_limit; as in GET /v1/usage.' },
+    ),
+  ),
+});
+
 export interface AdminRoute {
   /** `operationId`; handlers are found by it. */
   readonly id: AdminRouteId;
@@ -140,6 +168,8 @@ export interface AdminRoute {
   readonly looksOnly?: true;
   /** Query parameters and what they are. */
   readonly query?: Readonly<Record<string, string>>;
+  /** What it answers instead of JSON where it is asked to. */
+  readonly otherType?: string;
 }
 
 export type AdminRouteId =
@@ -148,6 +178,8 @@ export type AdminRouteId =
   | 'showTeam'
   | 'updateTeam'
   | 'teamUsage'
+  | 'listPeriods'
+  | 'listUsage'
   | 'listKeys'
   | 'createKey'
   | 'revokeKey'
@@ -199,6 +231,33 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: 'What the team has used of its current period: as GET /v1/usage.',
     status: 200,
     answer: Type.Object({}),
+  },
+  {
+    id: 'listPeriods',
+    method: 'GET',
+    path: '/teams/{id}/periods',
+    summary: "A team's periods and what each came to, newest first, the running one included.",
+    status: 200,
+    answer: Type.Object({ periods: Type.Array(PeriodAnswer) }),
+  },
+  {
+    id: 'listUsage',
+    method: 'GET',
+    path: '/usage',
+    summary: 'What teams have used, by day, month or in all, as pages of JSON or as one CSV file.',
+    status: 200,
+    answer: Type.Object({ usage: Type.Array(UsageRowAnswer), next: Type.Union([Type.String(), Type.Null()]) }),
+    otherType: 'text/csv',
+    query: {
+      from: 'The first day, as 2026-11-01, in UTC; with to. Without both, the UTC month that runs.',
+      to: 'The last day, which is included; at most 400 days in all.',
+      by: 'day, month or total: what a row adds up; day without it.',
+      keys: 'true for a row of each key; false without it.',
+      team: "Only this team's.",
+      cursor: PAGE.cursor,
+      limit: 'How many rows at most, 1 to 200; 50 without it. A page may be shorter and still have a next one. CSV has all rows.',
+      format: 'json or csv; json without it.',
+    },
   },
   {
     id: 'listKeys',

@@ -6,6 +6,7 @@ import { liveReport } from '../admin/live-report.ts';
 import type { LiveReport } from '../admin/live-report.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { SignInAttempts } from '../admin/sign-in-attempts.ts';
+import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
 import { Console } from '../console/console.ts';
 import { CONSOLE_BODY_BYTES_MAX } from '../console/form.ts';
@@ -16,6 +17,7 @@ import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { UsageHistory } from '../ports/usage-history.ts';
 import { overviewOf } from './overview-of-processes.ts';
 import type { ProcessStates } from './process-state.ts';
 
@@ -23,6 +25,7 @@ import type { ProcessStates } from './process-state.ts';
 export interface AdminParts {
   readonly token: string;
   readonly teams: TeamRegistry;
+  readonly history: UsageHistory | undefined;
   readonly processes: () => Promise<ProcessStates>;
 }
 
@@ -34,16 +37,17 @@ export interface AdminSideOptions extends AdminParts {
 }
 
 /** The apps that the ops listener carries besides its pages. */
-export function adminApps({ token, teams, processes, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
+export function adminApps({ token, teams, history, processes, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId });
+  const usage = new UsageReading(history);
   const attempts = new SignInAttempts({ token, now });
   const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), Date.now());
   const live = async (): Promise<LiveReport> => reportOf(await overview());
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const api = new AdminApi({ operations, attempts, live, problems, log, newId, now });
+  const api = new AdminApi({ operations, usage, attempts, live, problems, log, newId, now, nowMs: Date.now });
   const serviceName = (): string => config().service.name;
   const pages = new Console({ operations, attempts, overview, problems, serviceName, log, newId, now, nowMs: Date.now });
   return [

@@ -69,7 +69,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     admin:
       token === undefined
         ? undefined
-        : { token, teams: serving.teams, processes: async () => ({ expected: 1, states: [serving.state()] }) },
+        : { token, teams: serving.teams, history: serving.history, processes: async () => ({ expected: 1, states: [serving.state()] }) },
     docsOnOps,
     pluginApis: serving.pluginApis,
     log,

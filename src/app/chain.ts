@@ -105,6 +105,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
   return {
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
+    engineTimeoutMs: config.engine.timeoutMs,
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
@@ -172,7 +173,7 @@ function stepsOf(
     translate: translateStep(translate),
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint(languages),
-    usage: usageEndpoint(store.teams),
+    usage: usageEndpoint(store.teams, store.history),
     'read-glossary': readGlossary(languages, config.limits.bodyBytes),
     'create-glossary': createGlossary(store.glossaries, parts.newId),
     'list-glossaries': listGlossaries(store.glossaries),

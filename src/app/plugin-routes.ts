@@ -7,8 +7,8 @@ import type { Step } from '../core/step.ts';
 import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
 
 const METHOD = /^[A-Z]+$/;
-/** Whole segments, of which one may hold a parameter. */
-const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+$/;
+/** Whole segments, of which one may hold a parameter, and at the end perhaps whatever is below them. */
+const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+(?:\/\*)?$/;
 const PARAMETER = /\{\w+\}/g;
 /** Which other step of ours a step needs before it. */
 const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', admit: 'authenticate' };

@@ -28,6 +28,7 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { PluginApis } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { UsageHistory } from '../ports/usage-history.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
 import { ListenError } from '../server/listener.ts';
@@ -44,6 +45,8 @@ export interface Serving {
   readonly pluginApis: PluginApis;
   readonly metrics: Metrics;
   readonly teams: TeamRegistry;
+  /** `undefined` where the store keeps none. */
+  readonly history: UsageHistory | undefined;
   /** What this process tells the operator of itself. */
   state(): ProcessState;
   /** The port is open, the store answers and we are not draining. */
@@ -74,6 +77,7 @@ class OpenServing implements Serving {
   readonly metrics: Metrics;
   readonly pluginApis: PluginApis;
   readonly teams: TeamRegistry;
+  readonly history: UsageHistory | undefined;
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
   readonly #languages: OfferedLanguages;
@@ -95,6 +99,7 @@ class OpenServing implements Serving {
     this.metrics = opened.metrics;
     this.pluginApis = opened.plugins;
     this.teams = opened.store.teams;
+    this.history = opened.store.history;
     const { config, engine, output, down } = opened;
     const languages = new OfferedLanguages({ ...this.#offerOf(config), ask: engine.askPairs, log: output.log });
     this.#languages = languages;
@@ -227,6 +232,7 @@ function cachesOf(config: Config, opened: Store, metrics: Metrics): { store: Sto
     ledger: opened.ledger,
     teams: opened.teams,
     glossaries: boundedGlossaries(opened.glossaries, cache, config.limits.glossaryBytes),
+    ...(opened.history === undefined ? {} : { history: opened.history }),
     ping: () => opened.ping(),
     close: () => opened.close(),
   };

@@ -53,6 +53,10 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `err` is a terminal. */
   readonly watched: boolean;
+  /** `out` is a terminal. */
+  readonly shown: boolean;
+  /** Whoever read `out` has left: what is written there is lost. */
+  abandoned(): boolean;
   /** What stands on standard input; at a terminal one line, asked for by `prompt` and not shown. */
   secret(prompt: string): Promise<string>;
   /** Wall clock, for "3 minutes ago". */

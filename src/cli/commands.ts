@@ -42,6 +42,16 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   {
+    name: 'usage export',
+    summary: 'Writes what teams have used, by day, month or in all: for invoices.',
+    load: async () => (await import('./commands/usage-export.ts')).usageExport,
+  },
+  {
+    name: 'usage periods',
+    summary: "Shows a team's periods and what each came to.",
+    load: async () => (await import('./commands/usage-periods.ts')).usagePeriods,
+  },
+  {
     name: 'plan apply',
     summary: "Copies a plan's numbers to all of its teams.",
     load: async () => (await import('./commands/plan-apply.ts')).planApply,
@@ -50,11 +60,6 @@ export const COMMANDS: readonly LateCommand[] = [
     name: 'store backup',
     summary: 'Writes a copy of the SQLite store into a file, while it serves.',
     load: async () => (await import('./commands/store-backup.ts')).storeBackup,
-  },
-  {
-    name: 'store check',
-    summary: 'Checks every invariant of the books, and says what is wrong.',
-    load: async () => (await import('./commands/store-check.ts')).storeCheck,
   },
   {
     name: 'store migrate',

@@ -34,7 +34,8 @@ export function helpOfGroup(group: string, commands: readonly Listed[]): string 
   ].join('\n');
 }
 
-export function helpOf(command: Command): string {
+/** `more` are the commands that begin with the same word. */
+export function helpOf(command: Command, more: readonly Listed[] = []): string {
   const own = Object.keys(command.flags).length === 0 ? [] : ['', 'Flags:', ...flagLines(command.flags)];
   return [
     `Usage: lingate ${[command.name, command.usage, '[FLAGS]'].filter((part) => part !== '').join(' ')}`,
@@ -47,6 +48,7 @@ export function helpOf(command: Command): string {
     '',
     command.examples.length === 1 ? 'Example:' : 'Examples:',
     ...command.examples.map((line) => `${GAP}${line}`),
+    ...(more.length === 0 ? [] : ['', 'See also:', ...listed(more)]),
     '',
   ].join('\n');
 }

@@ -56,26 +56,37 @@ function showAll(io: Io): number {
 
 async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', second = ''] = argv;
-  const single = COMMANDS.find(({ name }) => name === first);
-  if (single !== undefined) return runOne(single, argv.slice(1), io);
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length === 0) return wrong(io, 'lingate', unknown(first, firstWords()), 'lingate');
   const found = group.find(({ name }) => name === `${first} ${second}`);
   if (found !== undefined) return runOne(found, argv.slice(2), io);
+  const single = COMMANDS.find(({ name }) => name === first);
+  // Some words are both: `usage TEAM`, `usage export`.
+  if (single !== undefined) {
+    const meant = second.startsWith('-') ? undefined : nearest(second, wordsOf(first, group));
+    if (meant === undefined) return runOne(single, argv.slice(1), io, group);
+    return wrong(io, `lingate ${first}`, unknown(second, wordsOf(first, group)), `lingate ${first}`);
+  }
+  if (group.length === 0) return wrong(io, 'lingate', unknown(first, firstWords()), 'lingate');
   if (HELP.includes(second)) {
     io.out(typed(helpOfGroup(first, group), io.env));
     return DONE;
   }
-  const words = group.map(({ name }) => name.slice(first.length + 1));
+  const words = wordsOf(first, group);
   const reason = second === '' ? `a command is missing; there are ${words.join(', ')}` : unknown(second, words);
   return wrong(io, `lingate ${first}`, reason, `lingate ${first}`);
 }
 
-async function runOne(entry: LateCommand, argv: readonly string[], io: Io): Promise<number> {
+/** The second words of a group's commands. */
+function wordsOf(first: string, group: readonly LateCommand[]): string[] {
+  return group.map(({ name }) => name.slice(first.length + 1));
+}
+
+/** `more` are the commands that begin with the same word. */
+async function runOne(entry: LateCommand, argv: readonly string[], io: Io, more: readonly LateCommand[] = []): Promise<number> {
   const title = `lingate ${entry.name}`;
   try {
     const command = await entry.load();
-    if (asksForHelp(argv)) io.out(typed(helpOf(command), io.env));
+    if (asksForHelp(argv)) io.out(typed(helpOf(command, more), io.env));
     else await command.run(contextOf(command, readArguments(command, argv), io));
     return DONE;
   } catch (error) {

@@ -90,6 +90,8 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
       return `the configuration has no plan ${JSON.stringify(refusal.plan)}; there are ${refusal.plans.join(', ')}${hint}`;
     }
+    case 'no_history':
+      return 'this store keeps no history of usage: there are no days and periods to read';
     case 'plan_takes_no_credit':
       return `plan ${refusal.plan} has billing quota, which takes no credit; leave out ${creditFlag} or choose a credit plan`;
     case 'other_request':

@@ -148,6 +148,7 @@ async function setup(definition: Definition, options: unknown, where: string, lo
   const host: PluginHost = {
     reserveSlot: (name) => reserveSlot(`${definition.name}: ${name}`),
     log: (message, fields) => log.info(message, { ...fields, plugin: definition.name }),
+    warn: (message, fields) => log.warn(message, { ...fields, plugin: definition.name }),
   };
   try {
     return await definition.setup(options, host);

@@ -72,6 +72,7 @@ export class PlanApplications {
       case 'no_such_plan':
       case 'no_such_team':
       case 'no_such_key':
+      case 'no_history':
       case 'other_request':
       case 'plan_takes_no_credit':
       case 'balance_too_large':

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import {
   CreditUsageAnswer,
+  DayUsageAnswer,
   GlossariesAnswer,
   GlossaryAnswer,
   GlossaryEntriesAnswer,
@@ -36,6 +37,7 @@ const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
   [QuotaUsageAnswer, 'QuotaUsage'],
   [CreditUsageAnswer, 'CreditUsage'],
   [KeyUsageAnswer, 'KeyUsage'],
+  [DayUsageAnswer, 'DayUsage'],
   [HealthAnswer, 'Health'],
 ]);
 

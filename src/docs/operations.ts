@@ -60,6 +60,11 @@ const quotaUsage = {
   overage: { character_count: 0, cost_minor: 0, cap_minor: 10_000, currency: 'EUR' },
 };
 
+const days = [
+  { date: '2026-11-20', character_count: 900, request_count: 28 },
+  { date: '2026-11-21', character_count: 300, request_count: 12 },
+];
+
 const creditUsage = { plan: 'prepaid', billing: 'credit', ...usage, credit: { balance_minor: 900, currency: 'EUR' } };
 
 /** By route name. A test holds this table and the router's to each other. */
@@ -209,8 +214,24 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'getUsage',
     tag: 'Usage',
     summary: 'Report usage',
-    description: 'What the team has used of its current period, over all keys and key by key. Requests in progress are not included.',
+    description:
+      'What the team has used of its current period, over all keys and key by key; with `from` and `to` also day by day. Requests in ' +
+      'progress are not included. Days are kept for a time that the operator sets, 400 of them without other orders.',
     authenticated: true,
+    query: [
+      {
+        name: 'from',
+        description: 'The first day, in UTC. Only together with `to`.',
+        schema: Type.String({ format: 'date' }),
+        example: '2026-11-01',
+      },
+      {
+        name: 'to',
+        description: 'The last day, which is included; at most 400 days in all.',
+        schema: Type.String({ format: 'date' }),
+        example: '2026-11-30',
+      },
+    ],
     answer: {
       status: 200,
       description: 'Settled counts of the current period.',
@@ -218,6 +239,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       examples: {
         quota: { summary: 'A team with a quota', value: quotaUsage },
         credit: { summary: 'A team with prepaid credit', value: creditUsage },
+        days: { summary: 'With from and to', value: { ...quotaUsage, days } },
       },
     },
     problems: [],

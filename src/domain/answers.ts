@@ -55,6 +55,15 @@ export const KeyUsageAnswer = Type.Object(
   closed,
 );
 
+export const DayUsageAnswer = Type.Object(
+  {
+    date: Type.String({ format: 'date', description: 'The day, in UTC.' }),
+    character_count: count('Characters charged on this day.'),
+    request_count: count('Successful translations on this day.'),
+  },
+  closed,
+);
+
 const usage = {
   team_id: ulid('The team that the key belongs to.'),
   plan: Type.String({ description: "The plan's name." }),
@@ -63,6 +72,9 @@ const usage = {
   period_end: moment('When the next one begins.'),
   character_count: count('Characters charged in the period.'),
   keys: Type.Array(KeyUsageAnswer, { description: 'Every key of the team, revoked and unused ones included.' }),
+  days: Type.Optional(
+    Type.Array(DayUsageAnswer, { description: 'The days from `from` to `to` on which something was used. Only where they are asked for.' }),
+  ),
 };
 
 export const QuotaUsageAnswer = Type.Object(

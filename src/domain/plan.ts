@@ -1,5 +1,7 @@
 // Plans: the numbers that an operator sells, and the copy of them that a team is held to.
 import { overageCharacters } from './money.ts';
+import { periodRule } from './period-rule.ts';
+import type { PeriodAnchor } from './period-rule.ts';
 
 interface PlanBase {
   readonly requests_per_second: number;
@@ -7,6 +9,8 @@ interface PlanBase {
   readonly max_glossaries: number;
   /** ISO 4217. */
   readonly currency: string;
+  /** Without it `creation`. */
+  readonly period_anchor?: PeriodAnchor;
 }
 
 /** Included characters per period, then overage up to a cap. */
@@ -46,7 +50,7 @@ export interface TeamLimits {
   /** Overage price with quota, price with credit: minor units per million characters. */
   readonly minorPerMillion: number;
   readonly currency: string;
-  /** ISO 8601 duration. */
+  /** A rule of `period-rule.ts`: an ISO 8601 duration, or `P1M@calendar`. */
   readonly period: string;
 }
 
@@ -82,7 +86,7 @@ export function limitsOf(plan: Plan): TeamLimits {
       overageCharacters: 0,
       overageCapMinor: 0,
       minorPerMillion: plan.credit_minor_per_million,
-      period: CREDIT_REPORT_PERIOD,
+      period: periodRule(CREDIT_REPORT_PERIOD, plan.period_anchor),
     };
   }
   return {
@@ -92,6 +96,6 @@ export function limitsOf(plan: Plan): TeamLimits {
     overageCharacters: overageCharacters(plan.overage_cap_minor, plan.overage_minor_per_million),
     overageCapMinor: plan.overage_cap_minor,
     minorPerMillion: plan.overage_minor_per_million,
-    period: plan.period,
+    period: periodRule(plan.period, plan.period_anchor),
   };
 }

@@ -4,6 +4,11 @@ import { refuse } from '../core/problem.ts';
 import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
 
+export const KEY_MISSING = refuse('unauthorized', 'No API key was sent. Send it as "Authorization: Bearer <key>".');
+export const KEY_MALFORMED = refuse(
+  'unauthorized',
+  'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: Bearer <key>".',
+);
 export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
 export const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');

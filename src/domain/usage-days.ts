@@ -32,9 +32,10 @@ export function readDayRange(from: string | undefined, to: string | undefined): 
   if (first === undefined) return { field: 'from', fault: NO_DATE };
   const last = dayOfDate(to);
   if (last === undefined) return { field: 'to', fault: NO_DATE };
-  if (last < first) return { field: 'to', fault: 'must not be before from' };
+  if (last < first) return { field: 'to', fault: 'must not be before the first day' };
   const days = last - first + 1;
-  if (days > RANGE_DAYS_MAX) return { field: 'to', fault: `may be at most ${RANGE_DAYS_MAX} days from from, both counted; it is ${days}` };
+  if (days > RANGE_DAYS_MAX)
+    return { field: 'to', fault: `ends a range of ${days} days; at most ${RANGE_DAYS_MAX} are taken, both ends counted` };
   // Nothing was counted before 1970, and stores keep days as counts from there.
   return { from: Math.max(0, first), to: Math.max(0, last) };
 }

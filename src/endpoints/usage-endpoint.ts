@@ -1,20 +1,55 @@
-// GET /v1/usage: what the team has used of its current period, settled counts only.
+// GET /v1/usage: what the team has used of its current period, and day by day where days are asked for; settled counts only.
 import { json } from '../core/outcome.ts';
+import type { Outcome, Refusal } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
+import { dayReports, readDayRange } from '../domain/usage-days.ts';
+import type { DayRange } from '../domain/usage-days.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { UsageHistory } from '../ports/usage-history.ts';
 
-export function usageEndpoint(teams: TeamRegistry): BodyStep {
+const KEEPS_NO_DAYS = refuse('validation_error', 'from: this gateway keeps no counts of single days; ask without from and to.');
+
+/** `history` is `undefined` where the store keeps none. */
+export function usageEndpoint(teams: Pick<TeamRegistry, 'usage'>, history?: Pick<UsageHistory, 'days'>): BodyStep {
   return {
     kind: 'body',
     name: 'usage',
     run: async (x) => {
-      const usage = await teams.usage(x.need(keyOwnerSlot).teamId);
+      const { teamId } = x.need(keyOwnerSlot);
+      const range = x.head.query === '' ? undefined : rangeOf(x.head.query);
+      if (range !== undefined) return 'kind' in range ? range : withDays(teams, history, teamId, range);
+      const usage = await teams.usage(teamId);
       if (isUnavailable(usage)) return STORE_UNAVAILABLE;
       return usage === undefined ? UNKNOWN_KEY : json(JSON.stringify(usageReport(usage)));
     },
   };
+}
+
+/** `undefined` where no days are asked for; parameters of other names have never meant anything here. */
+function rangeOf(query: string): DayRange | Refusal | undefined {
+  // With a `?` in front: URLSearchParams drops the first one, which would otherwise be one of the query's own.
+  const parameters = new URLSearchParams(`?${query}`);
+  for (const name of ['from', 'to']) {
+    if (parameters.getAll(name).length > 1) return refuse('validation_error', `${name}: is given twice; give it once.`);
+  }
+  const range = readDayRange(parameters.get('from') ?? undefined, parameters.get('to') ?? undefined);
+  return range !== undefined && 'fault' in range ? refuse('validation_error', `${range.field}: ${range.fault}.`) : range;
+}
+
+async function withDays(
+  teams: Pick<TeamRegistry, 'usage'>,
+  history: Pick<UsageHistory, 'days'> | undefined,
+  teamId: string,
+  range: DayRange,
+): Promise<Outcome> {
+  if (history === undefined) return KEEPS_NO_DAYS;
+  const [usage, days] = await Promise.all([teams.usage(teamId), history.days(teamId, range)]);
+  if (isUnavailable(usage) || isUnavailable(days)) return STORE_UNAVAILABLE;
+  if (usage === undefined || days === undefined) return UNKNOWN_KEY;
+  return json(JSON.stringify({ ...usageReport(usage), days: dayReports(days.days) }));
 }

@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { securityFields } from './ops-request.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 
@@ -54,9 +56,10 @@ export async function startOpsListener(options: OpsListenerOptions): Promise<Ops
 
 async function respond(content: OpsContent, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    send(response, await answerTo(content, incoming));
+    await send(response, await answerTo(content, incoming));
   } catch {
-    send(response, plain(500, 'This could not be answered.\n'));
+    if (response.headersSent) return;
+    await send(response, plain(500, 'This could not be answered.\n'));
   }
 }
 
@@ -127,7 +130,11 @@ function plain(status: number, body: string): OpsAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body };
 }
 
-function send(response: ServerResponse, { status, contentType, body, security, headers }: OpsAnswer): void {
+/** Of whoever is sent a file: after so long without taking any of it the connection ends. */
+const STALL_MS = 60_000;
+
+/** Rejects where the pieces of a body fail; the connection has ended then. */
+async function send(response: ServerResponse, { status, contentType, body, pieces, security, headers }: OpsAnswer): Promise<void> {
   if (response.headersSent) return;
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
@@ -135,7 +142,13 @@ function send(response: ServerResponse, { status, contentType, body, security, h
     ...securityFields(security),
     ...headers,
   });
-  response.end(body);
+  if (pieces === undefined || response.req.method === 'HEAD') {
+    response.end(body);
+    return;
+  }
+  response.setTimeout(STALL_MS, () => response.destroy());
+  // A piece at a time: the next one is read when this one has been taken.
+  await pipeline(Readable.from(pieces, { highWaterMark: 1 }), response);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -18,6 +18,8 @@ export interface OpsAnswer {
   /** `undefined` for an answer without a body. */
   readonly contentType: string | undefined;
   readonly body: string | Buffer;
+  /** Sent in the place of `body`, as it is read. Where it fails the connection ends, so that no one takes a part for the whole. */
+  readonly pieces?: AsyncIterable<string>;
   /** `Content-Security-Policy`; without it nothing may load or run. */
   readonly security?: string;
   /** Further fields; their values are never taken from a request unchecked. */

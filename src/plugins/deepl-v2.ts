@@ -9,7 +9,7 @@ import { translate } from './deepl-v2/deepl-translate.ts';
 import { usage } from './deepl-v2/deepl-usage.ts';
 import { glossariesV2 } from './deepl-v2/glossaries-v2.ts';
 import { glossariesV3 } from './deepl-v2/glossaries-v3.ts';
-import { AUTHENTICATED } from './deepl-v2/read-body.ts';
+import { AUTHENTICATED, TRACE_ID } from './deepl-v2/read-body.ts';
 import type { ApiPart, PartSetup } from './facades/api-part.ts';
 
 /** What the API is made of: each has its routes and the steps that they name. */
@@ -35,7 +35,7 @@ export default definePlugin({
   },
 });
 
-/** A problem document, and `message` for clients that read nothing else. */
+/** A problem document, and `message`, which clients show before `detail`. */
 const Failure = Type.Object(
   {
     type: Type.String({ format: 'uri', description: 'Where the code is explained.' }),
@@ -43,7 +43,7 @@ const Failure = Type.Object(
     status: Type.Integer({ description: 'The status of the answer.' }),
     code: Type.String({ description: 'Never changes its meaning.' }),
     detail: Type.String({ description: 'For people; may change at any time.' }),
-    message: Type.String({ description: 'The same as `detail`.' }),
+    message: Type.String({ description: 'The code in words, as clients show it before `detail`.' }),
     request_id: Type.String({ description: 'The same as the X-Request-Id field.' }),
   },
   { additionalProperties: true, title: 'Failure', description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.' },
@@ -63,9 +63,10 @@ const DOCUMENT: ApiDocument = {
     Usage: 'What has been used, and what is left.',
   },
   failure: Failure,
+  headers: { 'X-Trace-ID': { description: 'The same as X-Request-Id.', example: '01JD4X9Q2T8K6Z3W7V5N1M0RBC' } },
 };
 
-/** Where each of them begins; the paths below need an id, which nobody can have got. */
+/** Where what that API has besides begins: a wrong key is told so there, too. */
 const PATHS: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/v2/document'],
   ['POST', '/v2/write/rephrase'],
@@ -73,22 +74,28 @@ const PATHS: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/v3/style_rules'],
   ['GET', '/v3/translation_memories'],
 ];
+/** Whatever else there may be. */
+const BELOW = ['/v2/*', '/v3/*'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const NOT_HERE = refuse(
   'not_found',
-  'This service translates texts; it has no documents, rephrasing, style rules or translation memories.',
+  'This service translates texts, with glossaries; it has no documents, rephrasing, style rules or translation memories.',
 );
 
 function notOffered(): ApiPart {
+  const form = { takesBody: false, problemForm: PROBLEM_FORM, undocumented: true } as const;
   return {
-    routes: PATHS.map(([method, path]) => ({
-      method,
-      path,
-      takesBody: false,
-      steps: [...AUTHENTICATED, 'admit', 'deepl-not-offered'],
-      problemForm: PROBLEM_FORM,
-      undocumented: true,
-    })),
-    steps: () => [{ kind: 'body', name: 'deepl-not-offered', run: () => NOT_HERE }],
+    routes: [
+      ...PATHS.map(([method, path]) => ({ method, path, ...form, steps: [...AUTHENTICATED, 'admit', 'deepl-not-offered'] })),
+      ...BELOW.flatMap((path) =>
+        METHODS.map((method) => ({ method, path, ...form, steps: ['access-log', 'deepl-trace-id', 'deepl-no-endpoint'] })),
+      ),
+    ],
+    steps: () => [
+      TRACE_ID,
+      { kind: 'body', name: 'deepl-not-offered', run: () => NOT_HERE },
+      { kind: 'head', name: 'deepl-no-endpoint', run: () => NOT_HERE },
+    ],
   };
 }

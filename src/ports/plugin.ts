@@ -24,6 +24,8 @@ export interface PluginHost {
   reserveSlot<T>(name: string): Slot<T>;
   /** Writes one line to the gateway's log. Never pass texts, keys or anything an engine said. */
   log(message: string, fields?: Readonly<Record<string, string | number | boolean>>): void;
+  /** The same for what an operator should look at. */
+  warn(message: string, fields?: Readonly<Record<string, string | number | boolean>>): void;
 }
 
 /**
@@ -74,7 +76,7 @@ export interface PluginLedger {
 /** A route of a plugin's own. Its path may not be one that a route of ours, or of another plugin, answers. */
 export interface PluginRoute {
   readonly method: string;
-  /** Literal segments, at most one of which is a parameter written `{name}`. */
+  /** Literal segments, at most one of which is a parameter written `{name}`; with `/*` at its end, all below that no other route answers. */
   readonly path: string;
   /** Whether the steps look at the body; a route that does not starts its whole chain at once. */
   readonly takesBody: boolean;
@@ -179,6 +181,8 @@ export interface GatewayServices {
   readonly credentials: CredentialReader;
   /** What the engine can do: what it cannot is to be refused, or kept from it. */
   readonly engineCan: EngineCapabilities;
+  /** `engine.timeout_ms`: how long an attempt may take. */
+  readonly engineTimeoutMs: number;
   /** Longest body that is taken, in bytes. */
   readonly bodyBytesMax: number;
   /** The team's glossaries, under its limits; dictionaries that were read are kept for a while. */

@@ -120,6 +120,11 @@ export interface Standing {
   readonly openReservations: number;
 }
 
+export interface TeamDeletion {
+  /** Days and periods stay, without names, labels and beginnings of keys; everything else goes. */
+  readonly keepUsage: boolean;
+}
+
 /** Where there is no such team or key, `undefined` is answered. `unavailable` to a change leaves open whether it was made. */
 export interface TeamRegistry {
   /** If a team has this id already, it is answered as it is: a creation whose outcome is unknown may be repeated. */
@@ -136,6 +141,13 @@ export interface TeamRegistry {
    * counted: what was used before stays with the period that it closes.
    */
   updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable>;
+  /**
+   * Whether there was a team to delete. With its first step, which is atomic, there is no team of this id any more: no key of it
+   * is admitted anywhere, and what its open reservations held is charged to nobody. Then everything that it has is removed, a
+   * piece at a time; answered when nothing is left. Where that was interrupted the store goes on by itself before long, or at once
+   * when it is repeated. Without `keepUsage` it also removes what an earlier deletion has kept. Left out by stores that cannot.
+   */
+  deleteTeam?(teamId: string, deletion: TeamDeletion): Promise<boolean | StoreUnavailable>;
   /** The key works at once, on every node. */
   createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** In order of creation. */

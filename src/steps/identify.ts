@@ -1,20 +1,13 @@
 // Takes the key from the request's fields, checks its pattern, and looks for its owner in the cache. Does not ask the store.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { refuse } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';
 import { digestOf } from '../domain/api-key.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Credential, CredentialReader } from '../domain/credentials.ts';
 import { keyDigestSlot, keyOwnerSlot, newRequestStats, requestStatsSlot } from '../domain/slots.ts';
-import { UNKNOWN_KEY } from '../domain/refusals.ts';
+import { KEY_MALFORMED, KEY_MISSING, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-
-const MISSING = refuse('unauthorized', 'No API key was sent. Send it as "Authorization: Bearer <key>".');
-const MALFORMED = refuse(
-  'unauthorized',
-  'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: Bearer <key>".',
-);
 
 /** Puts the key's digest, and its owner if known, into slots for later steps. */
 export type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
@@ -32,7 +25,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
       const known = authorization === undefined ? undefined : recent.get(authorization, x.startedAtMs);
       if (known !== undefined) return recognise(x, known, cache);
       const credential = credentials.read(headers);
-      if (credential.kind !== 'key') return credential.kind === 'missing' ? MISSING : MALFORMED;
+      if (credential.kind !== 'key') return credential.kind === 'missing' ? KEY_MISSING : KEY_MALFORMED;
       const digest = digestOf(credential.key);
       const refusal = recognise(x, digest, cache);
       // Only for known keys: a flood of unknown ones would push known ones out of the bounded map.
@@ -44,8 +37,8 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
 
 export function identifyBy(cache: KeyCache): Identify {
   return (x, credential) => {
-    if (credential.kind === 'missing') return MISSING;
-    if (credential.kind === 'malformed') return MALFORMED;
+    if (credential.kind === 'missing') return KEY_MISSING;
+    if (credential.kind === 'malformed') return KEY_MALFORMED;
     return recognise(x, digestOf(credential.key), cache);
   };
 }

@@ -5,12 +5,14 @@ import { collector } from './cases.ts';
 import type { AddCase, ContractCase } from './cases.ts';
 import { MovableClock, START_MS } from './movable-clock.ts';
 import { admissionContract } from './store/admission-contract.ts';
+import { calendarContract } from './store/calendar-contract.ts';
 import { checkContract } from './store/check-contract.ts';
 import { clockContract } from './store/clock-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
 import { dictionaryConcurrencyContract } from './store/dictionary-concurrency-contract.ts';
 import { dictionaryContract } from './store/dictionary-contract.ts';
+import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
@@ -48,6 +50,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'resolution of reservations', part: resolutionContract },
   { title: 'resolved ids', part: resolvedIdsContract },
   { title: 'periods', part: periodContract },
+  { title: 'periods by the calendar', part: calendarContract },
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },
   { title: 'teams', part: teamsContract },
@@ -58,6 +61,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'dictionaries of glossaries', part: dictionaryContract },
   { title: 'dictionaries of glossaries, by several at once', part: dictionaryConcurrencyContract },
   { title: 'bytes of glossaries', part: glossaryBytesContract },
+  { title: 'deletion of teams', part: erasureContract },
   { title: 'concurrency and further instances', part: concurrencyContract },
 ];
 

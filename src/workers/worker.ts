@@ -190,7 +190,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   const { store } = opened;
   const watch = openTeamWatch(config, store.teams, log);
   return {
-    admin: token === undefined ? undefined : { token, teams: store.teams, processes: () => workers.processes() },
+    admin: token === undefined ? undefined : { token, teams: store.teams, history: store.history, processes: () => workers.processes() },
     teamMetrics: watch === undefined ? undefined : openTeamMetrics(watch),
     async close() {
       watch?.close();

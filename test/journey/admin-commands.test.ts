@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
 import type { AdminRouteId } from '../../src/admin/admin-routes.ts';
+import { dayOf } from '../../src/domain/period.ts';
 import { answered as stored } from '../../src/domain/store-unavailable.ts';
+import { dateOf } from '../../src/domain/usage-days.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
@@ -44,6 +46,8 @@ interface Before {
   readonly revoke: (keyId: string) => Promise<unknown>;
 }
 
+/** Days around this one. */
+const [FROM, TO] = [-1, 1].map((days) => dateOf(dayOf(Date.now()) + days)) as [string, string];
 const NEW = { name: 'Équipe “A” =1+1', plan: 'pro' };
 const PREPAID = { name: 'Presse', plan: 'prepaid', credit_minor: 700 };
 const team = ({ id }: Made): string => `/teams/${id}`;
@@ -103,6 +107,37 @@ const ROWS: readonly Row[] = [
     method: 'GET',
     path: (made) => `${team(made)}/usage`,
     command: ({ id }) => ['usage', id],
+    before: async ({ key }, { translate }) => expect(await translate(key)).toBe(200),
+  },
+  {
+    id: 'listPeriods',
+    what: 'of nothing',
+    method: 'GET',
+    path: (made) => `${team(made)}/periods`,
+    command: ({ id }) => ['usage', 'periods', id],
+  },
+  {
+    id: 'listPeriods',
+    what: 'after use',
+    method: 'GET',
+    path: (made) => `${team(made)}/periods`,
+    command: ({ id }) => ['usage', 'periods', id],
+    before: async ({ key }, { translate }) => expect(await translate(key)).toBe(200),
+  },
+  ...['day', 'month', 'total'].map((by): Row => ({
+    id: 'listUsage',
+    what: `of a team by ${by}`,
+    method: 'GET',
+    path: ({ id }) => `/usage?from=${FROM}&to=${TO}&by=${by}&team=${id}`,
+    command: ({ id }) => ['usage', 'export', '--from', FROM, '--to', TO, '--by', by, '--team', id],
+    before: async ({ key }, { translate }) => expect(await translate(key)).toBe(200),
+  })),
+  {
+    id: 'listUsage',
+    what: 'of all keys',
+    method: 'GET',
+    path: () => `/usage?from=${FROM}&to=${TO}&keys=true&limit=200`,
+    command: () => ['usage', 'export', '--from', FROM, '--to', TO, '--keys'],
     before: async ({ key }, { translate }) => expect(await translate(key)).toBe(200),
   },
   {

@@ -38,7 +38,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
     const problem = response.json() as Readonly<Record<string, unknown>>;
     expect([response.status, response.header('content-type')]).toEqual([status, 'application/problem+json']);
     expect(problem).toMatchObject({ status, code, request_id: response.header('x-request-id') });
-    expect(problem['message']).toBe(problem['detail']);
+    expect([problem['message'], response.header('x-trace-id')]).toEqual([problem['title'], response.header('x-request-id')]);
     expect(response.body).not.toContain(CANARY);
     return String(problem['detail']);
   }
@@ -128,7 +128,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', optio
       [{ model_type: 'best' }, /model_type/],
       [{ tag_handling: 'markdown' }, /tag_handling/],
       [{ tag_handling: 'xml', tag_handling_version: 'v9' }, /tag_handling_version/],
-      [{ context: 'a'.repeat(2001) }, /context.*2000/],
+      [{ style_id: 'x' }, /style_id/],
       [{ source_lang: 'EN', glossary_ids: 'a,b' }, /glossary_ids.*UUIDs/],
       [{ source_lang: 'EN', glossary_ids: Array.from({ length: 6 }, (_none, n) => UUID.replace(/^./, String(n))) }, /glossary_ids.*5/],
       [{ source_lang: 'EN', glossary_ids: [UUID], glossary_id: UUID }, /together/],

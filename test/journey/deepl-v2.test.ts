@@ -73,13 +73,20 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }
     ]);
   });
 
-  test('bare targets mean the variant of the configuration, and both ways of writing Chinese go to an engine that knows one', async () => {
-    const targets = ['EN', 'pt', 'ZH-HANS', 'zh-hant', 'pt-br'];
+  test('bare targets mean the variant of the configuration, and traditional Chinese is not simplified', async () => {
+    const targets = ['EN', 'pt', 'ZH-HANS', 'pt-br'];
     for (const target of targets) {
       const body = { text: ['a'], target_lang: target };
       expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(200);
     }
-    expect(sent()).toEqual(['EN-GB', 'PT-PT', 'ZH', 'ZH', 'PT-BR'].map((target) => ({ text: ['a'], target_lang: target })));
+    expect(sent()).toEqual(['EN-GB', 'PT-PT', 'ZH', 'PT-BR'].map((target) => ({ text: ['a'], target_lang: target })));
+    const refused = await ask(setting, {
+      method: 'POST',
+      path: '/v2/translate',
+      key: team.key,
+      body: { text: ['a'], target_lang: 'zh-hant' },
+    });
+    expect([refused.status, refused.json()]).toMatchObject([400, { code: 'invalid_target_lang' }]);
   });
 
   test('of several glossaries the first that has a term decides; each must be there and have the pair', async () => {
@@ -105,6 +112,65 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }
     await expect(own.translateText('a', 'en', 'de', { glossaryIds: [first, french] })).rejects.toThrow('No dictionary found');
     expect(setting.engine.requests).toHaveLength(3);
     await expect.poll(() => settled({ key, teamId, keyId: '' })).toBe(15);
+  });
+
+  test('an empty text among others is answered with an empty text, without the engine and without charge', async () => {
+    const { key, teamId } = await setting.gateway.team();
+    const answers = await client(key).translateText(['Hello', 'World'], null, 'de');
+    expect(answers).toHaveLength(2);
+    setting.engine.forget();
+    const body = { text: ['', 'Hello', '', 'World'], target_lang: 'DE', source_lang: 'EN', show_billed_characters: true };
+    const response = await ask(setting, { method: 'POST', path: '/v2/translate', key, body });
+    const { translations } = response.json() as {
+      translations: { text: string; billed_characters: number; detected_source_language: string }[];
+    };
+    expect(translations.map((one) => [one.text, one.billed_characters, one.detected_source_language])).toEqual([
+      ['', 0, 'EN'],
+      ['[DE] Hello', 5, 'EN'],
+      ['', 0, 'EN'],
+      ['[DE] World', 5, 'EN'],
+    ]);
+    expect(sent()).toEqual([{ text: ['Hello', 'World'], target_lang: 'DE', source_lang: 'EN' }]);
+    await expect.poll(() => settled({ key, teamId, keyId: '' })).toBe(20);
+    const refused = await ask(setting, { method: 'POST', path: '/v2/translate', key, body: { text: ['', ''], target_lang: 'DE' } });
+    expect([refused.status, refused.json()]).toMatchObject([400, { code: 'validation_error' }]);
+  });
+
+  test.each([
+    [{ style_id: 'x' }, 'style_id'],
+    [{ translation_memory_id: 'x' }, 'translation_memory_id'],
+    [{ custom_instructions: ['Be brief'] }, 'custom_instructions'],
+    [{ custom_instructions: 'Be brief' }, 'custom_instructions'],
+    [{ tag_handling: 'html', ignore_tags: ['x'] }, 'ignore_tags'],
+  ])('%j is refused by name', async (more, name) => {
+    const body = { text: ['a'], target_lang: 'DE', ...more };
+    const response = await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body });
+    expect([response.status, response.json()]).toMatchObject([
+      400,
+      { code: 'validation_error', detail: expect.stringContaining(name) as string },
+    ]);
+  });
+
+  test('what is chosen to be nothing is fine, and a context may be as long as the body', async () => {
+    const context = 'é'.repeat(10_000);
+    const body = { text: ['a'], target_lang: 'DE', style_id: '', custom_instructions: [], translation_memory_id: null, context };
+    expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(200);
+    expect(sent()).toEqual([{ text: ['a'], target_lang: 'DE', context }]);
+  });
+
+  test.each(['GET /v2/documents', 'POST /v2/document/abc/result', 'DELETE /v3/nothing/at/all', 'PATCH /v2/x'])(
+    '%s is a 404 in the form of the API, without a key too',
+    async (route) => {
+      const [method = '', path = ''] = route.split(' ');
+      const response = await ask(setting, { method, path });
+      expect([response.status, response.json()]).toMatchObject([404, { code: 'not_found', message: 'Not found' }]);
+      expect(response.header('x-trace-id')).toBe(response.header('x-request-id'));
+    },
+  );
+
+  test('advice names the way in which this API sends a key', async () => {
+    const response = await ask(setting, { method: 'POST', path: '/v2/translate', body: { text: ['a'], target_lang: 'DE' } });
+    expect(response.json()).toMatchObject({ detail: expect.stringContaining('DeepL-Auth-Key') as string });
   });
 
   test('JSON does what forms do, the key may stand in any of its fields, and unknown parameters are ignored', async () => {

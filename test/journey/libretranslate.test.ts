@@ -99,13 +99,17 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' 
       ['pt-br', 'PT-BR', 'PT'],
       ['pb', 'PT-BR', 'PT'],
       ['zh-Hans', 'ZH', 'ZH'],
-      ['zt', 'ZH', 'ZH'],
       ['no', 'NB', 'NB'],
       ['iw', 'HE', 'HE'],
       ['DE', 'DE', 'DE'],
     ])('%s is the target %s and the source %s', async (code, target, source) => {
       answered(await translate({ target: code, source: code }));
       expect(sent()).toMatchObject([{ target_lang: target, source_lang: source }]);
+    });
+
+    test.each(['zt', 'zh-Hant', 'ZH-HANT'])('traditional Chinese, %s, is not simplified', async (target) => {
+      expect(await translate({ target })).toMatchObject({ status: 400 });
+      expect(setting.engine.requests).toHaveLength(0);
     });
 
     test('every failure is one member and costs nothing', async () => {

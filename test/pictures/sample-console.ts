@@ -28,6 +28,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
   const apps = adminApps({
     token: TOKEN,
     teams: store.teams,
+    history: store.history,
     processes: () => Promise.resolve(sampleStates(Date.now())),
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,

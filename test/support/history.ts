@@ -1,7 +1,9 @@
 // The history checker: what callers saw and what the store's own journal says, held against each other id by id.
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { KeyUsage, Standing } from '../../src/ports/team-registry.ts';
+import type { KeyDay, PeriodUse } from '../../src/ports/usage-history.ts';
 import { booksFindings } from '../evidence/faults/laws/books.ts';
+import { dayFindings } from '../evidence/faults/laws/days.ts';
 import { chargeFindings } from '../evidence/faults/laws/charges.ts';
 import { keyFindings } from '../evidence/faults/laws/keys.ts';
 import { lifeFindings } from '../evidence/faults/laws/lives.ts';
@@ -76,6 +78,8 @@ export interface TeamBooks {
   /** At the end, as the store tells. */
   readonly standing: Standing;
   readonly keys: readonly KeyUsage[];
+  readonly days: readonly KeyDay[];
+  readonly periods: readonly PeriodUse[];
   /** Records of reservations that lie in the store at the end, whatever the standing says. */
   readonly recordsLeft: number;
 }
@@ -103,7 +107,7 @@ export interface History {
 
 /** A broken law. `L0` is the journal's own: what was acknowledged is in it, and nothing else. */
 export interface Finding {
-  readonly law: 'L0' | 'L1' | 'L2' | 'L3' | 'L4' | 'L5' | 'L6' | 'L7' | 'L8';
+  readonly law: 'L0' | 'L1' | 'L2' | 'L3' | 'L4' | 'L5' | 'L6' | 'L7' | 'L8' | 'L9';
   readonly what: string;
 }
 
@@ -115,6 +119,7 @@ export function findings(history: History): Finding[] {
     ...booksFindings(history),
     ...windowFindings(history),
     ...keyFindings(history),
+    ...dayFindings(history),
   ];
 }
 

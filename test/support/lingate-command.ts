@@ -49,6 +49,8 @@ export async function inProcess(args: readonly string[], env: Readonly<Record<st
     err: (part) => void (stderr += part),
     env,
     watched: false,
+    shown: false,
+    abandoned: () => false,
     secret: () => Promise.resolve(stdin.trim()),
     nowMs: () => Date.now(),
   });

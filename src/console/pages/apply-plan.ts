@@ -56,6 +56,7 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
     case 'no_such_plan':
     case 'no_such_team':
     case 'no_such_key':
+    case 'no_history':
     case 'plan_takes_no_credit':
     case 'other_request':
     case 'balance_too_large':

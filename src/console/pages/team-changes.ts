@@ -92,6 +92,7 @@ function faultOf(result: Exclude<AdminResult<Team>, { kind: 'done' }>): string |
     case 'unavailable':
     case 'no_such_team':
     case 'no_such_key':
+    case 'no_history':
     case 'other_request':
       return undefined;
     case 'no_such_plan':

@@ -1,5 +1,5 @@
-// Problems as DeepL's clients read them: the vendor's statuses, and `message` for those that read nothing else.
-import { GLOSSARY_MISMATCH, problems, refuse } from 'lingate';
+// Problems as DeepL's clients read them: the vendor's statuses, and `message`, which they show before `detail`.
+import { GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, problems, refuse } from 'lingate';
 import type { Problem, ProblemForm, Refusal } from 'lingate';
 
 const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
@@ -8,8 +8,15 @@ const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 456 };
 /** Cases of `validation_error` for which the vendor has another status. */
 const BY_PROBLEM = new WeakMap<Problem, number>();
 
-/** Words that clients look for, where ours are others. */
-const DETAILS = new WeakMap<Problem, string>([[GLOSSARY_MISMATCH.problem, 'No dictionary found for language pair.']]);
+/** Words that clients look for, and what this API calls the way to send a key. */
+const DETAILS = new WeakMap<Problem, string>([
+  [GLOSSARY_MISMATCH.problem, 'No dictionary found for language pair.'],
+  [KEY_MISSING.problem, 'No API key was sent. Send it as "Authorization: DeepL-Auth-Key <key>".'],
+  [
+    KEY_MALFORMED.problem,
+    'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: DeepL-Auth-Key <key>".',
+  ],
+]);
 
 export const PROBLEM_FORM: ProblemForm = {
   contentType: 'application/problem+json',
@@ -19,7 +26,8 @@ export const PROBLEM_FORM: ProblemForm = {
   },
   body(problem, document) {
     const detail = DETAILS.get(problem) ?? problem.detail;
-    return JSON.stringify({ ...document, status: PROBLEM_FORM.status(problem), detail, message: detail });
+    // Clients put both together: the same words twice would read like a stutter.
+    return JSON.stringify({ ...document, status: PROBLEM_FORM.status(problem), detail, message: document.title });
   },
 };
 

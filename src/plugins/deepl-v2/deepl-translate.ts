@@ -26,6 +26,7 @@ import type {
 } from 'lingate';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
+import { ATTEMPT_MS } from './deepl-options.ts';
 import type { DeepLOptions } from './deepl-options.ts';
 import { PROBLEM_FORM } from './deepl-problem-form.ts';
 import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
@@ -38,6 +39,7 @@ import { TRANSLATE_DOC } from './translate-doc.ts';
 
 /** Clients expect a language with every text: this is ISO 639's code for an undetermined one. */
 const UNDETERMINED = 'UND';
+const NOTHING: Translation = { text: '', detectedSourceLanguage: undefined };
 
 export function translate({ options, host }: PartSetup<DeepLOptions>): ApiPart {
   const slot = host.reserveSlot<TranslateOrder>('translation');
@@ -52,10 +54,16 @@ export function translate({ options, host }: PartSetup<DeepLOptions>): ApiPart {
         doc: TRANSLATE_DOC,
       },
     ],
-    steps: (services) => [
-      readTranslation(services, slot, options.default_variants),
-      translateStep(services, slot, options.attempt_timeout_ms),
-    ],
+    steps(services) {
+      const { attempt_timeout_ms: attemptMs, default_variants: variants } = options;
+      if (attemptMs !== undefined && attemptMs < services.engineTimeoutMs) {
+        host.warn('attempt_timeout_ms is less than engine.timeout_ms: translations that take longer fail for this API alone', {
+          attempt_timeout_ms: attemptMs,
+          engine_timeout_ms: services.engineTimeoutMs,
+        });
+      }
+      return [readTranslation(services, slot, variants), translateStep(services, slot, attemptMs ?? ATTEMPT_MS)];
+    },
   };
 }
 
@@ -93,8 +101,9 @@ function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, at
         // Deleted since the admission found it.
         return told === NO_SUCH_GLOSSARY ? NOT_FOUND : told;
       };
-      const { text, options, glossaryIds } = order;
-      if (glossaryIds.length > 1) return withSeveral(x, services, order, attemptMs).then(tell);
+      const { options, glossaryIds } = order;
+      const text = order.text.filter((one) => one !== '');
+      if (glossaryIds.length > 1) return withSeveral(x, services, { ...order, text }, attemptMs).then(tell);
       return services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs }).then(tell);
     },
   };
@@ -112,12 +121,17 @@ async function withSeveral(
 }
 
 function answerOf({ text, options, showsBilled, modelType }: TranslateOrder, translations: readonly Translation[]): Outcome {
-  const told = translations.map((translation, index) => ({
-    detected_source_language: translation.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
-    text: translation.text,
-    billed_characters: showsBilled ? countCharacters(text[index]!) : undefined,
-    model_type_used: modelType,
-  }));
+  let next = 0;
+  const told = text.map((one) => {
+    // Of an empty text the engine knows nothing.
+    const translation = one === '' ? NOTHING : translations[next++]!;
+    return {
+      detected_source_language: translation.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
+      text: translation.text,
+      billed_characters: showsBilled ? countCharacters(one) : undefined,
+      model_type_used: modelType,
+    };
+  });
   return json(JSON.stringify({ translations: told }));
 }
 

@@ -1,6 +1,6 @@
 // How every chain of this API begins, and the step before the admission that reads parameters; a refusal is left with the charge.
 import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, ListLimit, Refusal } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, HeadStep, ListLimit, Refusal } from 'lingate';
 import { readMembers } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
 import { bodyTooLarge } from './deepl-problem-form.ts';
@@ -26,5 +26,15 @@ export function readBody(name: string, services: GatewayServices, take: Take, li
   };
 }
 
-/** Log, load shedding, whose key it is, the team's load shedding. */
-export const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
+/** Log, the id for support, load shedding, whose key it is, the team's load shedding. */
+export const AUTHENTICATED = ['access-log', 'deepl-trace-id', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
+
+/** The request id under the name by which that API's support asks for it. */
+export const TRACE_ID: HeadStep = {
+  kind: 'head',
+  name: 'deepl-trace-id',
+  run(x) {
+    x.responseHeaders = [...x.responseHeaders, ['X-Trace-ID', x.id]];
+    return undefined;
+  },
+};

@@ -13,10 +13,11 @@ export const TEXTS_LIMIT: ListLimit = {
   entriesMax: TEXTS_MAX,
   refusal: refuse('too_many_texts', `'text' may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX }),
 };
-const CONTEXT_CHARACTERS_MAX = 2000;
 const GLOSSARIES_MAX = 5;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 const MODELS = ['quality_optimized', 'latency_optimized', 'prefer_quality_optimized'];
+/** What DeepL keeps for its customers and we do not: a translation without it would be another than was asked for. */
+const NOT_KEPT = ['style_id', 'translation_memory_id', 'custom_instructions'] as const;
 /** Values of `split_sentences`: checked, so that a mistake is found, but without effect. */
 const SPLITTINGS = ['0', '1', 'nonewlines'];
 
@@ -65,7 +66,7 @@ function judgeRest(members: Members, text: readonly string[], characters: number
   }
   const formality = formalityOf(members, targetLang, languages);
   if ('problem' in formality) return formality;
-  const context = textOf(members, 'context', CONTEXT_CHARACTERS_MAX);
+  const context = textOf(members, 'context');
   if ('problem' in context) return context;
   const glossaryIds = glossaryIdsOf(members, sourceLang, can);
   if ('problem' in glossaryIds) return glossaryIds;
@@ -73,6 +74,8 @@ function judgeRest(members: Members, text: readonly string[], characters: number
   if ('problem' in format) return format;
   const answer = answerOf(members);
   if ('problem' in answer) return answer;
+  const notKept = NOT_KEPT.find((name) => isGiven(members, name));
+  if (notKept !== undefined) return refuse('validation_error', `'${notKept}' is not supported by this service; leave it out.`);
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality: formality.sound, context: context.sound, ...format.sound };
   return { sound: { text, characters, options, glossaryIds: glossaryIds.sound, ...answer.sound } };
 }
@@ -85,10 +88,17 @@ function textsOf(value: unknown): Judged<readonly string[]> {
   if (text.length > TEXTS_MAX) return TEXTS_LIMIT.refusal;
   for (const [index, entry] of text.entries()) {
     if (typeof entry !== 'string') return refuse('validation_error', `Invalid request: text[${index}] is not a string.`);
-    if (entry === '') return refuse('validation_error', `Invalid request: text[${index}] is empty.`);
     if (!entry.isWellFormed()) return refuse('validation_error', `Invalid request: text[${index}] holds half of a surrogate pair.`);
   }
+  // Empty ones among others are answered without the engine, but something has to be left for it.
+  if (text.every((entry) => entry === '')) return refuse('validation_error', 'Invalid request: text[0] is empty.');
   return { sound: text as string[] };
+}
+
+/** A list without anything in it counts as none. */
+function isGiven(members: Members, name: string): boolean {
+  const value = chosen(members, name);
+  return value !== undefined && !(Array.isArray(value) && value.every((one) => one === ''));
 }
 
 function formalityOf(members: Members, targetLang: string, languages: Languages): Judged<string | undefined> {
@@ -156,6 +166,12 @@ function formatOf(members: Members, formats: readonly TextFormat[]): Judged<Pick
   const format = (handling.sound ?? 'text') as TextFormat;
   if (!formats.includes(format)) {
     return refuse('validation_error', `'tag_handling': the engine of this service does not handle ${format}; leave it out.`);
+  }
+  if (format === 'html' && ignoreTags.sound !== undefined) {
+    return refuse(
+      'validation_error',
+      '\'ignore_tags\' works with tag_handling xml only; with html mark what is to stay with translate="no".',
+    );
   }
   return { sound: { format, ignoreTags: format === 'xml' ? ignoreTags.sound : undefined } };
 }

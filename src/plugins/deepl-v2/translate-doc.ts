@@ -2,13 +2,17 @@
 import Type from 'typebox';
 import type { RouteDoc } from 'lingate';
 
-/** Parameters that are not listed here are ignored. */
+/** Parameters that are not listed here are ignored; but `style_id`, `translation_memory_id` and `custom_instructions` are refused. */
 const Body = Type.Object({
-  text: Type.Array(Type.String(), { minItems: 1, maxItems: 50, description: 'What to translate. In a form the field is repeated.' }),
+  text: Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: 50,
+    description: 'What to translate. An empty text among others stays empty. In a form the field is repeated.',
+  }),
   target_lang: Type.String({ description: 'A target code in any case; `EN` and `PT` mean the variant that the operator has chosen.' }),
   source_lang: Type.Optional(Type.String({ description: 'Without it the engine finds out.' })),
   formality: Type.Optional(Type.String({ description: '`default`, `more`, `less`, `prefer_more` or `prefer_less`.' })),
-  context: Type.Optional(Type.String({ description: 'Helps the engine; is neither translated nor charged. At most 2,000 characters.' })),
+  context: Type.Optional(Type.String({ description: 'Helps the engine; is neither translated nor charged.' })),
   glossary_id: Type.Optional(Type.String({ description: 'Its languages are compared without their regions.' })),
   glossary_ids: Type.Optional(
     Type.String({ description: 'Up to five of them, in a list or joined by commas: the first that has a term decides.' }),

@@ -19,9 +19,9 @@ export const DefaultVariants = Type.Object(
 export type DefaultVariants = Static<typeof DefaultVariants>;
 
 /** ASCII only: Unicode's case mapping would turn a dotless i into an I. */
-const ASCII_CODE = /^[A-Za-z-]{2,12}$/;
-/** Where the list has only one code for Chinese, both scripts mean that. */
-const SCRIPTS: Readonly<Record<string, string>> = { 'ZH-HANS': 'ZH', 'ZH-HANT': 'ZH' };
+const ASCII_CODE = /^[A-Za-z0-9-]{2,12}$/;
+/** A bare `ZH` is simplified Chinese; traditional Chinese is a target only where the list has it, and never silently simplified. */
+const SCRIPTS: Readonly<Record<string, string>> = { 'ZH-HANS': 'ZH' };
 
 /** The canonical target that a code of any case means; `undefined` for what is none. */
 export function targetOf(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {

@@ -64,6 +64,13 @@ export class DictionaryText {
     return words;
   }
 
+  /** What was written for a glossary that is not to be: the team is gone. What cannot be removed now expires. */
+  async drop(teamId: string, dictionaries: readonly (DictionaryRecord | NewDictionary)[]): Promise<void> {
+    for (const { dictionaryId } of dictionaries.filter((one) => 'entries' in one)) {
+      await this.#ask((redis) => redis.unlink(entriesKey(teamId, dictionaryId)));
+    }
+  }
+
   async #append(key: string, { pieces }: WrittenEntries): Promise<StoreUnavailable | undefined> {
     for (const [i, piece] of pieces.entries()) {
       const isLast = i === pieces.length - 1;

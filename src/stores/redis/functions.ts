@@ -20,17 +20,19 @@ interface FunctionGroup {
 /** A function in Lua may have at most 200 local variables, so each group of operations is a function of its own. */
 const GROUPS = {
   ledger: {
-    files: [...ACCOUNT, 'admit', 'resolve', 'ledger', 'standing', 'tend'],
+    files: [...ACCOUNT, 'admit', 'resolve', 'ledger', 'standing', 'tend', 'kept'],
     functions: {
       ledger: { lua: 'ledger' },
       settle: { lua: 'ledger', onFull: true },
       standing: { lua: 'standing' },
       tend: { lua: 'tend' },
       periods: { lua: 'periods' },
+      kept_periods: { lua: 'kept_periods' },
+      tend_kept: { lua: 'tend_kept', onFull: true },
     },
   },
   teams: {
-    files: [...TEAM, 'teams', 'keys', 'glossaries', 'history'],
+    files: [...TEAM, 'teams', 'keys', 'glossaries', 'history', 'erase'],
     functions: {
       create_team: { lua: 'create_team' },
       update_team: { lua: 'update_team' },
@@ -42,11 +44,20 @@ const GROUPS = {
       remove_glossary: { lua: 'remove_glossary', onFull: true },
       count_glossaries: { lua: 'count_glossaries' },
       usage_days: { lua: 'usage_days' },
+      delete_team: { lua: 'delete_team', onFull: true },
+      erase_keys: { lua: 'erase_keys', onFull: true },
+      erase_some: { lua: 'erase_some', onFull: true },
     },
   },
   search: {
     files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams', 'due-teams'],
-    functions: { index_team: { lua: 'index_team' }, find_teams: { lua: 'find_teams' }, put_off: { lua: 'put_off' } },
+    functions: {
+      index_team: { lua: 'index_team' },
+      unindex_team: { lua: 'unindex_team', onFull: true },
+      note_team: { lua: 'note_team', onFull: true },
+      find_teams: { lua: 'find_teams' },
+      put_off: { lua: 'put_off' },
+    },
   },
 } as const satisfies Record<string, FunctionGroup>;
 

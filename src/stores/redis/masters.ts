@@ -8,7 +8,7 @@ import type { MasterInfo } from './master-info.ts';
 import { RecentRevocations } from './recent-revocations.ts';
 import type { Revocation } from './recent-revocations.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { teamKeys } from './redis-keys.ts';
+import { ERASURES_KEY, teamKeys } from './redis-keys.ts';
 import type { RunFunction } from './functions.ts';
 
 export interface MastersOptions {
@@ -111,10 +111,11 @@ export class Masters {
     else log.info(words, members);
   }
 
-  /** Whether the key would have worked again. */
-  async #revoke({ teamId, keyId }: Revocation): Promise<boolean> {
+  /** Whether the key, or the team, would have worked again. */
+  async #revoke({ teamId, keyId, keepUsage }: Revocation): Promise<boolean> {
     const { team, keys } = teamKeys(teamId);
     try {
+      if (keyId === undefined) return await this.#delete(teamId, keepUsage === true);
       const reply = await this.#options.run('revoke_key', { keys: [team, keys], args: ['', NO_DEADLINE, '', '', '', '', keyId] });
       const [, , , , wasActive] = reply as readonly unknown[];
       return wasActive === 1;
@@ -123,6 +124,17 @@ export class Masters {
       if (this.#options.causeOf(error) === 'refused') return false;
       throw error;
     }
+  }
+
+  /** The team is dead with the first step; the rest is for whoever looks after unfinished deletions. */
+  async #delete(teamId: string, keepUsage: boolean): Promise<boolean> {
+    const { run, redis } = this.#options;
+    const { team } = teamKeys(teamId);
+    const wasThere = (await redis.hexists(team, 'b')) === 1;
+    if (!wasThere) return false;
+    await run('note_team', { keys: [ERASURES_KEY], args: [teamId, String(Date.now())] });
+    await run('delete_team', { keys: [team], args: ['', NO_DEADLINE, '', '', '', '', keepUsage ? '1' : ''] });
+    return true;
   }
 
   #lose(name: string): void {

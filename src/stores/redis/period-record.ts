@@ -8,12 +8,20 @@ import { readPlan, readWide } from './team-layout.ts';
 /** Newest first; those without use are left out, except the running one. `values` are the function's. */
 export function readPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
   const [now, running, left, closed] = values as readonly [Buffer, readonly Buffer[], readonly (readonly Buffer[])[], unknown];
-  const keptFromMs = Number(String(now)) - keptDays * DAY_MS;
-  const others = [
-    ...left.map(readLeft).filter(({ characters }) => characters > 0),
-    ...[...fieldsOf(closed)].map(([number, record]) => readClosed(Number(number), record)).filter(({ endMs }) => endMs >= keptFromMs),
-  ];
+  const others = [...left.map(readLeft).filter(({ characters }) => characters > 0), ...closedPeriods(now, closed, keptDays)];
   return [readLeft(running), ...others.toSorted((one, other) => other.number - one.number)];
+}
+
+/** Of a deleted team that has left its usage: closed ones only. */
+export function readKeptPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
+  const [now, closed] = values as readonly [Buffer, unknown];
+  return closedPeriods(now, closed, keptDays).toSorted((one, other) => other.number - one.number);
+}
+
+function closedPeriods(now: Buffer, closed: unknown, keptDays: number): PeriodUse[] {
+  const keptFromMs = Number(String(now)) - keptDays * DAY_MS;
+  const periods = [...fieldsOf(closed)].map(([number, record]) => readClosed(Number(number), record));
+  return periods.filter(({ endMs }) => endMs >= keptFromMs);
 }
 
 /** Of a period that may still change. */
@@ -31,8 +39,7 @@ function readLeft([number, starts, ends, characters, p, plan, currency, period]:
 
 const TEXTS_AT = 19;
 
-/** Of one that is closed (lua/tend.lua: `CLOSED`). */
-export function readClosed(number: number, record: Buffer): PeriodUse {
+function readClosed(number: number, record: Buffer): PeriodUse {
   let at = TEXTS_AT;
   const text = (): Buffer => {
     const length = record[at]!;

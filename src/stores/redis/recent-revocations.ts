@@ -1,8 +1,11 @@
-// The revocations of the last hour that this process has made or met: what a master that lost them is told again.
+// The revocations and deletions of the last hour that this process has made or met: what a master that lost them is told again.
 
 export interface Revocation {
   readonly teamId: string;
-  readonly keyId: string;
+  /** `undefined`: the whole team was deleted. */
+  readonly keyId: string | undefined;
+  /** Of a deleted team. */
+  readonly keepUsage?: boolean;
 }
 
 /** Failovers that lose writes lose the last seconds; an hour has room for one that nobody noticed at first. */
@@ -13,8 +16,8 @@ const KEPT_MAX = 10_000;
 const NOTED_ANEW_MS = 60_000;
 
 export class RecentRevocations {
-  /** By key, the one that was noted last at the end. */
-  readonly #noted = new Map<string, { readonly teamId: string; readonly atMs: number }>();
+  /** By key, or by deleted team; the one that was noted last at the end. */
+  readonly #noted = new Map<string, { readonly revocation: Revocation; readonly atMs: number }>();
   readonly #now: () => number;
 
   /** `now` is a monotonic clock. */
@@ -22,21 +25,22 @@ export class RecentRevocations {
     this.#now = now;
   }
 
-  note({ teamId, keyId }: Revocation): void {
+  note({ teamId, keyId, keepUsage }: Revocation): void {
     const nowMs = this.#now();
-    const before = this.#noted.get(keyId);
-    if (before !== undefined && nowMs - before.atMs < NOTED_ANEW_MS) return;
-    this.#noted.delete(keyId);
-    this.#noted.set(keyId, { teamId, atMs: nowMs });
+    const name = keyId ?? teamId;
+    const before = this.#noted.get(name);
+    if (before !== undefined && keyId !== undefined && nowMs - before.atMs < NOTED_ANEW_MS) return;
+    this.#noted.delete(name);
+    this.#noted.set(name, { revocation: { teamId, keyId, ...(keepUsage === undefined ? {} : { keepUsage }) }, atMs: nowMs });
     if (this.#noted.size > KEPT_MAX) this.#noted.delete(this.#noted.keys().next().value!);
   }
 
   all(): readonly Revocation[] {
     const sinceMs = this.#now() - KEPT_MS;
-    for (const [keyId, { atMs }] of this.#noted) {
+    for (const [name, { atMs }] of this.#noted) {
       if (atMs >= sinceMs) break;
-      this.#noted.delete(keyId);
+      this.#noted.delete(name);
     }
-    return [...this.#noted].map(([keyId, { teamId }]) => ({ teamId, keyId }));
+    return [...this.#noted.values()].map(({ revocation }) => revocation);
   }
 }

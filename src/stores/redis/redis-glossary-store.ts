@@ -45,7 +45,10 @@ export class RedisGlossaryStore implements GlossaryStore {
     if (reply.kind === 'unavailable') return reply;
     const { word, values } = reply;
     const value = String(values[0]);
-    if (word === 'none') return { kind: 'team_unknown' };
+    if (word === 'none') {
+      await this.#text.drop(teamId, dictionaries);
+      return { kind: 'team_unknown' };
+    }
     if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
     if (word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(value) };
     return { kind: 'created', glossary: readGlossaryRecord(glossaryId, value).glossary };
@@ -100,7 +103,10 @@ export class RedisGlossaryStore implements GlossaryStore {
     const args = [String(revision), ...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
     const reply = await this.#counted('change_glossary', teamId, glossaryId, args);
     if (reply.kind === 'unavailable') return reply;
-    if (reply.word === 'none') return { kind: 'missing' };
+    if (reply.word === 'none') {
+      await this.#text.drop(teamId, dictionaries);
+      return { kind: 'missing' };
+    }
     if (reply.word === 'outdated') return { kind: 'outdated' };
     if (reply.word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(reply.values[0]) };
     return { kind: 'changed', glossary: readGlossaryRecord(glossaryId, String(reply.values[0])).glossary };

@@ -1,4 +1,5 @@
-// Looks after teams for which nobody asks: periods close, days are written away, what is old goes. One gateway at a time does it.
+// Looks after teams for which nobody asks: periods close, days are written away, what is old goes, interrupted deletions are ended.
+// One gateway at a time does it.
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/period.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -6,6 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { DUE_KEY, JANITOR_KEY, teamKey, teamSlot } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import { serverTime } from './store-time.ts';
 import type { TeamIndex } from './team-index.ts';
 
@@ -22,6 +24,9 @@ const COMPARED_MAX = 500;
 const COMPARE_AGAIN_MS = 60_000;
 /** A team that cannot be looked after: its data is broken, which is logged each time. */
 const BROKEN_AGAIN_MS = 3_600_000;
+/** How often deletions that were interrupted are looked for, and usage that deleted teams have left. */
+const ERASE_AGAIN_MS = 10_000;
+const TEND_KEPT_AGAIN_MS = 3_600_000;
 /** No team is due later than this, unless a clock was wrong. */
 const DUE_WITHIN_MS = 2 * DAY_MS;
 /** Finished days are written away within so long after midnight, each team at a moment of its own. */
@@ -31,6 +36,7 @@ const SLOTS = 16_384;
 export interface RedisJanitorOptions {
   readonly link: RedisLink;
   readonly index: TeamIndex;
+  readonly erasure: Pick<RedisTeamErasure, 'finishAll' | 'tendKept'>;
   readonly log: Log;
   /** Replaces the servers' own: for tests that move time. */
   readonly clock: Clock | undefined;
@@ -50,6 +56,9 @@ export class RedisJanitor {
   /** How many teams from the front have been compared, and when that goes on, by the local clock. */
   #compared = 0;
   #compareAtMs = 0;
+  /** Likewise, for deletions and for what they have left on purpose. */
+  #eraseAtMs = 0;
+  #tendKeptAtMs = 0;
 
   constructor(options: RedisJanitorOptions) {
     this.#options = options;
@@ -82,6 +91,7 @@ export class RedisJanitor {
       const startedAtMs = performance.now();
       const isMore = await this.#tendDue();
       await this.#compare();
+      await this.#erase();
       return isMore ? Math.max(PAUSE_MS_MIN, PAUSE_RATIO * (performance.now() - startedAtMs)) : everyMs;
     } catch (error) {
       log.error('looking after idle teams failed; it is tried again', { reason: error instanceof Error ? error.message : 'unknown' });
@@ -147,6 +157,18 @@ export class RedisJanitor {
     if (ids.length === COMPARED_MAX) return;
     this.#compared = 0;
     this.#compareAtMs = performance.now() + COMPARE_AGAIN_MS;
+  }
+
+  /** What deletions have left that were interrupted, and usage of deleted teams that is too old. */
+  async #erase(): Promise<void> {
+    const { erasure } = this.#options;
+    const nowMs = performance.now();
+    if (nowMs < this.#eraseAtMs) return;
+    this.#eraseAtMs = nowMs + ERASE_AGAIN_MS;
+    await erasure.finishAll();
+    if (nowMs < this.#tendKeptAtMs) return;
+    this.#tendKeptAtMs = nowMs + TEND_KEPT_AGAIN_MS;
+    await erasure.tendKept();
   }
 
   async #now(): Promise<number | undefined> {

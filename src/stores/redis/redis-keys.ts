@@ -8,7 +8,7 @@
  *   `ends`), the plan that held in it (`plan`, `p`, `currency`, `length`), characters still reserved in it (`open`), and when these
  *   have ended at the latest (`over`). The team's field `left` is the lowest number that may have one
  * - `:periods` hash of closed periods by number (lua/tend.lua)
- * - `:once:<id>` what was asked for by the change of the team with this id, for a day
+ * - `:once:<id>` what was asked for by the change of the team with this id, for a day; `:changes` sorted set of these ids
  * - `:keys` hash of the keys' records
  * - `:days` hash of what each key was used for by day (lua/days.lua)
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
@@ -26,10 +26,6 @@ export interface TeamKeys {
   readonly periods: string;
   readonly glossaries: string;
   readonly pairs: string;
-  readonly bytes: string;
-  /** What the names of periods that were left begin with, and of changes that are remembered. */
-  readonly use: string;
-  readonly once: string;
 }
 
 export function teamKeys(teamId: string): TeamKeys {
@@ -44,9 +40,6 @@ export function teamKeys(teamId: string): TeamKeys {
     periods: `${base}periods`,
     glossaries: `${base}glossaries`,
     pairs: `${base}pairs`,
-    bytes: `${base}bytes`,
-    use: `${base}use:`,
-    once: `${base}once:`,
   };
 }
 
@@ -71,6 +64,12 @@ export const DUE_KEY = 'lingate:{lingate:teams}:due';
 /** The gateway whose janitor it is, for some seconds. */
 export const JANITOR_KEY = 'lingate:{lingate:teams}:janitor';
 
+/** Sorted set: teams that are being deleted, by when that was asked for, until nothing of them is left. */
+export const ERASURES_KEY = 'lingate:erasures';
+
+/** Sorted set: deleted teams whose usage has stayed, all with the score 0, so that they lie in the order of their ids. */
+export const ONLY_USAGE_KEY = 'lingate:only-usage';
+
 /** The version of all these forms (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';
 
@@ -80,7 +79,7 @@ export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 /** Hash of the records that gateways leave about themselves, by host and configuration file. */
 export const GATEWAYS_KEY = 'lingate:gateways';
 
-/** What the names of digests begin with. */
+/** What the owners of digests are found under. */
 export const DIGEST_PREFIX = 'lingate:digest:';
 
 /** The owner of the key with this digest. */
@@ -88,12 +87,9 @@ export function digestKey(digest: string): string {
   return `${DIGEST_PREFIX}${digest}`;
 }
 
-/** What the names of key ids begin with. */
-export const OWNER_PREFIX = 'lingate:key:';
-
 /** The team of a key id. */
 export function ownerKey(keyId: string): string {
-  return `${OWNER_PREFIX}${keyId}`;
+  return `lingate:key:${keyId}`;
 }
 
 /** Written by a gateway's probe; the tag says on which of a cluster's masters. */

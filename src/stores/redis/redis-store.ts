@@ -70,9 +70,9 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   // A replica or a full server is opened all the same: what it has can be read.
   await link.settleMasters();
   const probe = new WriteProbe(link);
-  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.clock);
+  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.historyDays, options.clock);
   const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
-  const tending = { link, index: teams.index, log, clock, keptDays: historyDays };
+  const tending = { link, index: teams.index, erasure: teams.erasure, log, clock, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {

@@ -15,6 +15,7 @@ import type {
   Standing,
   Team,
   TeamChange,
+  TeamDeletion,
   TeamPage,
   TeamRegistry,
   TeamSummary,
@@ -22,6 +23,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import { RedisTeamErasure } from './redis-team-erasure.ts';
 import { serverTime } from './store-time.ts';
 import type { Replication } from './replication.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
@@ -41,18 +43,21 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly #replication: Replication;
   readonly #clock: Clock | undefined;
   readonly index: TeamIndex;
+  readonly erasure: RedisTeamErasure;
 
   /** `clock` replaces the servers' own: for tests that move time. */
-  constructor(link: RedisLink, replication: Replication, clock?: Clock) {
+  constructor(link: RedisLink, replication: Replication, historyDays?: number, clock?: Clock) {
     this.#link = link;
     this.#replication = replication;
     this.#clock = clock;
     this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
+    this.erasure = new RedisTeamErasure(link, this.index, historyDays, clock);
   }
 
   async createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
     const reply = await this.#run('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
     if (reply.kind === 'unavailable') return reply;
+    if (reply.word === 'erasing') throw new RangeError(`team ${team.teamId} is being deleted; create it under an id of its own.`);
     return (await this.index.add(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
   }
 
@@ -69,18 +74,17 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    const ids = await this.index.page(page);
-    return isUnavailable(ids) ? ids : this.#findTeams(ids);
+    return this.index.full(page, (ids) => this.#findTeams(ids));
   }
 
   async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
-    const ids = await this.index.page(page);
-    if (isUnavailable(ids)) return ids;
-    const [nowMs, found] = await Promise.all([this.#now(), Promise.all(ids.map((teamId) => this.#summary(teamId)))]);
+    const nowMs = await this.#now();
     if (isUnavailable(nowMs)) return nowMs;
-    const summaries = allAnswered(found);
-    if (isUnavailable(summaries)) return summaries;
-    return summaries.filter((summary) => summary !== undefined).map(({ record, created }) => summaryOf(record, created, nowMs));
+    return this.index.full(page, async (ids) => {
+      const summaries = allAnswered(await Promise.all(ids.map((teamId) => this.#summary(teamId))));
+      if (isUnavailable(summaries)) return summaries;
+      return summaries.filter((summary) => summary !== undefined).map(({ record, created }) => summaryOf(record, created, nowMs));
+    });
   }
 
   async findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
@@ -101,6 +105,12 @@ export class RedisTeamRegistry implements TeamRegistry {
     return unnamed ?? uncalled ?? readTeam(teamId, reply.values[0]);
   }
 
+  async deleteTeam(teamId: string, choice: TeamDeletion): Promise<boolean | StoreUnavailable> {
+    const deleted = await this.erasure.delete(teamId, choice);
+    if (deleted === true) this.#link.masters?.revocations.note({ teamId, keyId: undefined, ...choice });
+    return deleted;
+  }
+
   async createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
     const { keyId, teamId, digest, mode } = key;
     const reply = await this.#run('create_key', teamId, [keyId, keyJson(key)]);
@@ -111,7 +121,12 @@ export class RedisTeamRegistry implements TeamRegistry {
     if (isUnavailable(owned)) return owned;
     const found = await this.#link.ask(({ redis }) => redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode })));
     if (isUnavailable(found)) return found;
-    return readKeyReply({ keyId, teamId }, reply);
+    // The team may have been deleted since: whoever deletes it finds the key's record, or is found here.
+    const isThere = await this.#link.ask(({ redis }) => redis.hexists(teamKeys(teamId).team, 'b'));
+    if (isUnavailable(isThere)) return isThere;
+    if (isThere === 1) return readKeyReply({ keyId, teamId }, reply);
+    const gone = await this.#link.ask(({ redis }) => Promise.all([redis.unlink(ownerKey(keyId)), redis.unlink(digestKey(digest))]));
+    return isUnavailable(gone) ? gone : undefined;
   }
 
   async listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {

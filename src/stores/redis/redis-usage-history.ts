@@ -5,8 +5,8 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { DayRange, KeyDay, PeriodUse, TeamDays, UsageHistory } from '../../ports/usage-history.ts';
 import { keyDays } from './key-days.ts';
-import { readPeriods } from './period-record.ts';
-import { teamKeys } from './redis-keys.ts';
+import { readKeptPeriods, readPeriods } from './period-record.ts';
+import { ONLY_USAGE_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { TEAM_FIELDS, fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -14,6 +14,9 @@ import { readKeyState } from './team-layout.ts';
 
 /** Teams that are read at a time: their answers wait in memory, and callers wait behind them. */
 const TEAMS_PIECE = 50;
+/** Deleted teams that are looked through at a time. */
+const DELETED_PIECE = 100;
+const NOTHING = Buffer.alloc(0);
 
 export class RedisUsageHistory implements UsageHistory {
   readonly #link: RedisLink;
@@ -34,9 +37,38 @@ export class RedisUsageHistory implements UsageHistory {
     return reply.word === 'none' ? undefined : readTeamDays(teamId, reply.values, range, this.#keptDays);
   }
 
+  /** Deleted teams that have left their usage stand where their ids would be, as these grow with the order of creation. */
   async pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    const ids = await this.#index.page(page);
-    if (isUnavailable(ids)) return ids;
+    const [teams, deleted] = await Promise.all([this.#index.full(page, (ids) => this.#daysOf(ids, range)), this.#deletedDays(page, range)]);
+    if (isUnavailable(teams)) return teams;
+    if (isUnavailable(deleted)) return deleted;
+    const merged: TeamDays[] = [];
+    let next = 0;
+    for (const one of teams) {
+      while (next < deleted.length && deleted[next]!.team.teamId < one.team.teamId) merged.push(deleted[next++]!);
+      merged.push(one);
+    }
+    return [...merged, ...deleted.slice(next)].slice(0, page.limit);
+  }
+
+  async #deletedDays({ after, limit, search }: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+    const found: TeamDays[] = [];
+    for (let from = after; ;) {
+      const start = from === undefined ? '-' : `(${from}`;
+      const ids = await this.#link.ask(({ redis }) => redis.zrangebylex(ONLY_USAGE_KEY, start, '+', 'LIMIT', 0, DELETED_PIECE));
+      if (isUnavailable(ids)) return ids;
+      const days = await this.#daysOf(
+        ids.filter((id) => search === undefined || id.includes(search.toUpperCase())),
+        range,
+      );
+      if (isUnavailable(days)) return days;
+      found.push(...days);
+      from = ids.at(-1);
+      if (ids.length < DELETED_PIECE || found.length >= limit) return found.slice(0, limit);
+    }
+  }
+
+  async #daysOf(ids: readonly string[], range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
     const found: TeamDays[] = [];
     for (let first = 0; first < ids.length; first += TEAMS_PIECE) {
       const piece = allAnswered(await Promise.all(ids.slice(first, first + TEAMS_PIECE).map((teamId) => this.days(teamId, range))));
@@ -50,7 +82,10 @@ export class RedisUsageHistory implements UsageHistory {
   async periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
     const reply = await this.#link.call({ name: 'periods', teamId, keys: [teamKeys(teamId).team], args: [] });
     if (reply.kind === 'unavailable') return reply;
-    return reply.word === 'none' ? undefined : readPeriods(reply.values, this.#keptDays);
+    if (reply.word !== 'none') return readPeriods(reply.values, this.#keptDays);
+    const kept = await this.#link.call({ name: 'kept_periods', teamId, keys: [teamKeys(teamId).team], args: [] });
+    if (kept.kind === 'unavailable') return kept;
+    return kept.word === 'none' ? undefined : readKeptPeriods(kept.values, this.#keptDays);
   }
 }
 
@@ -68,7 +103,8 @@ function readTeamDays(teamId: string, values: readonly unknown[], { from, to }: 
   return {
     team: readTeam(
       teamId,
-      TEAM_FIELDS.map((name) => fields.get(name)),
+      // Of a deleted team the name is gone, and the others have another one.
+      TEAM_FIELDS.map((name) => fields.get(name) ?? fields.get(`erased_${name}`) ?? NOTHING),
     ),
     keys: keys.filter(({ keyId }) => used.has(keyId)),
     // The sort is stable: within a day the keys stay in their order.

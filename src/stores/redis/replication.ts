@@ -56,6 +56,9 @@ export class Replication {
     if ((await readMasterInfo(own)).runId !== runId) return false;
     // WAIT is about what its own connection has written: a key that comes behind the write in question.
     await own.set(markKey(teamId), '', 'PX', MARK_KEPT_MS);
-    return Number(await own.call('WAIT', REPLICAS, WAIT_MS)) >= REPLICAS;
+    const confirmed = Number(await own.call('WAIT', REPLICAS, WAIT_MS)) >= REPLICAS;
+    // The team may have been deleted, and its id is in the key's name.
+    await own.unlink(markKey(teamId));
+    return confirmed;
   }
 }

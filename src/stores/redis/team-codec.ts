@@ -36,9 +36,15 @@ export function readTeam(teamId: string, values: unknown): Team {
   };
 }
 
-/** The part of a key's record that never changes and is in no index. */
-export function keyJson({ display, label, mode }: NewKey): string {
-  return JSON.stringify({ display, label, mode });
+/** The part of a key's record that never changes. By the digest its index is found when the team is deleted; older records lack it. */
+export function keyJson({ display, label, mode, digest }: NewKey): string {
+  return JSON.stringify({ display, label, mode, digest });
+}
+
+/** The digest in a key's record, where that has one. */
+export function digestOfRecord(record: string): string | undefined {
+  const { digest } = JSON.parse(record.slice(record.indexOf('{'))) as { readonly digest?: string };
+  return digest;
 }
 
 /** `record` is `<order> <created> <JSON>`, `state` the team's field of the key. */

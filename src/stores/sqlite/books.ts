@@ -4,7 +4,7 @@ import type { TeamLimits } from '../../domain/plan.ts';
 import { assigned, named, selected, valuesOf } from './columns.ts';
 import type { Numbers } from './columns.ts';
 import { RateWindow } from './rate-window.ts';
-import { LIMITS, OPEN } from './sqlite-schema.ts';
+import { LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { BOOKS, KEY_BOOKS, KeyBooks, TeamBooks } from './team-books.ts';
 
 /** Written where a period or a day begins: each has a foreign key or an index, which cost look-ups whenever they are set. */
@@ -43,7 +43,8 @@ export class Books {
     };
     this.#dataVersion = arrays('PRAGMA data_version');
     this.#team = arrays(`SELECT ${TEAM}, ${KEY} FROM teams t JOIN books b ON b.team = t.no
-      LEFT JOIN keys k ON k.key_id = ? AND k.team = t.no LEFT JOIN key_books u ON ${OF_KEY} WHERE t.team_id = ?`);
+      LEFT JOIN keys k ON k.key_id = ? AND k.team = t.no LEFT JOIN key_books u ON ${OF_KEY}
+      WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`);
     this.#key = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.key_id = ? AND k.team = ?`);
     this.#keyByNumber = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ?`);
     this.#write = database.prepare(`UPDATE books SET ${assigned(WRITTEN)}, window_newest_ms = ?, window = ? WHERE team = ?`);

@@ -40,6 +40,11 @@ export class DayCounts {
     if (day !== NONE && day < dayOf(nowMs)) this.#turn(team, NONE, nowMs);
   }
 
+  /** Writes a team's day away, over or not: the team is deleted, and its usage stays. */
+  leave(team: TeamBooks, nowMs: number): void {
+    if (team.counts.day !== NONE) this.#turn(team, NONE, nowMs);
+  }
+
   /** From one day to the next, or, with a clock that has stepped back, to an earlier one: nothing that was counted is lost. */
   #turn(team: TeamBooks, day: number, nowMs: number): void {
     const before = team.counts.day;

@@ -8,6 +8,8 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { databaseFaultOf, unavailable } from './store-fault.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { securely } from './open-database.ts';
+import { NOT_ERASED } from './sqlite-schema.ts';
 
 export interface DictionaryPiecesParts {
   readonly database: DatabaseSync;
@@ -33,13 +35,14 @@ export class DictionaryPieces {
   readonly #due: StatementSync;
   readonly #delete: StatementSync;
   readonly #forget: StatementSync;
-  #clearing = false;
+  readonly #abandon: StatementSync;
+  #clearing: Promise<void> | undefined = undefined;
 
   constructor(parts: DictionaryPiecesParts) {
     this.#parts = parts;
     const { database } = parts;
     this.#count = database.prepare(`SELECT d.piece_count FROM dictionaries d JOIN glossaries g ON g.no = d.glossary
-      JOIN teams t ON t.no = g.team WHERE t.team_id = ? AND d.dictionary_id = ?`);
+      JOIN teams t ON t.no = g.team WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED} AND d.dictionary_id = ?`);
     this.#piece = database.prepare('SELECT entries FROM pieces WHERE dictionary_id = ? AND place = ?');
     this.#add = database.prepare('INSERT INTO pieces (dictionary_id, place, entries) VALUES (?, ?, ?)');
     this.#announce = database.prepare('INSERT OR REPLACE INTO unheld (dictionary_id, from_ms) VALUES (?, ?)');
@@ -48,6 +51,7 @@ export class DictionaryPieces {
     this.#due = database.prepare('SELECT dictionary_id FROM unheld WHERE from_ms <= ? LIMIT 1');
     this.#delete = database.prepare(`DELETE FROM pieces WHERE no IN
       (SELECT no FROM pieces WHERE dictionary_id = ? ORDER BY place DESC LIMIT ${PIECES_AT_ONCE})`);
+    this.#abandon = database.prepare('UPDATE unheld SET from_ms = 0 WHERE dictionary_id = ?');
     this.#forget = database.prepare('DELETE FROM unheld WHERE dictionary_id = ? AND from_ms <= ?');
   }
 
@@ -100,19 +104,32 @@ export class DictionaryPieces {
     else for (const [place, piece] of pieces.entries()) this.#add.run(dictionaryId, place, piece);
   }
 
-  /** Deletes what no glossary holds any more, in the background; what is left when the process ends goes with a later change. */
-  clear(): void {
-    if (!this.#clearing) void this.#clear();
+  /** No glossary will hold what was prepared: it may be deleted at once. Inside a transaction. */
+  abandon(dictionaryId: string): void {
+    this.#abandon.run(dictionaryId);
+  }
+
+  /** Whether there is something that `clear` would delete. */
+  isDue(nowMs: number): boolean {
+    return this.#due.get(nowMs) !== undefined;
+  }
+
+  /**
+   * Deletes what no glossary holds any more, in the background, and overwrites it in the file. What is left when the process ends
+   * goes with a later change, or with the janitor.
+   */
+  clear(): Promise<void> {
+    this.#clearing ??= this.#clear().finally(() => (this.#clearing = undefined));
+    return this.#clearing;
   }
 
   async #clear(): Promise<void> {
-    this.#clearing = true;
+    const { database, clock, group } = this.#parts;
     let more: boolean | StoreUnavailable = true;
     while (more === true) {
-      more = await this.#parts.group.run(() => this.#clearSome(this.#parts.clock.nowMs()));
+      more = await group.run(() => securely(database, () => this.#clearSome(clock.nowMs())));
       await nextTurn();
     }
-    this.#clearing = false;
   }
 
   #clearSome(nowMs: number): boolean {

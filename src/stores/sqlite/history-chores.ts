@@ -5,6 +5,7 @@ import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { Periods } from './periods.ts';
 import type { DayCounts } from './day-counts.ts';
+import { ERASE_USELESS } from './schema-erasure.ts';
 
 /** Teams of each kind in one piece: some milliseconds, while callers wait. */
 const TEAMS_MAX = 48;
@@ -40,6 +41,7 @@ export class HistoryChores {
   readonly #oldPeriods: StatementSync;
   readonly #dropUsage: StatementSync;
   readonly #dropPeriod: StatementSync;
+  readonly #eraseUseless: StatementSync;
   /** What the last look has found. */
   #due: Due = { teamIds: [], closable: [], old: undefined };
   #hasMore = false;
@@ -62,16 +64,17 @@ export class HistoryChores {
       WHERE p.left_ms IS NOT NULL AND p.closed_characters IS NULL AND (p.team, p.no) > (?, ?) ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`);
     this.#lastOf = arrays(`SELECT max(no) FROM (SELECT no FROM teams WHERE no > ? ORDER BY no LIMIT ${LOOKED_AT_MAX})`);
     // Two look-ups a team: of its first day, and of its first period.
-    this.#old = arrays(`SELECT t.no FROM teams t JOIN books b ON b.team = t.no WHERE t.no > $after AND t.no <= $last AND (
+    this.#old = arrays(`SELECT t.no FROM teams t LEFT JOIN books b ON b.team = t.no WHERE t.no > $after AND t.no <= $last AND (
         (SELECT d.day FROM usage_days d WHERE d.team = t.no ORDER BY d.day LIMIT 1) < $day
-        OR (SELECT p.no < b.period_no AND coalesce(p.left_ms, p.end_ms) < $endMs FROM periods p WHERE p.team = t.no ORDER BY p.no LIMIT 1)
+        OR (SELECT p.no < coalesce(b.period_no, p.no + 1) AND coalesce(p.left_ms, p.end_ms) < $endMs FROM periods p WHERE p.team = t.no ORDER BY p.no LIMIT 1)
       ) ORDER BY t.no LIMIT 1`);
     this.#dropDays = parts.database.prepare(`DELETE FROM usage_days WHERE (team, day, key) IN
       (SELECT team, day, key FROM usage_days WHERE team = ? AND day < ? ORDER BY day, key LIMIT ${ROWS_MAX})`);
-    this.#oldPeriods = arrays(`SELECT p.no FROM periods p JOIN books b ON b.team = p.team
-      WHERE p.team = ? AND p.no < b.period_no AND coalesce(p.left_ms, p.end_ms) < ? ORDER BY p.no LIMIT ${ROWS_MAX}`);
+    this.#oldPeriods = arrays(`SELECT p.no FROM periods p LEFT JOIN books b ON b.team = p.team
+      WHERE p.team = ? AND p.no < coalesce(b.period_no, p.no + 1) AND coalesce(p.left_ms, p.end_ms) < ? ORDER BY p.no LIMIT ${ROWS_MAX}`);
     this.#dropUsage = parts.database.prepare('DELETE FROM usage WHERE team = ? AND period_no = ?');
     this.#dropPeriod = parts.database.prepare('DELETE FROM periods WHERE team = ? AND no = ?');
+    this.#eraseUseless = parts.database.prepare(ERASE_USELESS);
   }
 
   /** Whether the next piece should follow soon. */
@@ -139,6 +142,7 @@ export class HistoryChores {
       this.#dropUsage.run(team, no);
       this.#dropPeriod.run(team, no);
     }
+    this.#eraseUseless.run(team);
   }
 
   #keptFromMs(nowMs: number): number {

@@ -1,13 +1,15 @@
-// Clears up for teams without requests: ended leases, forgotten ids and what is over of their usage, a few at a time.
+// Clears up: ended leases, forgotten ids, what is over of the usage of teams without requests, and what an interrupted deletion has left; a few rows at a time.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Books } from './books.ts';
+import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { Expiry } from './expiry.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { HistoryChores } from './history-chores.ts';
 import type { RequestIds } from './request-ids.ts';
-import { OPEN } from './sqlite-schema.ts';
+import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
+import type { TeamErasure } from './team-erasure.ts';
 
 /** How often does not matter for correctness: what is due counts as ended from its millisecond on. */
 const SWEEP_EVERY_MS = 2000;
@@ -30,6 +32,8 @@ export interface JanitorParts {
   readonly expiry: Expiry;
   readonly ids: RequestIds;
   readonly history: HistoryChores;
+  readonly erasure: Pick<TeamErasure, 'isDue' | 'finishAll'>;
+  readonly pieces: Pick<DictionaryPieces, 'isDue' | 'clear'>;
 }
 
 export class Janitor {
@@ -44,7 +48,7 @@ export class Janitor {
     this.#parts = parts;
     // One step in the index: the next team that has an open lease, with the earliest end among its leases.
     this.#nextTeam = parts.database.prepare(
-      `SELECT o.team, o.until_ms, t.team_id FROM operations o JOIN teams t ON t.no = o.team
+      `SELECT o.team, o.until_ms, t.team_id FROM operations o JOIN teams t ON t.no = o.team AND t.erasure = ${NOT_ERASED}
        WHERE o.state = ${OPEN} AND o.team > ? ORDER BY o.team, o.until_ms LIMIT 1`,
     );
     this.#nextTeam.setReturnArrays(true);
@@ -76,7 +80,9 @@ export class Janitor {
 
   /** One round, resolved when its transaction has ended. Looks before it asks for the write lock. */
   async sweep(): Promise<void> {
-    const { clock, group, books, expiry, ids, history } = this.#parts;
+    const { clock, group, books, expiry, ids, history, erasure, pieces } = this.#parts;
+    if (erasure.isDue()) await erasure.finishAll();
+    if (pieces.isDue(clock.nowMs())) await pieces.clear();
     const teams = this.#dueTeams(clock.nowMs());
     const isOver = history.look(clock.nowMs());
     if (teams.length === 0 && !isOver && !ids.isDue(clock.nowMs())) return;

@@ -3,13 +3,14 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
 import type { FoundKey, KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
 import type { SqlRow } from './columns.ts';
+import { NOT_ERASED } from './sqlite-schema.ts';
 
 const SELECT = `SELECT k.*, t.team_id, u.last_used_at_ms, iif(u.period_no = b.period_no, u.characters, 0) AS characters,
     iif(u.period_no = b.period_no, u.requests, 0) AS requests
-  FROM keys k JOIN teams t ON t.no = k.team JOIN books b ON b.team = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
+  FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} JOIN books b ON b.team = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
 
 const FOUND = `SELECT k.*, t.team_id, t.name AS team_name, u.last_used_at_ms
-  FROM keys k JOIN teams t ON t.no = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no`;
+  FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} JOIN key_books u ON u.team = k.team AND u.key = k.no`;
 
 /** The width of a moment in the summary's statement. */
 const MOMENT_DIGITS = 16;
@@ -20,6 +21,7 @@ export class KeyRows {
   readonly #owner: StatementSync;
   readonly #one: StatementSync;
   readonly #ofTeam: StatementSync;
+  readonly #numbered: StatementSync;
   readonly #summary: StatementSync;
   readonly #revoke: StatementSync;
   readonly #found: StatementSync;
@@ -30,10 +32,13 @@ export class KeyRows {
     this.#insert = database.prepare(`INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`);
     this.#insertBooks = database.prepare('INSERT INTO key_books (team, key) VALUES (?, ?)');
-    this.#owner = database.prepare('SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team WHERE k.digest = ?');
+    this.#owner = database.prepare(`SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team
+      WHERE k.digest = ? AND t.erasure = ${NOT_ERASED}`);
     this.#owner.setReturnArrays(true);
     this.#one = database.prepare(`${SELECT} WHERE k.key_id = ?`);
     this.#ofTeam = database.prepare(`${SELECT} WHERE k.team = ? ORDER BY k.no`);
+    this.#numbered = database.prepare(`SELECT k.*, t.team_id, u.last_used_at_ms FROM keys k JOIN teams t ON t.no = k.team
+      LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`);
     // The smallest text of moment and id is the oldest moment, with the key that it belongs to.
     this.#summary = database.prepare(`SELECT count(*) FILTER (WHERE k.revoked_at_ms IS NULL) AS active, max(u.last_used_at_ms) AS last_used,
         min(printf('%016d%s', iif(u.last_used_at_ms = 0, k.created_at_ms, u.last_used_at_ms), k.key_id))
@@ -81,9 +86,9 @@ export class KeyRows {
     return this.#ofTeam.all(team).map(keyRecordOf);
   }
 
-  /** With the numbers that rows of usage name them by. */
+  /** With the numbers that rows of usage name them by; also of a team of which only its usage is left. */
   numbered(team: number): [no: number, key: KeyRecord][] {
-    return this.#ofTeam.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns)]);
+    return this.#numbered.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns)]);
   }
 
   revoke(keyId: string, nowMs: number): void {
@@ -119,8 +124,7 @@ function foundKeyOf(row: SqlRow): FoundKey {
   return { ...keyRecordOf(row), teamName: String(row['team_name']) };
 }
 
-/** From a row with the columns of `keys`, its team's id and its last use. */
-export function keyRecordOf(row: SqlRow): KeyRecord {
+function keyRecordOf(row: SqlRow): KeyRecord {
   return {
     keyId: String(row['key_id']),
     teamId: String(row['team_id']),

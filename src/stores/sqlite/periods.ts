@@ -1,6 +1,6 @@
 // A team's periods as rows: how one is left for the next, and closed when nothing that was reserved in it is open any more.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { parseDuration, periodAt } from '../../domain/period.ts';
+import { periodBy } from '../../domain/period-rule.ts';
 import type { Books } from './books.ts';
 import type { HistoryHooks } from './history-hooks.ts';
 import { LIMITS, OPEN } from './sqlite-schema.ts';
@@ -59,15 +59,15 @@ export class Periods {
 
   /**
    * Counts from zero in the period that holds now. Open reservations stay in the one they were made in. Periods are counted
-   * from `fromMs`, where it is given; else from where the one before was.
+   * from `fromMs`, where it is given; else from where the one before was; or by the calendar.
    */
   start(team: TeamBooks, nowMs: number, fromMs?: number): void {
-    const { period } = team.limits;
-    const duration = parseDuration(period);
-    if (duration === undefined) throw new Error(`team ${team.no} has no valid period: ${period}`);
     const before = team.counts.periodNo;
     const [anchorMs] = fromMs === undefined ? (this.#anchor.get(before, team.no) as unknown as [number]) : [fromMs];
-    const { startMs, endMs } = periodAt(anchorMs, duration, nowMs);
+    const period = periodBy(team.limits.period, anchorMs, nowMs);
+    const { endMs } = period;
+    // By the calendar it may have begun before the team's ended, if that one was still counted otherwise.
+    const startMs = Math.max(period.startMs, fromMs ?? team.counts.periodEndMs);
     const periodNo = before + 1;
     this.leave(team.no, before, nowMs);
     this.#add.run(team.no, periodNo, startMs, endMs, anchorMs);

@@ -18,6 +18,7 @@ import type {
 import type { SqlRow } from './columns.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { NOT_ERASED } from './sqlite-schema.ts';
 import { unavailable } from './store-fault.ts';
 
 export interface GlossaryStoreParts {
@@ -43,9 +44,9 @@ interface HasRoom {
 
 /** A row for each dictionary, and one for a glossary that has none. */
 const RECORDS = `SELECT g.glossary_id, g.name, g.revision, g.created_at_ms, d.dictionary_id, d.source_lang, d.target_lang, d.entry_count
-  FROM glossaries g JOIN teams t ON t.no = g.team LEFT JOIN dictionaries d ON d.glossary = g.no WHERE t.team_id = ?`;
-const ONE =
-  'SELECT g.no, g.revision, g.team, t.max_glossaries FROM glossaries g JOIN teams t ON t.no = g.team WHERE t.team_id = ? AND g.glossary_id = ?';
+  FROM glossaries g JOIN teams t ON t.no = g.team LEFT JOIN dictionaries d ON d.glossary = g.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`;
+const ONE = `SELECT g.no, g.revision, g.team, t.max_glossaries FROM glossaries g JOIN teams t ON t.no = g.team
+  WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED} AND g.glossary_id = ?`;
 
 export class SqliteGlossaryStore implements GlossaryStore {
   readonly #parts: GlossaryStoreParts;
@@ -66,7 +67,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
     this.#parts = parts;
     const { database } = parts;
     this.#team = database.prepare(`SELECT no, max_glossaries, (SELECT count(*) FROM glossaries g WHERE g.team = t.no) AS held
-      FROM teams t WHERE team_id = ?`);
+      FROM teams t WHERE team_id = ? AND erasure = ${NOT_ERASED}`);
     this.#insert = database.prepare('INSERT INTO glossaries (glossary_id, team, name, created_at_ms) VALUES (?, ?, ?, ?)');
     this.#insertDictionary = database.prepare(`INSERT INTO dictionaries
       (dictionary_id, glossary, place, source_lang, target_lang, entry_count, piece_count, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -96,6 +97,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
       (await this.#prepare(rows)) ??
       this.#parts.group.run((): GlossaryCreation | StoreUnavailable => {
         const judged = this.#judgeNew(teamId, rows, teamBytesMax);
+        if (judged.kind === 'team_unknown') this.#abandon(rows);
         if (judged.kind !== 'has_room') return judged;
         if (!this.#isPrepared(rows)) return unavailable(this.#parts.path, 'busy');
         const { lastInsertRowid } = this.#insert.run(glossaryId, judged.team, name, this.#parts.clock.nowMs());
@@ -136,7 +138,10 @@ export class SqliteGlossaryStore implements GlossaryStore {
     if (failed !== undefined) return failed;
     const changed = await this.#parts.group.run((): GlossaryChanged | StoreUnavailable => {
       const found = this.#one.get(teamId, glossaryId);
-      if (found === undefined) return { kind: 'missing' };
+      if (found === undefined) {
+        this.#abandon(rows);
+        return { kind: 'missing' };
+      }
       if (Number(found['revision']) !== revision) return { kind: 'outdated' };
       const no = Number(found['no']);
       const before = this.#bytesOf(Number(found['team']));
@@ -148,7 +153,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
       this.#write(no, rows);
       return { kind: 'changed', glossary: this.#record(teamId, glossaryId)! };
     });
-    this.#parts.pieces.clear();
+    void this.#parts.pieces.clear();
     return changed;
   }
 
@@ -159,7 +164,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
       this.#drop.run(found['no']!, '[]');
       return this.#remove.run(found['no']!).changes > 0;
     });
-    this.#parts.pieces.clear();
+    void this.#parts.pieces.clear();
     return removed;
   }
 
@@ -169,6 +174,11 @@ export class SqliteGlossaryStore implements GlossaryStore {
       if (failed !== undefined) return failed;
     }
     return undefined;
+  }
+
+  /** The janitor deletes them soon. */
+  #abandon(rows: readonly DictionaryRow[]): void {
+    for (const { dictionary, written } of rows) if (written !== undefined) this.#parts.pieces.abandon(dictionary.dictionaryId);
   }
 
   #isPrepared(rows: readonly DictionaryRow[]): boolean {

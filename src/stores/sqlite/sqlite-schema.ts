@@ -4,6 +4,7 @@ import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { cutDictionaries, DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
+import { ERASURE } from './schema-erasure.ts';
 import { GATEWAYS } from './schema-gateways.ts';
 import { HISTORY } from './schema-history.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
@@ -18,6 +19,12 @@ export const COMMITTED = 1;
 export const RELEASED = 2;
 export const EXPIRED = 3;
 
+/** How far the deletion of a team is (schema-erasure.ts); the numbers are in the files. */
+export const NOT_ERASED = 0;
+export const ERASING = 1;
+export const ERASING_BUT_USAGE = 2;
+export const ONLY_USAGE_LEFT = 3;
+
 /** A plan's numbers as columns of `teams`. Those that are newer than a file are added to it when it is opened. */
 const NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, columnOf(name)])) as Readonly<Record<LimitNumber, string>>;
 
@@ -31,8 +38,8 @@ export const LIMITS: Readonly<Record<keyof TeamLimits, string>> = {
 
 /**
  * Rows refer to each other by small numbers (`no`), which also are the order of creation. Amounts end below 2^53, where
- * JavaScript's integers do. The two tables written by every admission carry no foreign keys: teams are never deleted,
- * and each key would cost a look-up per row.
+ * JavaScript's integers do. The two tables written by every admission carry no foreign keys, which would cost a look-up per row:
+ * a team's row is deleted last of all that it has (team-erasure.ts), so that no row is left for whoever is given its number next.
  */
 const FIRST = `
 CREATE TABLE teams (
@@ -155,6 +162,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   CHANGES,
   GATEWAYS,
   HISTORY,
+  ERASURE,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */
@@ -170,7 +178,7 @@ export function missingNumbers(database: DatabaseSync, columns: readonly string[
 
 /** Columns of a migrated file's `teams` that this version would not hold a team to: a newer one has added them. */
 export function strangeNumbers(database: DatabaseSync): string[] {
-  const known = ['no', 'team_id', 'name', 'created_at_ms', 'plan', ...Object.values(LIMITS)];
+  const known = ['no', 'team_id', 'name', 'created_at_ms', 'plan', 'erasure', ...Object.values(LIMITS)];
   return teamColumns(database).filter((column) => !known.includes(column));
 }
 

@@ -21,6 +21,7 @@ import { DictionaryPieces } from './dictionary-pieces.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
 import { Periods } from './periods.ts';
+import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
@@ -29,6 +30,7 @@ import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 import { SqliteUsageHistory } from './sqlite-usage-history.ts';
 import { DayCounts } from './day-counts.ts';
+import { TeamErasure } from './team-erasure.ts';
 
 export interface SqliteStoreOptions {
   /** A file, created with its directory when it is not there; `:memory:` keeps nothing. */
@@ -59,9 +61,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const expiry = new Expiry(database, books, periods);
   const ids = new RequestIds(database);
   const keys = new KeyRows(database);
-  const registry = { database, clock, group, books, expiry, periods, keys };
+  const pieces = new DictionaryPieces({ database, path, clock, group });
+  const parts = { database, clock, group, books, expiry, periods, keys };
+  const erasure = new TeamErasure({ database, work: new RegistryWork(parts), books, days, periods, pieces });
+  const registry = { ...parts, erasure };
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
-  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history });
+  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history, erasure, pieces });
   let closed: Promise<void> | undefined;
   return {
     keys: directoryOf(keys, path),
@@ -72,7 +77,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       resolutions: new Resolutions({ database, books, expiry, ids, days, hooks }),
     }),
     teams: new SqliteTeamRegistry(registry),
-    glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces: new DictionaryPieces({ database, path, clock, group }) }),
+    glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces }),
     history: new SqliteUsageHistory({ ...registry, path, historyDays }),
     gateways: new SqliteGatewayRecords({ database, clock, group }),
     ping: () => ping({ database, file, group, path }),

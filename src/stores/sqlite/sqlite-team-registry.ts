@@ -1,6 +1,6 @@
 // Teams and keys for operators: every method is one operation of the group commit, reads included.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { parseDuration, sameDuration } from '../../domain/period.ts';
+import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -15,6 +15,7 @@ import type {
   Standing,
   Team,
   TeamChange,
+  TeamDeletion,
   TeamPage,
   TeamRegistry,
   TeamSummary,
@@ -24,6 +25,7 @@ import type { KeyRows } from './key-rows.ts';
 import { RegistryWork } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
 import { TeamPages } from './team-pages.ts';
+import type { TeamErasure } from './team-erasure.ts';
 import { TeamRows } from './team-rows.ts';
 
 /** Keys that are searched in one transaction: some milliseconds. */
@@ -32,6 +34,7 @@ const SEARCH_PIECE = 5000;
 export interface RegistryParts extends RegistryWorkParts {
   readonly database: DatabaseSync;
   readonly keys: KeyRows;
+  readonly erasure: Pick<TeamErasure, 'delete'>;
 }
 
 const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
@@ -41,6 +44,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   readonly #keys: KeyRows;
   readonly #teams: TeamRows;
   readonly #pages: TeamPages;
+  readonly #erasure: RegistryParts['erasure'];
   readonly #period: StatementSync;
 
   constructor(parts: RegistryParts) {
@@ -48,6 +52,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     this.#keys = parts.keys;
     this.#teams = new TeamRows(parts.database);
     this.#pages = new TeamPages(this.#work, this.#teams);
+    this.#erasure = parts.erasure;
     this.#period = parts.database.prepare('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?');
   }
 
@@ -67,21 +72,17 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    const numbers = await this.#pages.numbers(page);
-    if (isUnavailable(numbers)) return numbers;
-    return this.#work.run('a page of teams', () => numbers.map((no) => this.#teams.get(no).team));
+    return this.#pages.read(page, (no) => this.#teams.find(no)?.team);
   }
 
   async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
-    const numbers = await this.#pages.numbers(page);
-    if (isUnavailable(numbers)) return numbers;
-    return this.#work.run('a page of teams', (nowMs) =>
-      numbers.map((no) => {
-        const { team, usedCharacters, periodEndMs } = this.#teams.get(no);
-        // The next admission opens the period that holds now; nothing was settled in it yet.
-        return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#keys.summary(no) };
-      }),
-    );
+    return this.#pages.read(page, (no, nowMs) => {
+      const row = this.#teams.find(no);
+      if (row === undefined) return undefined;
+      const { team, usedCharacters, periodEndMs } = row;
+      // The next admission opens the period that holds now; nothing was settled in it yet.
+      return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#keys.summary(no) };
+    });
   }
 
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
@@ -107,13 +108,17 @@ export class SqliteTeamRegistry implements TeamRegistry {
         const { name, limits } = change.plan;
         assertPeriod(limits);
         const setPlan = (): void => this.#teams.setPlan(no, name, limits);
-        if (sameDuration(limits.period, team.limits.period)) setPlan();
+        if (sameLength(limits.period, team.limits.period)) setPlan();
         else this.#work.startPeriod(teamId, nowMs, setPlan);
       }
       if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
       if (change.once !== undefined) this.#teams.rememberChange(no, change.once, nowMs);
       return this.#teams.get(no).team;
     });
+  }
+
+  deleteTeam(teamId: string, erasure: TeamDeletion): Promise<boolean | StoreUnavailable> {
+    return this.#erasure.delete(teamId, erasure);
   }
 
   createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
@@ -182,6 +187,6 @@ export class SqliteTeamRegistry implements TeamRegistry {
 }
 
 function assertPeriod({ period }: TeamLimits): void {
-  if (parseDuration(period) !== undefined) return;
+  if (isPeriodRule(period)) return;
   throw new RangeError(`"${period}" is no period; write an ISO 8601 duration of whole units, such as P1M.`);
 }

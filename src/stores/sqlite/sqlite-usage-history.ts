@@ -40,7 +40,7 @@ export class SqliteUsageHistory implements UsageHistory {
   constructor(parts: UsageHistoryParts) {
     this.#parts = parts;
     this.#work = new RegistryWork(parts);
-    this.#teams = new TeamRows(parts.database);
+    this.#teams = new TeamRows(parts.database, 'teams and what deleted ones have left');
     this.#pages = new TeamPages(this.#work, this.#teams);
     const arrays = (sql: string) => {
       const statement = parts.database.prepare(sql);
@@ -52,8 +52,8 @@ export class SqliteUsageHistory implements UsageHistory {
       WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`);
     // Of a period that was left before plans were written down with it, nobody knows the limits.
     this.#periods =
-      arrays(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters, p.no = b.period_no
-      FROM periods p JOIN books b ON b.team = p.team
+      arrays(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters, coalesce(p.no = b.period_no, 0)
+      FROM periods p LEFT JOIN books b ON b.team = p.team
       WHERE p.team = ? AND (p.left_ms >= ? OR p.no = b.period_no) ORDER BY p.no DESC`);
     this.#charged = arrays(`SELECT (SELECT coalesce(sum(characters), 0) FROM usage WHERE team = $team AND period_no = $no)
       + (SELECT coalesce(sum(characters), 0) FROM key_books WHERE team = $team AND period_no = $no)`);
@@ -68,17 +68,29 @@ export class SqliteUsageHistory implements UsageHistory {
   }
 
   async pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    const numbers = await this.#pages.numbers(page);
-    return isUnavailable(numbers) ? numbers : this.#read(numbers, range);
+    const full: TeamDays[] = [];
+    for (let { after } = page; ;) {
+      const wanted = page.limit - full.length;
+      const teams = await this.#pages.read({ ...page, after, limit: wanted }, (no) => ({ no, id: this.#teams.find(no)?.team.teamId }));
+      if (isUnavailable(teams)) return teams;
+      const numbers = teams.map(({ no }) => no);
+      const found = await this.#read(numbers, range);
+      if (isUnavailable(found)) return found;
+      full.push(...found);
+      if (teams.length < wanted || full.length === page.limit) return full;
+      after = teams.at(-1)?.id;
+    }
   }
 
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
     return this.#work.run(`team ${teamId}`, (nowMs) => {
       const { books, periods, historyDays } = this.#parts;
-      const no = this.#work.current(teamId, nowMs);
+      this.#work.current(teamId, nowMs);
       const team = books.team(teamId);
-      if (no === undefined || team === undefined) return undefined;
-      periods.closeAll(team, nowMs);
+      // A deleted team has left closed ones only.
+      if (team !== undefined) periods.closeAll(team, nowMs);
+      const no = this.#teams.number(teamId);
+      if (no === undefined) return undefined;
       const rows = this.#periods.all(no, nowMs - historyDays * DAY_MS) as unknown as PeriodRow[];
       return rows.map((row) => this.#periodOf(no, row));
     });
@@ -102,7 +114,8 @@ export class SqliteUsageHistory implements UsageHistory {
       let untilMs = performance.now() + READ_MS_MAX;
       for (const no of numbers) {
         database.exec('BEGIN');
-        found.push(this.#daysOf(no, from, to));
+        const days = this.#daysOf(no, from, to);
+        if (days !== undefined) found.push(days);
         database.exec('COMMIT');
         if (performance.now() < untilMs) continue;
         await nextTurn();
@@ -117,7 +130,9 @@ export class SqliteUsageHistory implements UsageHistory {
     }
   }
 
-  #daysOf(team: number, from: number, to: number): TeamDays {
+  #daysOf(team: number, from: number, to: number): TeamDays | undefined {
+    const row = this.#teams.find(team);
+    if (row === undefined) return undefined;
     const kept = this.#kept.all(team, from, to) as unknown as DayRow[];
     const counted = this.#counted.all(team, from, to) as unknown as DayRow[];
     const rows = counted.length === 0 ? kept : together(kept, counted);
@@ -132,7 +147,7 @@ export class SqliteUsageHistory implements UsageHistory {
       }
     }
     const days = rows.map(([day, key, characters, requests]): KeyDay => ({ day, keyId: ids.get(key)!, characters, requests }));
-    return { team: this.#teams.get(team).team, keys, days };
+    return { team: row.team, keys, days };
   }
 }
 

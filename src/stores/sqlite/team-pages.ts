@@ -1,4 +1,4 @@
-// Pages of teams, as numbers in order of creation.
+// Pages of teams, in order of creation.
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
@@ -18,10 +18,28 @@ export class TeamPages {
     this.#teams = teams;
   }
 
+  /** What `read` makes of a page's teams. For those that were deleted since they were listed, others are on the page. */
+  async read<T>(
+    { after, limit, search }: TeamPage,
+    read: (no: number, nowMs: number) => T | undefined,
+  ): Promise<readonly T[] | StoreUnavailable> {
+    const full: T[] = [];
+    let first = await this.#work.run(SUBJECT, () => (after === undefined ? 0 : this.#teams.placeOf(after)));
+    for (;;) {
+      if (isUnavailable(first)) return first;
+      const wanted = limit - full.length;
+      const numbers = await this.#behind(first, wanted, search);
+      if (isUnavailable(numbers)) return numbers;
+      const found = await this.#work.run(SUBJECT, (nowMs) => numbers.map((no) => read(no, nowMs)));
+      if (isUnavailable(found)) return found;
+      full.push(...found.filter((one) => one !== undefined));
+      if (numbers.length < wanted || full.length === limit) return full;
+      first = numbers.at(-1)!;
+    }
+  }
+
   /** A search takes several transactions, so that the ledger never waits long. */
-  async numbers({ after, limit, search }: TeamPage): Promise<readonly number[] | StoreUnavailable> {
-    const first = await this.#work.run(SUBJECT, () => (after === undefined ? 0 : (this.#teams.number(after) ?? 0)));
-    if (isUnavailable(first)) return first;
+  async #behind(first: number, limit: number, search: string | undefined): Promise<readonly number[] | StoreUnavailable> {
     if (search === undefined) return this.#work.run(SUBJECT, () => this.#teams.behind(first, limit));
     const text = search.toLowerCase();
     const last = await this.#work.run(SUBJECT, () => this.#teams.last());

@@ -5,7 +5,7 @@ import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import type { ChangeOnce, NewTeam, Standing, Team } from '../../ports/team-registry.ts';
 import { assigned, selected, valuesOf } from './columns.ts';
 import type { SqlRow } from './columns.ts';
-import { LIMITS, OPEN } from './sqlite-schema.ts';
+import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { BOOKS } from './team-books.ts';
 
 export interface TeamRow {
@@ -17,7 +17,11 @@ export interface TeamRow {
   readonly periodEndMs: number;
 }
 
-const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t JOIN books b ON b.team = t.no`;
+/** A team of which only its usage is left has no books. */
+const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t LEFT JOIN books b ON b.team = t.no`;
+
+/** Which teams there are, for who asks. */
+export type Among = 'teams' | 'teams and what deleted ones have left';
 
 export class TeamRows {
   readonly #insert: StatementSync;
@@ -28,6 +32,7 @@ export class TeamRows {
   readonly #matching: StatementSync;
   readonly #number: StatementSync;
   readonly #last: StatementSync;
+  readonly #behindId: StatementSync;
   readonly #setName: StatementSync;
   readonly #setPlan: StatementSync;
   readonly #setBalance: StatementSync;
@@ -36,17 +41,19 @@ export class TeamRows {
   readonly #addChange: StatementSync;
   readonly #forgetChanges: StatementSync;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, among: Among = 'teams') {
+    const rule = among === 'teams' ? `erasure = ${NOT_ERASED}` : `erasure <> ${ERASING}`;
     const columns = Object.values(LIMITS);
     this.#insert = database.prepare(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${columns.join(', ')})
       VALUES (?, ?, ?, ?, ${columns.map(() => '?').join(', ')}) RETURNING no`);
     this.#insertBooks = database.prepare('INSERT INTO books (team, balance_micro) VALUES (?, ?)');
-    this.#one = database.prepare(`${SELECT} WHERE t.no = ?`);
-    this.#all = database.prepare(`${SELECT} ORDER BY t.no`);
-    this.#behind = database.prepare('SELECT no FROM teams WHERE no > ? ORDER BY no LIMIT ?');
-    this.#matching = database.prepare(`SELECT no FROM teams WHERE no > $after AND no <= $last
+    this.#one = database.prepare(`${SELECT} WHERE t.no = ? AND t.${rule}`);
+    this.#all = database.prepare(`${SELECT} WHERE t.${rule} ORDER BY t.no`);
+    this.#behind = database.prepare(`SELECT no FROM teams WHERE no > ? AND ${rule} ORDER BY no LIMIT ?`);
+    this.#matching = database.prepare(`SELECT no FROM teams WHERE no > $after AND no <= $last AND ${rule}
       AND (instr(lower(name), $text) > 0 OR instr(lower(team_id), $text) > 0) ORDER BY no LIMIT $limit`);
-    this.#number = database.prepare('SELECT no FROM teams WHERE team_id = ?');
+    this.#number = database.prepare(`SELECT no FROM teams WHERE team_id = ? AND ${rule}`);
+    this.#behindId = database.prepare(`SELECT min(no) AS no FROM teams WHERE team_id > ? AND ${rule}`);
     this.#last = database.prepare('SELECT coalesce(max(no), 0) AS no FROM teams');
     this.#setName = database.prepare('UPDATE teams SET name = ? WHERE no = ?');
     this.#setPlan = database.prepare(`UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`);
@@ -64,8 +71,16 @@ export class TeamRows {
     return no;
   }
 
+  /** Of a team that is known to be there. */
   get(no: number): TeamRow {
-    const columns = this.#one.get(no)!;
+    const row = this.find(no);
+    if (row === undefined) throw new Error(`there is no team ${no}`);
+    return row;
+  }
+
+  find(no: number): TeamRow | undefined {
+    const columns = this.#one.get(no);
+    if (columns === undefined) return undefined;
     return {
       team: teamOf(columns),
       heldMicro: Number(columns['held_micro']),
@@ -89,6 +104,18 @@ export class TeamRows {
   /** The highest there is; 0 without teams. */
   last(): number {
     return Number(this.#last.get()?.['no']);
+  }
+
+  /**
+   * Behind which number the teams begin that follow this one: its own; where it was deleted in the meantime, the one before the
+   * first that has a higher id, because ids are given in the order of time. Clocks that differ may have a page repeat teams, but not
+   * leave any out.
+   */
+  placeOf(teamId: string): number {
+    const known = this.number(teamId);
+    if (known !== undefined) return known;
+    const next = this.#behindId.get(teamId)?.['no'];
+    return next === null || next === undefined ? this.last() : Number(next) - 1;
   }
 
   /** Numbers of the next teams. */
@@ -131,8 +158,7 @@ export class TeamRows {
   }
 }
 
-/** From a row with the columns of `teams` and `books`. */
-export function teamOf(row: SqlRow): Team {
+function teamOf(row: SqlRow): Team {
   return {
     teamId: String(row['team_id']),
     name: String(row['name']),

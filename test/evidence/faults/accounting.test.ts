@@ -22,7 +22,7 @@ import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { FORWARD, FORWARD_CHARACTERS, documentsOf } from './documents.ts';
 import { seeded } from './seeded.ts';
 import type { Seeded } from './seeded.ts';
-import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { closedCharacters, expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { Evidence, WatchedTeam } from './witness.ts';
 
 const PROCESSES = 4;
@@ -97,10 +97,12 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     expect(new Set(forwarded.map(({ result }) => result.kind))).toEqual(new Set(['ok', 'fail', 'unknown']));
     const difference = figures.chargedCharacters - figures.chargedUnknownCharacters - figures.okCharacters;
     expect(difference).toBe(0);
+    // What invoices are made of.
+    expect(await closedCharacters(store, teams)).toBe(figures.chargedCharacters);
     report({
       row: 1,
       figure: `accounting equality, ${PROCESSES} processes on ${kind}`,
-      measured: `difference ${difference} of ${figures.okCharacters} characters; ${count} requests, ${forwarded.length} of them forwarded (${figures.ok} ok, ${figures.failed} failed, ${figures.unknown} left, of these ${figures.chargedUnknownCharacters} characters handed over in full before); L1-L8 hold per id`,
+      measured: `difference ${difference} of ${figures.okCharacters} characters; ${count} requests, ${forwarded.length} of them forwarded (${figures.ok} ok, ${figures.failed} failed, ${figures.unknown} left, of these ${figures.chargedUnknownCharacters} characters handed over in full before); L1-L9 hold per id`,
       counts: { requestsChecked: callers.seen.length, faults: figures.failed + figures.unknown },
     });
   });

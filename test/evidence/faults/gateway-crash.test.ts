@@ -16,7 +16,7 @@ import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
 import { watchStalls } from './stall.ts';
 import type { Seeded } from './seeded.ts';
-import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { closedCharacters, expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const LEASE_SECONDS = 2;
@@ -90,6 +90,7 @@ describe('gateways that are killed under load', () => {
       journal: redis.journal,
       recordsLeft: redis.recordsLeft,
     });
+    expect(await closedCharacters(store, teams)).toBe(figures.chargedCharacters);
     expect(crashes).toHaveLength(KILLS);
     expect(figures.unknown).toBeGreaterThan(0);
     report({

@@ -3,12 +3,12 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Operation } from '../../support/history.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { keepSqliteJournal, sqliteJournal } from './journal/sqlite-journal.ts';
 import { booksFindings } from './laws/books.ts';
-import { openWitness, watchedTeam } from './witness.ts';
+import { dayFindings } from './laws/days.ts';
+import { booksOf, openWitness, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const WAL_HEADER_BYTES = 32;
@@ -59,12 +59,11 @@ async function open(path: string, teams: readonly WatchedTeam[]): Promise<Opened
   try {
     const operations = sqliteJournal(path);
     const faults = integrityFaults(path);
-    for (const { teamId, limits, startMicro } of teams) {
-      const [standing, usage] = [answered(await store.teams.standing(teamId)), answered(await store.teams.usage(teamId))];
-      if (standing === undefined || usage === undefined) throw new Error(`team ${teamId} is lost`);
-      const books = { teamId, limits, startMicro, standing, keys: usage.keys, recordsLeft: 0 };
+    for (const team of teams) {
+      const own = operations.filter(({ teamId }) => teamId === team.teamId);
+      const history = { teams: [await booksOf(store, team, () => Promise.resolve(0))], seen: [], operations: own, crashes: [] };
       // What is held at such an instant is held by right.
-      const broken = booksFindings({ teams: [books], seen: [], operations, crashes: [] }).filter(({ law }) => law === 'L3');
+      const broken = [...booksFindings(history).filter(({ law }) => law === 'L3'), ...dayFindings(history)];
       faults.push(...broken.map(({ what }) => what));
     }
     return { operations, faults };

@@ -12,6 +12,8 @@ import { figuresOf, findings } from '../../support/history.ts';
 import type { Crash, Figures, History, Operation, Seen, TeamBooks } from '../../support/history.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
+const ALL_DAYS = { from: 0, to: 100_000 };
+
 export interface WatchedTeam extends TestTeam {
   readonly limits: TeamLimits;
   readonly startMicro: number;
@@ -34,6 +36,20 @@ export async function untilQuiet(store: Store, teams: readonly WatchedTeam[], wi
   };
   // While the store is away there is nothing to read.
   await expect.poll(() => open().catch(() => -1), { timeout: withinMs, interval: 50 }).toBe(0);
+}
+
+/** Ends each team's period, and returns what the closed ones came to. Once a run is over: a history has one period of each team. */
+export async function closedCharacters(store: Store, teams: readonly WatchedTeam[]): Promise<number> {
+  let total = 0;
+  for (const { teamId, limits } of teams) {
+    answered(await store.teams.updateTeam(teamId, { plan: { name: 'closing', limits: { ...limits, period: 'P7D' } } }));
+    const [running, closed] = answered(await store.history!.periods(teamId)) ?? [];
+    expect(running).toMatchObject({ closed: false, characters: 0, plan: 'closing' });
+    if (closed === undefined) continue;
+    expect(closed).toMatchObject({ closed: true, limits });
+    total += closed.characters;
+  }
+  return total;
 }
 
 export interface Evidence {
@@ -63,10 +79,15 @@ export async function historyOf({ store, teams, seen, journal, recordsLeft, cras
   return { teams: books, seen, operations, crashes, ...(handed === undefined ? {} : { handed }) };
 }
 
-async function booksOf(store: Store, team: WatchedTeam, recordsLeft: Evidence['recordsLeft']): Promise<TeamBooks> {
+/** As the store tells. */
+export async function booksOf(store: Store, team: WatchedTeam, recordsLeft: Evidence['recordsLeft']): Promise<TeamBooks> {
   const { teamId, limits, startMicro } = team;
   const standing = answered(await store.teams.standing(teamId));
   const usage = answered(await store.teams.usage(teamId));
-  if (standing === undefined || usage === undefined) throw new Error(`the store has lost team ${teamId}`);
-  return { teamId, limits, startMicro, standing, keys: usage.keys, recordsLeft: await recordsLeft(teamId) };
+  const history = answered(await store.history!.days(teamId, ALL_DAYS));
+  const periods = answered(await store.history!.periods(teamId));
+  if (standing === undefined || usage === undefined || history === undefined || periods === undefined)
+    throw new Error(`the store has lost team ${teamId}`);
+  const use = { keys: usage.keys, days: history.days, periods };
+  return { teamId, limits, startMicro, standing, ...use, recordsLeft: await recordsLeft(teamId) };
 }

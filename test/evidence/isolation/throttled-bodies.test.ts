@@ -11,8 +11,9 @@ import { processorMs } from './processor-time.ts';
 
 const RATIO = 3;
 const REQUESTS = 40;
-/** In turns, because others use the machine: the least of each is compared. */
-const ROUNDS = 10;
+/** In turns, because others use the machine: the least of each is compared, after so many rounds, or up to so many if need be. */
+const ROUNDS = 6;
+const ROUNDS_MAX = 40;
 
 describe.each([
   ['uws', 'redis'],
@@ -44,18 +45,22 @@ describe.each([
     return ms;
   }
 
-  test.each(FRONTS)('over $name', async (front) => {
-    const small = front.translation(key, ['Hello']).body;
-    const costly = COSTLY_BODIES.find(({ name }) => name === (small.startsWith('{') ? 'brackets that never close' : 'empty fields'))!;
-    expect(costly.body.length).toBe(BODY_BYTES);
-    let [least, leastSmall] = [Infinity, Infinity];
-    for (let round = 0; round < ROUNDS; round++) {
-      leastSmall = Math.min(leastSmall, await cost(front, small));
-      least = Math.min(least, await cost(front, costly.body));
-    }
-    process.stdout.write(
-      `429 on ${listener}, ${front.name}: ${(leastSmall * 1000).toFixed(0)} µs, with 1 MiB ${(least * 1000).toFixed(0)} µs\n`,
-    );
-    expect(least / leastSmall).toBeLessThanOrEqual(RATIO);
-  });
+  test.each(FRONTS)(
+    'over $name',
+    async (front) => {
+      const small = front.translation(key, ['Hello']).body;
+      const costly = COSTLY_BODIES.find(({ name }) => name === (small.startsWith('{') ? 'brackets that never close' : 'empty fields'))!;
+      expect(costly.body.length).toBe(BODY_BYTES);
+      let [least, leastSmall] = [Infinity, Infinity];
+      for (let round = 0; round < ROUNDS || (least > RATIO * leastSmall && round < ROUNDS_MAX); round++) {
+        leastSmall = Math.min(leastSmall, await cost(front, small));
+        least = Math.min(least, await cost(front, costly.body));
+      }
+      process.stdout.write(
+        `429 on ${listener}, ${front.name}: ${(leastSmall * 1000).toFixed(0)} µs, with 1 MiB ${(least * 1000).toFixed(0)} µs\n`,
+      );
+      expect(least / leastSmall).toBeLessThanOrEqual(RATIO);
+    },
+    240_000,
+  );
 });

@@ -112,7 +112,7 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
       report({
         row: 19,
         figure: `abort storm on ${kind}`,
-        measured: `${figures.unknown} resets at ${STAGES.length} stages among ${count + 1} requests: 0 crashes, ${figures.ok} answered, 0 reservations left; L1-L8 hold per id`,
+        measured: `${figures.unknown} resets at ${STAGES.length} stages among ${count + 1} requests: 0 crashes, ${figures.ok} answered, 0 reservations left; L1-L9 hold per id`,
         counts: { requestsChecked: callers.seen.length + aborted.length, faults: aborted.length },
       });
     } finally {

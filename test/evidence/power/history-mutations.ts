@@ -1,12 +1,14 @@
 // Planted bugs in what stores keep of usage: days, and what periods came to.
+import { simulated } from './chain-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { contract, inSqlite } from './store-mutations.ts';
 
+const SIMULATED = simulated(250);
 const DAYS = contract('SQLite', 'usage by day');
 const PERIODS = contract('SQLite', 'what periods came to');
 
 export const HISTORY_MUTATIONS: readonly Mutation[] = [
-  inSqlite('a day is forgotten when the next one begins', 'day-counts.ts', 'this.#keep.run(before, team.no);', '', DAYS),
+  inSqlite('a day is forgotten when the next one begins', 'day-counts.ts', 'this.#keep.run(before, team.no);', '', DAYS, SIMULATED),
   inSqlite(
     'a day that the clock comes back to begins again',
     'day-counts.ts',

@@ -17,6 +17,8 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 interface Place {
   readonly teamId: string;
   deed: Deed | undefined;
+  /** What the store's clock said when it was done. */
+  storeMs: number;
 }
 
 interface Done<T> {
@@ -99,6 +101,14 @@ export class EmbeddedWiring implements SimulatedStore {
     return answered(await this.#as(this.process, () => this.#need().teams.usage(teamId)));
   }
 
+  get history(): SimulatedStore['history'] {
+    const { history } = this.#need();
+    return {
+      days: (teamId, range) => this.#as(this.process, () => history!.days(teamId, range)),
+      periods: (teamId) => this.#as(this.process, () => history!.periods(teamId)),
+    };
+  }
+
   restart(): void {
     throw new Error('the embedded store dies with its gateways');
   }
@@ -118,18 +128,19 @@ export class EmbeddedWiring implements SimulatedStore {
 
   /** The store runs operations in the order in which they come; their answers take different numbers of turns. */
   async #inOrder<T>(teamId: string, run: () => Promise<Done<T>>): Promise<T> {
-    const place: Place = { teamId, deed: undefined };
+    const place: Place = { teamId, deed: undefined, storeMs: 0 };
     this.#places.push(place);
     const { answer, deed } = await run();
     place.deed = deed;
+    place.storeMs = this.#world.time.wallMs(this.process);
     while (this.#places[0]?.deed !== undefined) this.#enter(this.#places.shift()!);
     return answer;
   }
 
-  #enter({ teamId, deed }: Place): void {
+  #enter({ teamId, deed, storeMs }: Place): void {
     const { journal, time } = this.#world;
     if (deed === undefined || ('answer' in deed && deed.answer.kind === 'unavailable')) return;
-    journal.add(time.nowMs, time.wallMs(this.process), teamId, deed);
+    journal.add(time.nowMs, storeMs, teamId, deed);
     this.#world.note(this.process, JSON.stringify(deed));
   }
 

@@ -1,8 +1,12 @@
 // What must hold when a run is over: each caller's story against the gateway's log and the store's books.
+import { dayOf } from '../../../src/domain/period.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
+import { dayName } from './team-check.ts';
 import type { IdState } from './team-check.ts';
+import { EPOCH_MS } from './virtual-time.ts';
 import type { SimulatedStore, World } from './world.ts';
 
 /** A deadline is looked after this often, and answers take a moment. */
@@ -14,6 +18,9 @@ const QUIET_FOR_FIRST_MS = 450;
 const STEP_MS_MAX = 700;
 /** How long a key that was tried before it existed may be taken for unknown: remembered for a second after a late look-up. */
 const UNKNOWN_MS_MAX = 1700;
+
+/** Of every run: clocks are off by hours at most. */
+const ALL_DAYS = { from: dayOf(EPOCH_MS) - 2, to: dayOf(EPOCH_MS) + 2 };
 
 export class FinalChecks {
   readonly #world: World;
@@ -69,6 +76,28 @@ export class FinalChecks {
       for (const { keyId, lastUsedAtMs } of usage.keys) {
         const usedAtMs = team.lastUseMs.get(keyId);
         if (usedAtMs !== lastUsedAtMs) violate('L8', `key ${keyId} was last used at ${lastUsedAtMs} instead of ${usedAtMs}`);
+      }
+    }
+  }
+
+  /** Days by key, and periods, have exactly what was charged, whatever died meanwhile and however clocks went. */
+  async history(store: SimulatedStore): Promise<void> {
+    const { journal, violate } = this.#world;
+    for (const [teamId, team] of journal.teams) {
+      const use = answered(await store.history.days(teamId, ALL_DAYS));
+      const periods = answered(await store.history.periods(teamId));
+      if (use === undefined || periods === undefined) return violate('L9', `team ${teamId} has no history`);
+      const counted = new Map(use.days.map(({ day, keyId, characters, requests }) => [dayName(day, keyId), [characters, requests]]));
+      const charged = team.chargedByDay();
+      for (const name of new Set([...counted.keys(), ...charged.keys()])) {
+        const [is, was] = [counted.get(name) ?? [0, 0], charged.get(name) ?? [0, 0]];
+        if (is.join() !== was.join()) violate('L9', `team ${teamId}, ${name}: counted are ${is.join()}, charged were ${was.join()}`);
+      }
+      const billed = periods.reduce((total, { characters }) => total + characters, 0);
+      const { characters } = team.charged();
+      if (billed !== characters) violate('L9', `periods of team ${teamId} came to ${billed}, charged were ${characters}`);
+      for (const { closed, number } of periods.slice(1)) {
+        if (!closed) violate('L9', `period ${number} of team ${teamId} is not closed although nothing is open`);
       }
     }
   }

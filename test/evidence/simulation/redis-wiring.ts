@@ -1,5 +1,6 @@
 // The Redis store's own driver, on simulated connections to one simulated server.
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { RedisFunctions } from '../../../src/stores/redis/functions.ts';
 import { RedisKeyDirectory } from '../../../src/stores/redis/redis-key-directory.ts';
@@ -65,6 +66,10 @@ export class RedisWiring implements SimulatedStore {
 
   async usage(teamId: string) {
     return answered(await this.#server.store.teams.usage(teamId));
+  }
+
+  get history(): UsageHistory {
+    return this.#server.store.history!;
   }
 
   restart(downMs: number, lostMs: number, clockByMs: number): void {

@@ -91,6 +91,7 @@ async function play(world: World): Promise<void> {
   await until(time.nowMs + scenario.leaseMs + clockMs);
   checks.requests();
   await during(world, () => checks.books(store));
+  await during(world, () => checks.history(store));
   await during(world, () => store.close());
 }
 

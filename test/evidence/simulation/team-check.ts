@@ -1,4 +1,5 @@
 // One team's books as a checker keeps them, from the store's answers alone: says where an answer cannot be right.
+import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest, Resolution } from '../../../src/ports/ledger.ts';
@@ -11,6 +12,8 @@ export interface IdState {
   readonly keyId: string;
   readonly reservedAtStoreMs: number;
   readonly leaseUntilMs: number;
+  /** The day of the store's clock on which it was committed. */
+  committedOn?: number;
 }
 
 interface Place {
@@ -59,6 +62,18 @@ export class TeamCheck {
     return { characters: sum(ids.map((id) => id.characters)), micro: sum(ids.map((id) => id.priceMicro)) };
   }
 
+  /** What was charged, by day and key: `[characters, requests]`. */
+  chargedByDay(): ReadonlyMap<string, readonly [number, number]> {
+    const charged = new Map<string, readonly [number, number]>();
+    for (const { committedOn, keyId, characters } of this.ids.values()) {
+      if (committedOn === undefined) continue;
+      const name = dayName(committedOn, keyId);
+      const [before, requests] = charged.get(name) ?? [0, 0];
+      charged.set(name, [before + characters, requests + 1]);
+    }
+    return charged;
+  }
+
   get balanceMicro(): number {
     return this.#creditMicro - this.charged().micro;
   }
@@ -81,6 +96,7 @@ export class TeamCheck {
       violate('L4', `${requestId} was ${answer.kind} ${entry.storeMs - known.leaseUntilMs} ms after its lease`);
     }
     known.state = answer.kind;
+    if (answer.kind === 'committed') known.committedOn = dayOf(entry.storeMs);
   }
 
   #admitted(request: AdmissionRequest, answer: Admission, entry: Entry, violate: Violate): void {
@@ -126,6 +142,10 @@ export class TeamCheck {
     if (fits !== reserved)
       violate('L3', `${request.requestId} for ${characters} was ${reserved ? 'reserved beyond' : 'refused within'} what is left`);
   }
+}
+
+export function dayName(day: number, keyId: string): string {
+  return `day ${day} of key ${keyId}`;
 }
 
 function sum(numbers: readonly number[]): number {

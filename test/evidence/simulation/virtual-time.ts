@@ -14,8 +14,8 @@ export interface Process {
   timers: number;
 }
 
-/** Where virtual time begins, for wall clocks. */
-export const EPOCH_MS = Date.UTC(2040, 0, 15, 12);
+/** Where virtual time begins, for wall clocks: a day ends in the midst of most runs. */
+export const EPOCH_MS = Date.UTC(2040, 0, 15, 23, 59, 57);
 
 // The real ones, whatever a run puts in their place.
 const realImmediate = globalThis.setImmediate;

@@ -3,6 +3,7 @@ import type { KeyDirectory } from '../../../src/ports/key-directory.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { NewKey, Standing, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
+import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { NoiseFault } from './faults.ts';
 import { History } from './history.ts';
 import { Journal } from './journal.ts';
@@ -67,6 +68,7 @@ export interface SimulatedStore {
   change(change: Change): Promise<boolean>;
   standing(teamId: string): Promise<Standing | undefined>;
   usage(teamId: string): Promise<Usage | undefined>;
+  readonly history: Pick<UsageHistory, 'days' | 'periods'>;
   close(): Promise<void>;
   /** Down, and up again with everything but what it did in the last `lostMs`. */
   restart(downMs: number, lostMs: number, clockByMs: number): void;

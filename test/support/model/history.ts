@@ -106,7 +106,7 @@ const limits: fc.Arbitrary<TeamLimits> = fc
     characterLimit: fc.integer({ min: 0, max: 250 }),
     overageCharacters: fc.constantFrom(0, 0, 1, 15),
     minorPerMillion: fc.constantFrom(0, 1, 2500, 333_333),
-    period: fc.constantFrom('P1M', 'P1M', 'PT2S', 'PT7S', 'P1DT1H', 'P1Y2M'),
+    period: fc.constantFrom('P1M', 'P1M', 'P1M@calendar', 'P1D', 'P1D@calendar', 'P7D@calendar', 'P1W', 'PT2S', 'PT7S', 'P1DT1H', 'P1Y2M'),
     maxGlossaries: fc.integer({ min: 0, max: 3 }),
   })
   .map((numbers) => ({ overageCapMinor: 5, currency: 'EUR', ...numbers }));

@@ -1,5 +1,6 @@
 // One team's books in the reference model: every rule of the ledger said once, by plain arrays and linear scans.
-import { parseDuration, periodAt, sameDuration } from '../../../src/domain/period.ts';
+import { sameLength } from '../../../src/domain/period-rule.ts';
+import { parseDuration, periodAt } from '../../../src/domain/period.ts';
 import type { Period } from '../../../src/domain/period.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
 import type {
@@ -39,6 +40,9 @@ type Entry =
   | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
 
 type Open = Extract<Entry, { kind: 'open' }>;
+
+/** A Monday, and the first day of a month and of a year: what is counted from it is counted by the calendar. */
+const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
 
 /** Every method takes `nowMs`, the one reading of the clock that its operation has. */
 export class ReferenceAccount {
@@ -114,7 +118,7 @@ export class ReferenceAccount {
     const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
     if (!Number.isSafeInteger(balanceMicro) || balanceMicro < 0) return { kind: 'balance_out_of_bounds' };
     this.team.name = change.name ?? this.team.name;
-    const anotherLength = change.plan !== undefined && !sameDuration(change.plan.limits.period, this.team.limits.period);
+    const anotherLength = change.plan !== undefined && !sameLength(change.plan.limits.period, this.team.limits.period);
     if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);
     if (change.plan !== undefined) {
       this.team.plan = change.plan.name;
@@ -124,7 +128,7 @@ export class ReferenceAccount {
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
     if (anotherLength) {
       this.#anchorMs = nowMs;
-      this.#startPeriod(nowMs);
+      this.#startPeriod(nowMs, nowMs);
     }
     return { ...this.team };
   }
@@ -183,18 +187,21 @@ export class ReferenceAccount {
       .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
     if (nowMs < this.#period.endMs) return;
     this.#history.leave(this.#period, this.team, nowMs);
-    this.#startPeriod(nowMs);
+    this.#startPeriod(nowMs, this.#period.endMs);
   }
 
-  #startPeriod(nowMs: number): void {
-    this.#period = this.#periodAt(nowMs);
+  /** By the calendar a period may have begun before `fromMs`, where the one before it was counted otherwise. */
+  #startPeriod(nowMs: number, fromMs: number): void {
+    const { startMs, endMs } = this.#periodAt(nowMs);
+    this.#period = { startMs: Math.max(startMs, fromMs), endMs };
     for (const key of this.#keys) Object.assign(key, { characters: 0, requests: 0 });
   }
 
   #periodAt(nowMs: number): Period {
-    const duration = parseDuration(this.team.limits.period);
-    if (duration === undefined) throw new Error(`not a period: ${this.team.limits.period}`);
-    return periodAt(this.#anchorMs, duration, nowMs);
+    const [length = '', anchor] = this.team.limits.period.split('@');
+    const duration = parseDuration(length);
+    if (duration === undefined) throw new Error(`not a period: ${length}`);
+    return periodAt(anchor === 'calendar' ? FIRST_OF_ALL : this.#anchorMs, duration, nowMs);
   }
 
   /** What takes no place forgets none: a clock that steps back may count an ended one again. */

@@ -1,4 +1,5 @@
 // The reference model: a store in memory, written from the ports' comments alone, that the real ones are compared with.
+import { dayOf } from '../../../src/domain/period.ts';
 import type { KeyOwner } from '../../../src/domain/api-key.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { PluginLedger, PluginStore } from '../../../src/ports/plugin.ts';
@@ -9,24 +10,27 @@ import { referenceGlossaries } from './reference-glossaries.ts';
 /** What is kept; stores over the same books are two instances on one backing. */
 export interface ReferenceBooks {
   readonly accounts: ReferenceAccount[];
+  /** Teams in order of creation, with those of which only their usage is left. */
+  readonly used: UsedAccount[];
   readonly owners: { readonly digest: string; readonly owner: KeyOwner }[];
 }
 
 export function emptyBooks(): ReferenceBooks {
-  return { accounts: [], owners: [] };
+  return { accounts: [], used: [], owners: [] };
 }
 
 export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks()): PluginStore {
   const account = (teamId: string) => books.accounts.find((one) => one.team.teamId === teamId);
+  const used = (teamId: string) => books.used.find((one) => one.team.teamId === teamId);
   return {
     keys: { find: (digest) => books.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
     teams: registryOf(books, account, clock),
     glossaries: referenceGlossaries(account, clock),
     history: {
-      days: async (teamId, range) => account(teamId)?.days(range),
-      pageDays: async (page, range) => pageOf(books.accounts, page).map((one) => one.days(range)),
-      periods: async (teamId) => account(teamId)?.periods(clock.nowMs()),
+      days: async (teamId, range) => used(teamId)?.days(range),
+      pageDays: async (page, range) => pageOf(books.used, page).map((one) => one.days(range)),
+      periods: async (teamId) => used(teamId)?.periods(clock.nowMs()),
     },
     ping: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
@@ -50,6 +54,7 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
       if (known !== undefined) return { ...known.team };
       const created = new ReferenceAccount(team, clock.nowMs());
       books.accounts.push(created);
+      books.used.push(created);
       return { ...created.team };
     },
     listTeams: async () => books.accounts.map((one) => ({ ...one.team })),
@@ -60,6 +65,19 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
       return found === undefined ? undefined : { ...found.team };
     },
     updateTeam: async (teamId, change) => account(teamId)?.update(change, clock.nowMs()),
+    async deleteTeam(teamId, { keepUsage }) {
+      const [at, usedAt] = [books.accounts, books.used].map((all) => all.findIndex(({ team }) => team.teamId === teamId)) as [
+        number,
+        number,
+      ];
+      if (usedAt === -1 || (keepUsage && at === -1)) return false;
+      const left = keepUsage ? leftBy(books.accounts[at]!, clock.nowMs()) : undefined;
+      books.used.splice(usedAt, 1, ...(left === undefined ? [] : [left]));
+      if (at === -1) return true;
+      books.accounts.splice(at, 1);
+      books.owners.splice(0, Infinity, ...books.owners.filter(({ owner }) => owner.teamId !== teamId));
+      return true;
+    },
     async createKey(key) {
       const record = account(key.teamId)?.addKey(key, clock.nowMs());
       const { keyId, teamId, mode } = key;
@@ -88,9 +106,44 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
   };
 }
 
-function pageOf(accounts: readonly ReferenceAccount[], { after, limit, search }: TeamPage): readonly ReferenceAccount[] {
+/** What a history shows of a team. */
+type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods'>;
+
+/** Closed periods and days without names; `undefined` where there are none. */
+function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefined {
+  const team = { ...account.team, name: '', balanceMicro: 0 };
+  const closed = account
+    .periods(nowMs)
+    .map((period, i) => ({
+      ...period,
+      closed: true,
+      endMs: i === 0 ? Math.max(period.startMs, Math.min(period.endMs, nowMs)) : period.endMs,
+    }))
+    .filter(({ characters }) => characters > 0);
+  const whole = account.days({ from: 0, to: dayOf(nowMs) + 1 });
+  if (whole.days.length === 0) return undefined;
+  return {
+    team,
+    days: ({ from, to }) => {
+      const days = whole.days.filter(({ day }) => day >= from && day <= to);
+      const keys = whole.keys
+        .filter(({ keyId }) => days.some((one) => one.keyId === keyId))
+        .map((key) => ({ ...key, display: '', label: '', status: 'revoked' as const }));
+      return { team, keys, days };
+    },
+    periods: () => closed,
+  };
+}
+
+function pageOf<Account extends Pick<ReferenceAccount, 'team'>>(
+  accounts: readonly Account[],
+  { after, limit, search }: TeamPage,
+): readonly Account[] {
   const has = (text: string): boolean => search === undefined || text.toLowerCase().includes(search.toLowerCase());
-  const rest = accounts.slice(accounts.findIndex(({ team }) => team.teamId === after) + 1);
+  const at = accounts.findIndex(({ team }) => team.teamId === after);
+  const gone = after !== undefined && at === -1;
+  const next = gone ? accounts.findIndex(({ team }) => team.teamId > after) : at + 1;
+  const rest = next === -1 ? [] : accounts.slice(next);
   return rest.filter(({ team }) => has(team.name) || has(team.teamId)).slice(0, limit);
 }
 

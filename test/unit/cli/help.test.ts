@@ -12,12 +12,12 @@ async function help(words: string): Promise<string> {
   return stdout;
 }
 
-const STORE_COMMANDS = ['store backup', 'store check', 'store migrate'];
+const STORE_COMMANDS = ['store backup', 'store migrate'];
 
 describe('help', () => {
   test('the commands are those that were decided', () => {
     const decided =
-      'serve, demo, team create, team list, team show, team update, key create, key list, key find, key revoke, usage, plan apply';
+      'serve, demo, team create, team list, team show, team update, key create, key list, key find, key revoke, usage, usage export, usage periods, plan apply';
     expect(names).toEqual([...decided.split(', '), ...STORE_COMMANDS, 'config check', 'engine check', 'routes', 'openapi']);
   });
 

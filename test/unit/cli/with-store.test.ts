@@ -18,7 +18,6 @@ const OTHERS = [
   ['key', 'revoke', ID],
   ['usage', ID],
   ['plan', 'apply', 'free'],
-  ['store', 'check'],
   ['store', 'migrate'],
 ];
 const folder = temporaryFolder();

@@ -1,5 +1,5 @@
 // What endpoints answer whose store is away by the time they read it: service_unavailable, never a word of the store's.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import type { BodyStep } from '../../../src/core/step.ts';
@@ -38,9 +38,9 @@ const ENDPOINTS: readonly BodyStep[] = [
   deleteGlossary(AWAY_GLOSSARIES),
 ];
 
-function asked(): Exchange {
+function asked(query = ''): Exchange {
   const route = compileRoute({ method: 'POST', path: '/v1/glossaries/{id}', takesBody: true, steps: [] });
-  const head = { method: 'POST', path: `/v1/glossaries/${ID}`, query: '', headers: { 'content-type': 'application/json' } };
+  const head = { method: 'POST', path: `/v1/glossaries/${ID}`, query, headers: { 'content-type': 'application/json' } };
   const x = new Exchange(ID, head, { send: () => 'written', stream() {}, incoming: () => undefined }, route, 0);
   x.pathParameter = ID;
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
@@ -48,6 +48,23 @@ function asked(): Exchange {
   void readGlossary(() => LANGUAGES, 1000).run(x);
   return x;
 }
+
+describe('usage with days', () => {
+  const withDays = (): Exchange => asked('from=2026-11-01&to=2026-11-30');
+  const TEAMS = { usage: () => Promise.resolve(expect.unreachable('the store need not be asked')) };
+
+  test('of a store that keeps none is refused by the name of the field', async () => {
+    expect(await usageEndpoint(TEAMS).run(withDays())).toMatchObject({
+      kind: 'problem',
+      problem: { code: 'validation_error', detail: 'from: this gateway keeps no counts of single days; ask without from and to.' },
+    });
+  });
+
+  test('of a store whose days are away', async () => {
+    const away = usageEndpoint(AWAY_TEAMS, { days: () => Promise.resolve({ kind: 'unavailable', cause: 'closed' }) });
+    expect(await away.run(withDays())).toMatchObject({ kind: 'problem', problem: { code: 'service_unavailable' } });
+  });
+});
 
 test.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint] as const))('%s', async (_name, endpoint) => {
   expect(await endpoint.run(asked())).toMatchObject({ kind: 'problem', problem: { code: 'service_unavailable' } });

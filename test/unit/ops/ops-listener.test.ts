@@ -1,5 +1,7 @@
 // The ops listener: what it reads of a body before anyone has signed in.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startOpsListener } from '../../../src/ops/ops-listener.ts';
 import type { OpsListener } from '../../../src/ops/ops-listener.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
@@ -38,4 +40,78 @@ test('one that goes on behind eight times the limit ends the connection', async 
   connection.send(requestBytes({ path: '/app' }));
   await expect(connection.response()).rejects.toThrow('the connection ended');
   connection.destroy();
+});
+
+describe('a body that is read while it is sent', () => {
+  const PIECE = 'x'.repeat(64 * 1024);
+  let read = 0;
+  let ended = false;
+  async function* pieces(count: number, failsAt = Infinity): AsyncGenerator<string, void, void> {
+    ended = false;
+    try {
+      for (read = 0; read < count; read++) {
+        if (read === failsAt) throw new Error('a word of the store');
+        yield PIECE;
+        await nextTurn();
+      }
+    } finally {
+      ended = true;
+    }
+  }
+  const bodies: Readonly<Record<string, () => AsyncIterable<string>>> = {
+    '/file/short': () => pieces(3),
+    '/file/long': () => pieces(2000),
+    '/file/broken': () => pieces(3, 2),
+  };
+  let files: OpsListener;
+
+  beforeAll(async () => {
+    const handle = ({ path }: { readonly path: string }) =>
+      Promise.resolve({
+        status: 200,
+        contentType: 'text/csv',
+        body: '',
+        pieces: bodies[path]!(),
+        headers: { 'Content-Disposition': 'attachment' },
+      });
+    const app = { prefix: '/file', bodyBytesMax: BYTES_MAX, handle, tooLarge: () => answer('too large') };
+    files = await startOpsListener({ host: '127.0.0.1', port: 0, pages: {}, apps: [app] });
+  });
+  afterAll(() => files.close());
+
+  test('comes whole, with the fields of every answer', async () => {
+    const response = await request({ port: files.address.port, path: '/file/short' });
+    expect([response.status, response.body]).toEqual([200, PIECE.repeat(3)]);
+    expect(['content-type', 'content-disposition', 'cache-control', 'x-content-type-options'].map((name) => response.header(name))).toEqual(
+      ['text/csv', 'attachment', 'no-store', 'nosniff'],
+    );
+  });
+
+  test('is not read where only its head is asked for', async () => {
+    read = 0;
+    expect((await fetch(`http://127.0.0.1:${files.address.port}/file/long`, { method: 'HEAD' })).headers.get('content-type')).toBe(
+      'text/csv',
+    );
+    expect(read).toBe(0);
+  });
+
+  test('ends the connection where it fails, so that nobody takes a part for the whole', async () => {
+    const response = await fetch(`http://127.0.0.1:${files.address.port}/file/broken`);
+    await expect(response.text()).rejects.toThrow('terminated');
+    expect(ended).toBe(true);
+  });
+
+  test('is read no further than it is taken, and no more when the caller has left', async () => {
+    // Without a reader of its data it takes none.
+    const connection = connect({ port: files.address.port, host: '127.0.0.1' });
+    connection.on('error', () => undefined);
+    connection.write(requestBytes({ path: '/file/long' }));
+    await expect.poll(() => read).toBeGreaterThan(0);
+    let last = -1;
+    // Buffers of both ends fill up; then it stands still.
+    await expect.poll(() => read === last || ((last = read), false), { interval: 200, timeout: 20_000 }).toBe(true);
+    expect(read).toBeLessThan(400);
+    connection.destroy();
+    await expect.poll(() => ended).toBe(true);
+  });
 });

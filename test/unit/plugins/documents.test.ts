@@ -91,5 +91,5 @@ test('that of deepl-v2 tells the statuses and words of its API, and nothing of d
     expect.arrayContaining(['200', '400', '403', '404', '413', '429', '456', '500', '503']),
   );
   expect(Object.keys(paths)).not.toContain('/v2/document');
-  expect(source).toContain('"message":"The characters of the period are used up and the overage cap is reached."');
+  expect(source).toContain('"message":"Quota exceeded"');
 });

@@ -133,7 +133,7 @@ local function change_glossary()
     return { now, 'late' }
   end
   local record, before = call('HGET', x.glossaries, id), call('HGET', x.pairs, id)
-  if not record then
+  if not record or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
   local order, created, present = string.match(record, '^(%d+) (%d+) (%d*)')
@@ -167,7 +167,7 @@ local function remove_glossary()
     return { now, 'late' }
   end
   local held = call('HGET', x.pairs, id)
-  if call('HEXISTS', x.glossaries, id) == 0 and not held then
+  if call('HEXISTS', x.glossaries, id) == 0 and not held or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
   local bytes, ids, gone = counted(x), dropped_of(x, id, held or '', '')
@@ -188,6 +188,8 @@ local function count_glossaries()
   local x, sum = glossary_keys(), 0
   if late then
     return { now, 'late' }
+  elseif call('HEXISTS', x.team, 'b') == 0 then
+    return { now, 'counted' }
   end
   for i = 8, 7 + 2 * number_at(7), 2 do
     call('HSET', x.bytes, text_at(i), digits(number_at(i + 1)))

@@ -7,7 +7,8 @@ local function usage_days()
   if late then
     return { now, 'late' }
   end
-  if call('HEXISTS', team_key, 'b') == 0 then
+  -- A deleted team may have left its usage.
+  if call('HEXISTS', team_key, 'b') == 0 and call('HEXISTS', team_key, 'erased_b') == 0 then
     return { now, 'none' }
   end
   return { now, 'days', digits(now), call('HGETALL', team_key), call('HGETALL', keys_key), call('HGETALL', days_key) }

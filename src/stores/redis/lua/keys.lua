@@ -35,7 +35,7 @@ local function revoke_key()
     return { now, 'late' }
   end
   local record = call('HGET', x.team, x.field)
-  if call('HEXISTS', x.keys, x.id) == 0 or not record then
+  if call('HEXISTS', x.keys, x.id) == 0 or not record or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
   local active = byte(record)

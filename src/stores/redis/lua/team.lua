@@ -68,8 +68,45 @@ local function follow_period(team, offer, now)
   if not offer or not fits(offer, team.anchor, team.length, now) then
     return false
   end
+  -- By the calendar it may have begun before the team's ended, if that one was still counted otherwise.
+  offer.starts = max(offer.starts, team.ends)
   begin_period(team, offer)
   return true
+end
+
+-- Closed periods, in `:periods`: start and end, characters; then the plan's numbers, its name, currency and the period's length.
+local closed_periods = {}
+
+do
+  local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0'
+  local CLOSED_ENDS, CLOSED_ENDS_AT = '>I6', 7
+
+  -- A hash as Redis answers it, by name.
+  function closed_periods.named(fields)
+    local by = {}
+    for i = 1, #fields, 2 do
+      by[fields[i]] = fields[i + 1]
+    end
+    return by
+  end
+
+  -- Of a period as it was left.
+  function closed_periods.record(counts, length)
+    local numbers, plan_name, currency = counts.p, counts.plan, counts.currency
+    return pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), tonumber(counts.characters), #numbers, numbers, #plan_name,
+      plan_name, #currency, currency, #length, length)
+  end
+
+  -- Forgets those that ended before.
+  function closed_periods.drop(key, before_ms)
+    local dropped, closed = {}, call('HGETALL', key)
+    for i = 1, #closed, 2 do
+      if parse(CLOSED_ENDS, closed[i + 1], CLOSED_ENDS_AT) < before_ms then
+        insert(dropped, closed[i])
+      end
+    end
+    call_in_pieces('HDEL', key, dropped)
+  end
 end
 
 local function books_of(team)

@@ -33,7 +33,7 @@ local function length_of(text)
   return months, seconds
 end
 
--- Texts may differ: P7D is P1W.
+-- Texts may differ: P7D is P1W. How periods of that length are counted does not count: what stands behind the length has no digits.
 local function is_same_length(one, other)
   local months, seconds = length_of(one)
   local other_months, other_seconds = length_of(other)
@@ -54,6 +54,8 @@ local function create_team()
   end
   if call('HEXISTS', team_key, 'b') == 1 then
     return described(now, team_key)
+  elseif call('HEXISTS', team_key, 'erasure') == 1 then
+    return { now, 'erasing' }
   end
   -- The offered period begins at the time of the function's first answer, which becomes the team's creation.
   if not offer.ends or offer.length ~= named.period or now >= offer.ends then
@@ -61,6 +63,14 @@ local function create_team()
   end
   call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor), unpack(fields))
   return described(now, team_key)
+end
+
+-- The ids of remembered changes, by when each is forgotten: they are found by it when the team is deleted.
+local function remember_change(team_key, once, now, remembered)
+  local changes = beside(team_key, 'changes')
+  call('ZREMRANGEBYSCORE', changes, '-inf', digits(now))
+  call('ZADD', changes, digits(now + remembered), once)
+  call('PEXPIRE', changes, remembered)
 end
 
 -- 7: micro to add; 8: an id under which this is done once, or ''; 9: what was asked for under it; 10: how long to remember that;
@@ -82,14 +92,18 @@ local function update_team()
     return done == request and described(now, team_key) or { now, 'other' }
   end
   team.balance = team.balance + add
+  -- Read, so that a key of a wrong type fails before anything is written.
+  call('ZCARD', beside(team_key, 'changes'))
   if team.balance < 0 or team.balance > NUMBER_MAX then
     return { now, 'balance' }
   end
   if named.period and not is_same_length(named.period, team.length) then
-    -- Begins a period at the time of the function's first answer, from which the next ones are counted.
-    if not offer.ends or offer.length ~= named.period or offer.starts ~= offer.anchor or now >= offer.ends then
+    -- Begins a period at the time of the function's first answer, from which the next ones are counted, if not by the calendar.
+    -- The period that follows a running one starts behind the moment that it is counted from: such an offer answers another question.
+    if not offer.ends or offer.length ~= named.period or offer.starts > offer.anchor or now >= offer.ends then
       return ask_for_bounds(now, now, named.period)
     end
+    offer.starts = offer.anchor
     begin_period(team, offer)
     insert(fields, 'anchor')
     insert(fields, digits(offer.anchor))
@@ -100,6 +114,7 @@ local function update_team()
   write_use(team.key, team.use)
   if once ~= '' then
     call('SET', beside(team_key, 'once:' .. once), request, 'PX', remembered)
+    remember_change(team_key, once, now, remembered)
   end
   return described(now, team_key)
 end

@@ -11,9 +11,6 @@ local tend, periods = (function()
   local LEFT_MAX = 200
   -- How far back they are looked for where nobody has looked before.
   local LEFT_BEFORE = 10000
-  -- A closed period: its start and end, its characters; then the plan's numbers, its name, currency and the period's length.
-  local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0'
-  local CLOSED_ENDS, CLOSED_ENDS_AT = '>I6', 7
 
   -- Nothing of this period can change any more. Called once for each that has any use, with its record; writes are made by the same
   -- call.
@@ -41,14 +38,6 @@ local tend, periods = (function()
     return nil
   end
 
-  local function named(fields)
-    local by = {}
-    for i = 1, #fields, 2 do
-      by[fields[i]] = fields[i + 1]
-    end
-    return by
-  end
-
   -- Whether nothing can be open any more in a period that was left; one that an older version left does not say what is.
   local function is_over(counts, key)
     local open, over = tonumber(counts.open), tonumber(counts.over)
@@ -65,10 +54,7 @@ local tend, periods = (function()
   local function close_period(of, counts, key)
     local characters, length = tonumber(counts.characters or 0), counts.length or call('HGET', team_key, 'period')
     if characters > 0 then
-      local numbers, plan_name, currency = counts.p, counts.plan, counts.currency
-      local record = pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), characters, #numbers, numbers, #plan_name, plan_name,
-        #currency, currency, #length, length)
-      period_closed(of, characters, record)
+      period_closed(of, characters, closed_periods.record(counts, length))
     end
     call('DEL', key)
   end
@@ -79,7 +65,7 @@ local tend, periods = (function()
     local last, left, first_left = min(number - 1, from + LEFT_MAX - 1), {}, nil
     for of = from, last do
       local key = use_key(team_key, of)
-      local counts = named(call('HGETALL', key))
+      local counts = closed_periods.named(call('HGETALL', key))
       -- Without bounds it was left by a version that kept none.
       if counts.starts then
         if is_over(counts, key) then
@@ -139,13 +125,7 @@ local tend, periods = (function()
   end
 
   local function drop_periods(before_ms)
-    local old, closed = {}, call('HGETALL', key_beside('periods'))
-    for i = 1, #closed, 2 do
-      if parse(CLOSED_ENDS, closed[i + 1], CLOSED_ENDS_AT) < before_ms then
-        insert(old, closed[i])
-      end
-    end
-    call_in_pieces('HDEL', key_beside('periods'), old)
+    closed_periods.drop(key_beside('periods'), before_ms)
   end
 
   -- The days first: records without a day have all that they count in them.
@@ -175,7 +155,7 @@ local tend, periods = (function()
 
   -- Once a day: what the days before came to is in `:days` then, and what is too old is not.
   local function keep_days(kept_days)
-    local fields, stored = named(call('HGETALL', key_beside('days'))), {}
+    local fields, stored = closed_periods.named(call('HGETALL', key_beside('days'))), {}
     local told = tonumber(fields[TOLD] or 0)
     if told == today - 1 then
       return

@@ -17,7 +17,7 @@ describe('a target', () => {
     ['pt', 'PT-PT'],
     ['es', 'ES-419'],
     ['zh-Hans', 'ZH'],
-    ['ZH-HANT', 'ZH'],
+    ['ZH-HANT', undefined],
     ['xx', undefined],
     ['constructor', undefined],
     ['', undefined],

@@ -4,6 +4,7 @@ import { HISTORY_DAYS } from '../../../../src/domain/period.ts';
 import type { Clock } from '../../../../src/ports/clock.ts';
 import { Books } from '../../../../src/stores/sqlite/books.ts';
 import { DayCounts } from '../../../../src/stores/sqlite/day-counts.ts';
+import { DictionaryPieces } from '../../../../src/stores/sqlite/dictionary-pieces.ts';
 import { Expiry } from '../../../../src/stores/sqlite/expiry.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
@@ -12,7 +13,9 @@ import type { HistoryHooks } from '../../../../src/stores/sqlite/history-hooks.t
 import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import { Periods } from '../../../../src/stores/sqlite/periods.ts';
+import { RegistryWork } from '../../../../src/stores/sqlite/registry-work.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
+import { TeamErasure } from '../../../../src/stores/sqlite/team-erasure.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
 export interface JanitorUnderTest {
@@ -38,7 +41,10 @@ export async function janitorOn(
   const [days, periods] = [new DayCounts(database, books, hooks), new Periods(database, books, hooks)];
   const [expiry, ids] = [new Expiry(database, books, periods), new RequestIds(database)];
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
-  const janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history });
+  const pieces = new DictionaryPieces({ database, path, clock, group });
+  const work = new RegistryWork({ clock, group, books, expiry, periods });
+  const erasure = new TeamErasure({ database, work, books, days, periods, pieces });
+  const janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history, erasure, pieces });
   return {
     database,
     history,

@@ -1,0 +1,58 @@
+// Which usage a query asks for, and the cursor by which a page of it continues the one before.
+import { createHash } from 'node:crypto';
+import { dayOf } from '../domain/period.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import { daysOfMonth, monthOf, readDayRange, USAGE_SPANS } from '../domain/usage-days.ts';
+import type { UsageSpan } from '../domain/usage-days.ts';
+import type { UsagePlace } from './usage-reading.ts';
+import type { UsageQuestion } from './usage-rows.ts';
+
+export interface QueryFault {
+  readonly field: string;
+  readonly fault: string;
+}
+
+/** Without `from` and `to`, the month that runs. */
+export function readUsageQuestion(query: URLSearchParams, nowMs: number): UsageQuestion | QueryFault {
+  const range = readDayRange(query.get('from') ?? undefined, query.get('to') ?? undefined) ?? monthAt(nowMs);
+  if ('fault' in range) return range;
+  const by = query.get('by') ?? 'day';
+  if (!isSpan(by)) return { field: 'by', fault: `must be one of ${USAGE_SPANS.join(', ')}` };
+  const keys = query.get('keys') ?? 'false';
+  if (keys !== 'true' && keys !== 'false') return { field: 'keys', fault: 'must be true or false' };
+  const team = query.get('team') ?? undefined;
+  const teamId = team === undefined ? undefined : canonicalUlid(team);
+  if (team !== undefined && teamId === undefined) return { field: 'team', fault: 'there is no team of this id' };
+  return { range, by, keys: keys === 'true', teamId };
+}
+
+export function isSpan(text: string): text is UsageSpan {
+  return (USAGE_SPANS as readonly string[]).includes(text);
+}
+
+function monthAt(ms: number): UsageQuestion['range'] {
+  return daysOfMonth(monthOf(dayOf(ms)))!;
+}
+
+const SPOT = /^([0-7][0-9A-HJKMNP-TV-Z]{25})(?:\/(|\d{4}-\d\d(?:-\d\d)?)\/([0-9A-HJKMNP-TV-Z]{26})?)?\/([0-9a-f]{12})$/;
+
+/** Opaque to callers. Good only for the question that it was made for. */
+export function cursorOf(place: UsagePlace, question: UsageQuestion): string {
+  const { teamId, row } = place;
+  const spot = row === undefined ? [teamId] : [teamId, row.date ?? '', row.keyId ?? ''];
+  return Buffer.from([...spot, digestOf(question)].join('/')).toString('base64url');
+}
+
+export function readCursor(cursor: string, question: UsageQuestion): UsagePlace | QueryFault {
+  const [, teamId, date, keyId, digest] = SPOT.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (teamId === undefined) return { field: 'cursor', fault: 'must be the next of the page before' };
+  if (digest !== digestOf(question)) {
+    return { field: 'cursor', fault: 'belongs to another question; ask with the from, to, by, keys and team of the page before' };
+  }
+  return { teamId, row: date === undefined ? undefined : { date: date === '' ? null : date, keyId } };
+}
+
+function digestOf({ range, by, keys, teamId }: UsageQuestion): string {
+  const words = [range.from, range.to, by, keys, teamId ?? ''];
+  return createHash('sha256').update(words.join(' ')).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,84 @@
+// Rows of usage, for invoices: a team's or a key's count of a day, of a month, or of all days that were asked for.
+import { dateIn } from '../domain/usage-days.ts';
+import type { DayRange, UsageSpan } from '../domain/usage-days.ts';
+import type { KeyRecord, Team } from '../ports/team-registry.ts';
+import type { KeyDay, TeamDays } from '../ports/usage-history.ts';
+
+/** What is asked for. */
+export interface UsageQuestion {
+  readonly range: DayRange;
+  readonly by: UsageSpan;
+  /** A row for each key instead of one for each team. */
+  readonly keys: boolean;
+  /** Only this team. */
+  readonly teamId: string | undefined;
+}
+
+/** Of what was used: where nothing was, there is no row. Members in the order in which they are written. */
+export interface UsageRow {
+  readonly team_id: string;
+  readonly name: string;
+  readonly plan: string;
+  /** `2026-11-22`, `2026-11`, or `null` for all days. */
+  readonly date: string | null;
+  readonly character_count: number;
+  readonly request_count: number;
+  /** The rest: of rows of keys. */
+  readonly key_id?: string;
+  /** The key's first twelve characters. */
+  readonly display?: string;
+  readonly label?: string;
+  readonly mode?: 'live' | 'test';
+}
+
+interface Count {
+  characters: number;
+  requests: number;
+}
+
+/** In the order of dates, and within a date in that of the keys' creation. */
+export function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey }: UsageQuestion): UsageRow[] {
+  const rows: UsageRow[] = [];
+  for (const [date, counted] of datesOf(days, by)) {
+    if (!byKey) rows.push(rowOf(team, date, sumOf(counted.values())));
+    else for (const key of keys) if (counted.has(key.keyId)) rows.push(rowOf(team, date, counted.get(key.keyId)!, key));
+  }
+  return rows;
+}
+
+type CountsOfKeys = Map<string, Count>;
+
+/** The days come in order, and so do the dates. */
+function datesOf(days: readonly KeyDay[], by: UsageSpan): Map<string | null, CountsOfKeys> {
+  const dates = new Map<string | null, CountsOfKeys>();
+  let [last, counts]: [number, CountsOfKeys] = [-1, new Map()];
+  for (const { day, keyId, characters, requests } of days) {
+    if (day !== last) {
+      last = day;
+      const date = dateIn(by, day);
+      counts = dates.get(date) ?? new Map();
+      dates.set(date, counts);
+    }
+    const count = counts.get(keyId);
+    if (count === undefined) counts.set(keyId, { characters, requests });
+    else {
+      count.characters += characters;
+      count.requests += requests;
+    }
+  }
+  return dates;
+}
+
+function sumOf(counts: Iterable<Count>): Count {
+  const sum = { characters: 0, requests: 0 };
+  for (const { characters, requests } of counts) {
+    sum.characters += characters;
+    sum.requests += requests;
+  }
+  return sum;
+}
+
+function rowOf({ teamId, name, plan }: Team, date: string | null, { characters, requests }: Count, key?: KeyRecord): UsageRow {
+  const row = { team_id: teamId, name, plan, date, character_count: characters, request_count: requests };
+  return key === undefined ? row : { ...row, key_id: key.keyId, display: key.display, label: key.label, mode: key.mode };
+}

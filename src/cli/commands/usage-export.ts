@@ -1,0 +1,156 @@
+// lingate usage export: what all teams have used, by day, month or in all; written while it is read, whatever there is.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { usageCsv } from '../../admin/usage-csv.ts';
+import { isSpan } from '../../admin/usage-question.ts';
+import { UsageReading } from '../../admin/usage-reading.ts';
+import type { UsageQuestion, UsageRow } from '../../admin/usage-rows.ts';
+import { readDayRange, USAGE_SPANS } from '../../domain/usage-days.ts';
+import type { Command, CommandContext, Io } from '../command.ts';
+import { UsageError } from '../command.ts';
+import { readId } from '../operand.ts';
+import { TEAMS_WHERE, valueOf, withStore } from '../with-store.ts';
+
+export const usageExport: Command = {
+  name: 'usage export',
+  summary: 'Writes what teams have used, by day, month or in all: for invoices.',
+  usage: '--from D --to D [--by day|month|total] [--keys] [--team TEAM] [--csv]',
+  about:
+    'Days are UTC, both ends are included, at most 400 in all; where nothing was used, there is no line. Cells of CSV that a ' +
+    'spreadsheet would run begin with an apostrophe.',
+  flags: {
+    from: { kind: 'text', value: 'D', summary: 'the first day, as 2026-11-01', required: true },
+    to: { kind: 'text', value: 'D', summary: 'the last day, which is included', required: true },
+    by: { kind: 'text', value: 'SPAN', summary: `what a line adds up: ${USAGE_SPANS.join(', ')}`, fallback: 'day' },
+    keys: { kind: 'switch', summary: 'a line for each key' },
+    team: { kind: 'text', value: 'TEAM', summary: 'only this team', fallback: 'all teams' },
+    csv: { kind: 'switch', summary: 'write CSV with a line of names' },
+  },
+  examples: [
+    'lingate usage export --from 2026-11-01 --to 2026-11-30 --by total',
+    'lingate usage export --from 2026-11-01 --to 2026-11-30 --keys --csv > november.csv',
+  ],
+  async run(context) {
+    if (context.json && context.on('csv')) throw new UsageError('--csv and --json exclude each other; give one of them');
+    const question = questionOf(context);
+    const form = context.json ? jsonForm() : context.on('csv') ? csvForm(question) : textForm(question);
+    await withStore(context, async ({ history }) => {
+      const progress = new Progress(context.io);
+      let [began, rows] = [false, 0];
+      try {
+        for await (const result of new UsageReading(history).walk(question)) {
+          const part = valueOf(result);
+          // Not before: what cannot be read at all leaves standard output empty.
+          if (!began) context.io.out(form.head);
+          began = true;
+          if (part.rows.length > 0) context.io.out(form.lines(part.rows));
+          rows += part.rows.length;
+          progress.show(part.teams);
+          // Whoever read it has left, which is known only a moment after it was written.
+          await nextTurn();
+          if (context.io.abandoned()) return;
+        }
+      } finally {
+        progress.end();
+      }
+      context.io.out((began ? '' : form.head) + form.end(rows));
+    });
+  },
+};
+
+function questionOf(context: CommandContext): UsageQuestion {
+  const range = readDayRange(context.required('from'), context.required('to'));
+  if (range === undefined || 'fault' in range) {
+    const field = range?.field ?? 'from';
+    throw new UsageError(`--${field} ${JSON.stringify(context.required(field))} ${range?.fault ?? ''}`);
+  }
+  const by = context.text('by') ?? 'day';
+  if (!isSpan(by)) throw new UsageError(`--by ${JSON.stringify(by)} must be one of ${USAGE_SPANS.join(', ')}`);
+  const team = context.text('team');
+  return { range, by, keys: context.on('keys'), teamId: team === undefined ? undefined : readId('team', team, TEAMS_WHERE) };
+}
+
+/** How rows are written: whole lines at a time, so that whoever reads them never sees a part of one for long. */
+interface RowWriter {
+  readonly head: string;
+  lines(rows: readonly UsageRow[]): string;
+  /** `rows` is how many were written. */
+  end(rows: number): string;
+}
+
+function csvForm(question: UsageQuestion): RowWriter {
+  return { ...usageCsv(question), end: () => '' };
+}
+
+/** One document, with a row on each line. */
+function jsonForm(): RowWriter {
+  let separator = '\n';
+  return {
+    head: '{"usage":[',
+    lines(rows) {
+      const text = separator + rows.map((row) => JSON.stringify(row)).join(',\n');
+      separator = ',\n';
+      return text;
+    },
+    end: () => '\n]}\n',
+  };
+}
+
+/** Columns whose width is known come first: the rows to come are not. */
+function textForm({ by, keys }: UsageQuestion): RowWriter {
+  const date = { day: 'DAY'.padEnd(12), month: 'MONTH'.padEnd(9), total: '' }[by];
+  const columns = `${date}${'CHARACTERS'.padStart(15)}  ${'REQUESTS'.padStart(11)}  ${'TEAM'.padEnd(26)}  ${'PLAN'.padEnd(12)}`;
+  const keyColumns = keys ? `  ${'KEY'.padEnd(26)}  ${'BEGINS WITH'.padEnd(12)}  MODE` : '';
+  return {
+    head: `${columns}${keyColumns}  NAME${keys ? ', LABEL' : ''}\n`,
+    lines: (rows) => rows.map((row) => `${lineOf(row)}\n`).join(''),
+    end: (rows) => (rows === 0 ? 'Nothing was used.\n' : ''),
+  };
+}
+
+function lineOf({ team_id: id, name, plan, date, character_count: characters, request_count: requests, ...key }: UsageRow): string {
+  const when = date === null ? '' : `${date}  `;
+  const counts = `${String(characters).padStart(15)}  ${String(requests).padStart(11)}`;
+  const ofKey = key.key_id === undefined ? '' : `  ${key.key_id}  ${key.display}  ${key.mode}`;
+  const label = key.label === undefined || key.label === '' ? '' : `, ${key.label}`;
+  return `${when}${counts}  ${id}  ${plan.padEnd(12)}${ofKey}  ${name}${label}`;
+}
+
+const LINE_TEAMS = 25_000;
+const TERMINAL_MS = 200;
+
+/** On standard error: at a terminal that shows nothing else a count that goes up, in a log a line now and then. */
+class Progress {
+  readonly #io: Io;
+  #shownAtMs: number;
+  #lines = 0;
+  #counted = '';
+
+  constructor(io: Io) {
+    this.#io = io;
+    this.#shownAtMs = io.nowMs();
+  }
+
+  show(teams: number): void {
+    if (this.#io.watched) this.#count(teams);
+    else this.#line(teams);
+  }
+
+  /** The count has done its work. */
+  end(): void {
+    if (this.#counted !== '') this.#io.err(`\r${' '.repeat(this.#counted.length)}\r`);
+  }
+
+  #count(teams: number): void {
+    const nowMs = this.#io.nowMs();
+    if (this.#io.shown || nowMs - this.#shownAtMs < TERMINAL_MS) return;
+    this.#shownAtMs = nowMs;
+    this.#counted = `${teams} teams`;
+    this.#io.err(`\r${this.#counted}`);
+  }
+
+  #line(teams: number): void {
+    const lines = Math.floor(teams / LINE_TEAMS);
+    if (lines > this.#lines) this.#io.err(`lingate usage export: ${teams} teams\n`);
+    this.#lines = lines;
+  }
+}

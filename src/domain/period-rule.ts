@@ -1,0 +1,74 @@
+// How a team's periods are counted: by a length from a moment of its own, or by UTC's calendar; one text, as stores keep it.
+import { DAY_MS, parseDuration, periodAt, sameDuration } from './period.ts';
+import type { Period } from './period.ts';
+
+/** `creation`: the n-th period begins n lengths after the team's creation. `calendar`: each is a day, ISO week, month or year of UTC. */
+export type PeriodAnchor = 'creation' | 'calendar';
+
+/** Behind the length. A version that does not know it finds no duration, instead of counting otherwise. */
+const BY_CALENDAR = '@calendar';
+/** What the calendar has; lengths that are equal to one of these will do. */
+export const CALENDAR_LENGTHS = ['P1M', 'P7D', 'P1D', 'P1Y'] as const;
+
+type CalendarUnit = (typeof CALENDAR_LENGTHS)[number];
+
+/** `length` is an ISO 8601 duration. */
+export function periodRule(length: string, anchor: PeriodAnchor = 'creation'): string {
+  return anchor === 'calendar' ? length + BY_CALENDAR : length;
+}
+
+export function lengthOf(rule: string): string {
+  return anchorOf(rule) === 'calendar' ? rule.slice(0, -BY_CALENDAR.length) : rule;
+}
+
+export function anchorOf(rule: string): PeriodAnchor {
+  return rule.endsWith(BY_CALENDAR) ? 'calendar' : 'creation';
+}
+
+/** Whether the periods of both are equally long, however they are counted. */
+export function sameLength(one: string, other: string): boolean {
+  return sameDuration(lengthOf(one), lengthOf(other));
+}
+
+/** Whether the calendar has periods of this length. */
+export function isOfCalendar(length: string): boolean {
+  return unitOf(length) !== undefined;
+}
+
+export function isPeriodRule(rule: string): boolean {
+  return anchorOf(rule) === 'calendar' ? isOfCalendar(lengthOf(rule)) : parseDuration(rule) !== undefined;
+}
+
+/** The period that holds `nowMs`; one of the calendar does not depend on `anchorMs`. Throws a `RangeError` for what is no rule. */
+export function periodBy(rule: string, anchorMs: number, nowMs: number): Period {
+  const length = lengthOf(rule);
+  const unit = anchorOf(rule) === 'calendar' ? unitOf(length) : undefined;
+  if (unit !== undefined) return calendarPeriod(unit, nowMs);
+  const duration = anchorOf(rule) === 'creation' ? parseDuration(length) : undefined;
+  if (duration === undefined) throw new RangeError(`a team has a period that is not a duration: ${rule}`);
+  return periodAt(anchorMs, duration, nowMs);
+}
+
+function unitOf(length: string): CalendarUnit | undefined {
+  return CALENDAR_LENGTHS.find((unit) => sameDuration(unit, length));
+}
+
+function calendarPeriod(unit: CalendarUnit, nowMs: number): Period {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  switch (unit) {
+    case 'P1Y':
+      return { startMs: Date.UTC(year, 0), endMs: Date.UTC(year + 1, 0) };
+    case 'P1M':
+      return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
+    case 'P7D': {
+      const sinceMonday = (now.getUTCDay() + 6) % 7;
+      const startMs = Date.UTC(year, month, day - sinceMonday);
+      return { startMs, endMs: startMs + 7 * DAY_MS };
+    }
+    case 'P1D': {
+      const startMs = Date.UTC(year, month, day);
+      return { startMs, endMs: startMs + DAY_MS };
+    }
+  }
+}

@@ -1,0 +1,147 @@
+-- The deletion of a team (ports/team-registry.ts). Its record has the field `erasure` from then on, one of the states below, and
+-- neither plan nor books, without which every other function takes it for a team that is not there.
+-- KEYS: team, keys, pairs. ARGV: the head (clock, deadline, offer), then what each lists.
+
+local ERASING, ERASING_BUT_USAGE, ONLY_USAGE_LEFT = '1', '2', '3'
+-- What is removed in one call at most: half a millisecond of the server's time.
+local ERASED_MAX = 250
+-- What stays of a record whose usage stays. Its plan and books are there by other names.
+local STAYS = { created = true, period = true, currency = true, plan = true, uses = true, erased_p = true, erased_b = true }
+
+-- What was used up to now becomes a period that ends now.
+local function leave_last_period(team, now)
+  begin_period(team, { starts = max(now, team.starts), ends = now })
+  for _, counts in pairs(team.use) do
+    -- What is reserved in it is charged to nobody.
+    counts.open = 0
+  end
+  write_use(team.key, team.use)
+end
+
+-- Removes the fields of the record but those of keys, of which there may be thousands.
+local function strip(team_key, keeps)
+  local gone = {}
+  for _, name in ipairs(call('HKEYS', team_key)) do
+    if byte(name) ~= 107 and not (keeps and STAYS[name]) then -- k
+      insert(gone, name)
+    end
+  end
+  call_in_pieces('HDEL', team_key, gone)
+end
+
+-- 7: '1' if the usage stays, otherwise ''. Answers 'erasing' as long as there is something to delete.
+local function delete_team()
+  local now, late = read_clock()
+  local team_key, keeps = key_at(1), text_at(7) == '1'
+  if late then
+    return { now, 'late' }
+  end
+  local team = read_team(team_key)
+  local state, uses = call('HGET', team_key, 'erasure'), call('HGET', team_key, 'uses')
+  if not team and (not state or keeps and state == ONLY_USAGE_LEFT) then
+    return { now, 'none' }
+  elseif not team and (keeps or state == ERASING) then
+    return { now, 'erasing' }
+  end
+  if team and keeps then
+    leave_last_period(team, now)
+    team.balance = 0
+    call('HSET', team_key, 'erased_p', call('HGET', team_key, 'p'), 'erased_b', books_of(team))
+  end
+  strip(team_key, keeps)
+  call('HSET', team_key, 'uses', team and digits(team.number) or uses, 'erasure', keeps and ERASING_BUT_USAGE or ERASING)
+  call('UNLINK', beside(team_key, 'ids'), beside(team_key, 'places'), beside(team_key, 'late'))
+  return { now, 'erasing' }
+end
+
+-- 7: ids of keys. What their records say of them goes, because their usage stays.
+local function erase_keys()
+  local now, late = read_clock()
+  local team_key, keys_key = key_at(1), key_at(2)
+  if late then
+    return { now, 'late' }
+  end
+  for i = 7, #ARGV do
+    local record, state = call('HGET', keys_key, ARGV[i]), call('HGET', team_key, 'k' .. ARGV[i])
+    if record then
+      local mode = string.match(record, '"mode":"(%a+)"')
+      call('HSET', keys_key, ARGV[i], string.match(record, '^%d+ %d+ ') .. '{"display":"","label":"","mode":"' .. mode .. '"}')
+    end
+    if state then
+      call('HSET', team_key, 'k' .. ARGV[i], pack('B', 0) .. sub(state, 2))
+    end
+  end
+  return { now, 'done' }
+end
+
+-- Some of the glossaries with their dictionaries; whether there were any.
+local function erase_glossaries(team_key, pairs_key)
+  local held, glossaries, gone = call('HSCAN', pairs_key, 0, 'COUNT', ERASED_MAX)[2], {}, {}
+  for i = 1, #held, 2 do
+    insert(glossaries, held[i])
+    for _, dictionary in string.gmatch(held[i + 1], HELD) do
+      insert(gone, beside(team_key, 'entries:' .. (dictionary == '' and held[i] or dictionary)))
+    end
+  end
+  for first = 1, #gone, PIECE do
+    call('UNLINK', unpack(gone, first, min(first + PIECE - 1, #gone)))
+  end
+  call_in_pieces('HDEL', pairs_key, glossaries)
+  return #glossaries > 0
+end
+
+-- Some of the changes that are remembered by their ids.
+local function erase_changes(team_key)
+  local changes, gone = beside(team_key, 'changes'), {}
+  local ids = call('ZRANGE', changes, 0, ERASED_MAX - 1)
+  for i, id in ipairs(ids) do
+    gone[i] = beside(team_key, 'once:' .. id)
+  end
+  if #gone > 0 then
+    call('UNLINK', unpack(gone))
+    call('ZREM', changes, unpack(ids))
+  end
+  return #gone > 0
+end
+
+-- Some of the periods that were left; `uses` is the number of the last one that may be there. Where usage stays they are closed.
+local function erase_periods(team_key, keeps)
+  local last, gone = tonumber(call('HGET', team_key, 'uses') or '0'), {}
+  for number = max(1, last - ERASED_MAX + 1), last do
+    local key = use_key(team_key, number)
+    local counts = keeps and closed_periods.named(call('HGETALL', key)) or NONE
+    if counts.starts and tonumber(counts.characters or 0) > 0 then
+      local length = counts.length or call('HGET', team_key, 'period')
+      call('HSET', beside(team_key, 'periods'), digits(number), closed_periods.record(counts, length))
+    end
+    insert(gone, key)
+  end
+  if #gone > 0 then
+    call('UNLINK', unpack(gone))
+    call('HSET', team_key, 'uses', digits(last - #gone))
+  end
+  return #gone > 0
+end
+
+-- Called when no index leads to the team any more. Answers 'more' until it has been called often enough.
+local function erase_some()
+  local now, late = read_clock()
+  local team_key, keys_key, pairs_key = key_at(1), key_at(2), key_at(3)
+  if late then
+    return { now, 'late' }
+  elseif call('HEXISTS', team_key, 'b') == 1 then
+    return { now, 'alive' }
+  end
+  local state = call('HGET', team_key, 'erasure')
+  local keeps = state == ERASING_BUT_USAGE or state == ONLY_USAGE_LEFT
+  if erase_glossaries(team_key, pairs_key) or erase_changes(team_key) or erase_periods(team_key, keeps) then
+    return { now, 'more' }
+  end
+  call('UNLINK', pairs_key, beside(team_key, 'glossaries'), beside(team_key, 'bytes'), beside(team_key, 'changes'))
+  if keeps then
+    call('HSET', team_key, 'erasure', ONLY_USAGE_LEFT)
+  else
+    call('UNLINK', team_key, keys_key, beside(team_key, 'days'), beside(team_key, 'periods'))
+  end
+  return { now, 'erased' }
+end

@@ -1,0 +1,210 @@
+// Deletes a team: at once it is no team any more, then its rows go, some hundred in a transaction, and are overwritten in the file.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { nextTurn } from '../../core/turns.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { TeamDeletion } from '../../ports/team-registry.ts';
+import type { DictionaryPieces } from './dictionary-pieces.ts';
+import type { Books } from './books.ts';
+import type { DayCounts } from './day-counts.ts';
+import { securely } from './open-database.ts';
+import type { Periods } from './periods.ts';
+import type { RegistryWork } from './registry-work.ts';
+import { ERASE_USELESS } from './schema-erasure.ts';
+import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './sqlite-schema.ts';
+
+export interface TeamErasureParts {
+  readonly database: DatabaseSync;
+  readonly work: RegistryWork;
+  readonly books: Books;
+  readonly days: DayCounts;
+  readonly periods: Periods;
+  readonly pieces: DictionaryPieces;
+}
+
+/** Rows in one transaction: a few milliseconds, which is what the ledger may wait. */
+const ROWS_MAX = 500;
+/** Ids of requests that are looked through in one transaction. */
+const IDS_MAX = 2000;
+/** The WAL holds the overwritten pages as they were until it is written back; another process may be in the way for a moment. */
+const TRUNCATIONS_MAX = 20;
+const TRUNCATE_AGAIN_MS = 25;
+
+/**
+ * What a team has, by table and primary key, in an order in which no row loses the one that it refers to. `stays`: it is history.
+ * Dictionaries hang on glossaries; ids of requests have no index by team; the row of the team itself is the last.
+ */
+const OWNED: readonly { readonly table: string; readonly key: string; readonly stays?: true }[] = [
+  { table: 'changes', key: 'team, id' },
+  { table: 'glossaries', key: 'no' },
+  { table: 'glossary_bytes', key: 'team' },
+  { table: 'key_books', key: 'team, key' },
+  { table: 'usage_days', key: 'team, day, key', stays: true },
+  { table: 'usage', key: 'team, period_no, key', stays: true },
+  { table: 'periods', key: 'team, no', stays: true },
+  { table: 'keys', key: 'no', stays: true },
+];
+
+/** Removes some rows of a team; whether there may be more. */
+type Piece = (team: number) => boolean;
+
+export class TeamErasure {
+  readonly #parts: TeamErasureParts;
+  readonly #erasing: StatementSync;
+  readonly #mark: StatementSync;
+  readonly #state: StatementSync;
+  readonly #release: StatementSync;
+  readonly #dropBooks: StatementSync;
+  readonly #useless: StatementSync;
+  readonly #unfinished: StatementSync;
+  readonly #pieces: readonly { readonly some: Piece; readonly stays: boolean }[];
+  readonly #idsEnd: StatementSync;
+  readonly #forgetIds: StatementSync;
+  readonly #last: readonly [whole: StatementSync, butUsage: StatementSync];
+  readonly #anonymise: StatementSync;
+
+  constructor(parts: TeamErasureParts) {
+    this.#parts = parts;
+    const { database } = parts;
+    this.#erasing = database.prepare('SELECT no, erasure FROM teams WHERE team_id = ?');
+    this.#mark = database.prepare("UPDATE teams SET erasure = ?, name = '' WHERE no = ?");
+    this.#state = database.prepare('SELECT erasure FROM teams WHERE no = ?');
+    this.#release = database.prepare(`DELETE FROM operations WHERE team = ? AND state = ${OPEN}`);
+    this.#dropBooks = database.prepare('DELETE FROM books WHERE team = ?');
+    this.#useless = database.prepare(ERASE_USELESS);
+    this.#unfinished = database.prepare(
+      `SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`,
+    );
+    const dictionaries = database.prepare(`DELETE FROM dictionaries WHERE no IN
+      (SELECT d.no FROM dictionaries d JOIN glossaries g ON g.no = d.glossary WHERE g.team = ? LIMIT ${ROWS_MAX})`);
+    this.#pieces = [
+      { some: deletedBy(dictionaries), stays: false },
+      ...OWNED.map(({ table, key, stays = false }) => {
+        const some = `SELECT ${key} FROM ${table} WHERE team = ? LIMIT ${ROWS_MAX}`;
+        return { some: deletedBy(database.prepare(`DELETE FROM ${table} WHERE (${key}) IN (${some})`)), stays };
+      }),
+    ];
+    this.#idsEnd = database.prepare(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
+      ORDER BY request_id, team LIMIT 1 OFFSET ${IDS_MAX - 1}`);
+    this.#forgetIds = database.prepare(`DELETE FROM operations WHERE (request_id, team) > ($after, $afterTeam)
+      AND ($end IS NULL OR (request_id, team) <= ($end, $endTeam)) AND team = $team`);
+    this.#anonymise = database.prepare(`UPDATE keys SET digest = 'erased ' || key_id, display = '', label = '',
+      revoked_at_ms = coalesce(revoked_at_ms, created_at_ms)
+      WHERE no IN (SELECT no FROM keys WHERE team = ? AND digest NOT LIKE 'erased %' LIMIT ${ROWS_MAX})`);
+    this.#last = [
+      database.prepare(`DELETE FROM teams WHERE no = ? AND erasure = ${ERASING}`),
+      database.prepare(`UPDATE teams SET erasure = ${ONLY_USAGE_LEFT} WHERE no = ? AND erasure = ${ERASING_BUT_USAGE}`),
+    ];
+  }
+
+  /** As `TeamRegistry.deleteTeam`. */
+  async delete(teamId: string, choice: TeamDeletion): Promise<boolean | StoreUnavailable> {
+    const { work } = this.#parts;
+    const no = await work.change(`team ${teamId}`, (nowMs) => this.#begin(teamId, choice, nowMs));
+    if (no === undefined) return false;
+    return isUnavailable(no) ? no : ((await this.#finish(no)) ?? true);
+  }
+
+  /** Whether the deletion of a team was interrupted; reads only. */
+  isDue(): boolean {
+    return this.#unfinished.get() !== undefined;
+  }
+
+  /** Ends what was interrupted. */
+  async finishAll(): Promise<void> {
+    for (;;) {
+      const row = this.#unfinished.get();
+      if (row === undefined || (await this.#finish(Number(row['no']))) !== undefined) return;
+    }
+  }
+
+  /** The team's number; `undefined` where there is nothing to delete. */
+  #begin(teamId: string, { keepUsage }: TeamDeletion, nowMs: number): number | undefined {
+    const row = this.#erasing.get(teamId);
+    const [no, erasure] = [Number(row?.['no']), Number(row?.['erasure'])];
+    if (row === undefined || (keepUsage && erasure === ONLY_USAGE_LEFT)) return undefined;
+    // What has been begun without the usage is not to be had back.
+    if (keepUsage && erasure !== NOT_ERASED) return no;
+    if (keepUsage) this.#endHistory(teamId, nowMs);
+    securely(this.#parts.database, () => {
+      this.#dropBooks.run(no);
+      this.#mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
+    });
+    return no;
+  }
+
+  /** What counts now becomes a day that is over and a period that is closed. */
+  #endHistory(teamId: string, nowMs: number): void {
+    const { work, books, days, periods } = this.#parts;
+    const no = work.current(teamId, nowMs)!;
+    this.#release.run(no);
+    const team = books.team(teamId)!;
+    days.leave(team, nowMs);
+    periods.leave(no, team.counts.periodNo, nowMs);
+    periods.closeAll(team, nowMs);
+    books.flush();
+  }
+
+  /** `undefined` when nothing is left. */
+  async #finish(no: number): Promise<StoreUnavailable | undefined> {
+    const failed = (await this.#forget(no)) ?? (await this.#removeAll(no));
+    if (failed !== undefined) return failed;
+    await this.#parts.pieces.clear();
+    const useless = await this.#run(() => this.#useless.run(no).changes > 0);
+    if (isUnavailable(useless)) return useless;
+    if (useless) return this.#finish(no);
+    const ended = await this.#run(() => this.#last.forEach((statement) => statement.run(no)));
+    if (isUnavailable(ended)) return ended;
+    await this.#truncateWal();
+    return undefined;
+  }
+
+  /** The ids of its requests, which lie among those of all teams. */
+  async #forget(no: number): Promise<StoreUnavailable | undefined> {
+    let after: readonly [string, number] | undefined = ['', -1];
+    while (after !== undefined) {
+      const [id, team]: readonly [string, number] = after;
+      const next = await this.#run((): readonly [string, number] | undefined => {
+        const end = this.#idsEnd.get(id, team);
+        const [endId, endTeam] = [end?.['request_id'] ?? null, end?.['team'] ?? null];
+        this.#forgetIds.run({ $after: id, $afterTeam: team, $end: endId, $endTeam: endTeam, $team: no });
+        return end === undefined ? undefined : [String(endId), Number(endTeam)];
+      });
+      if (isUnavailable(next)) return next;
+      after = next;
+    }
+    return undefined;
+  }
+
+  async #removeAll(no: number): Promise<StoreUnavailable | undefined> {
+    const anonymise: Piece = deletedBy(this.#anonymise);
+    for (let more = true; more;) {
+      const some = await this.#run(() => {
+        const keeps = Number(this.#state.get(no)?.['erasure']) === ERASING_BUT_USAGE;
+        const piece = this.#pieces.find((one) => !(keeps && one.stays) && one.some(no));
+        return piece !== undefined || (keeps && anonymise(no));
+      });
+      if (isUnavailable(some)) return some;
+      more = some;
+      await nextTurn();
+    }
+    return undefined;
+  }
+
+  #run<T>(work: () => T): Promise<T | StoreUnavailable> {
+    return this.#parts.work.run('a team', () => securely(this.#parts.database, work));
+  }
+
+  async #truncateWal(): Promise<void> {
+    const { database } = this.#parts;
+    for (let i = 0; i < TRUNCATIONS_MAX && database.isOpen; i++) {
+      if (database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0) return;
+      await delay(TRUNCATE_AGAIN_MS);
+    }
+  }
+}
+
+function deletedBy(statement: StatementSync): Piece {
+  return (team) => statement.run(team).changes > 0;
+}

@@ -1,0 +1,150 @@
+// Part of the store contract: periods by UTC's calendar, and how a team comes to them without a gap or a moment that counts twice.
+import { rfc3339 } from '../../domain/period.ts';
+import { answered } from '../../domain/store-unavailable.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+export function calendarContract(it: AddCase, subject: Subject): void {
+  /** Goes to this moment of the next year that has not begun. Returns how moments of it and of the years behind it are written. */
+  const goTo = (moment: string): ((text: string) => string) => {
+    const year = new Date(subject.clock.nowMs()).getUTCFullYear() + 1;
+    const written = (text: string): string => text.replace(/^\d/, (years) => String(year + Number(years)));
+    subject.clock.set(Date.parse(written(moment)));
+    return written;
+  };
+  const boundsOf = async (team: TeamUnderTest): Promise<readonly string[]> => {
+    const { periodStartMs, periodEndMs } = await team.usage(subject.again);
+    return [rfc3339(periodStartMs), rfc3339(periodEndMs)];
+  };
+  const use = async (team: TeamUnderTest, characters: number): Promise<void> => {
+    await team.commit((await team.reserve(characters)).requestId);
+  };
+
+  it('a new team is in the month, the day or the year that holds now, which ends where that does', async () => {
+    const at = goTo('0-11-22T15:30:00Z');
+    for (const [length, start, end] of [
+      ['P1M', '0-11-01T00:00:00Z', '0-12-01T00:00:00Z'],
+      ['P1D', '0-11-22T00:00:00Z', '0-11-23T00:00:00Z'],
+      ['P1Y', '0-01-01T00:00:00Z', '1-01-01T00:00:00Z'],
+    ] as const) {
+      const team = await teamUnderTest(subject.store, { characterLimit: 10, period: `${length}@calendar` });
+      expect(await boundsOf(team)).toEqual([at(start), at(end)]);
+      await use(team, 10);
+      expect(await team.admit({ characters: 1 })).toMatchObject({ kind: 'quota_exceeded', periodEndMs: Date.parse(at(end)) });
+      expect((await team.usage()).team.limits.period).toBe(`${length}@calendar`);
+    }
+  });
+
+  it('a week begins on Monday, whichever way its length is written', async () => {
+    goTo('0-11-22T15:30:00Z');
+    for (const length of ['P7D', 'P1W']) {
+      const team = await teamUnderTest(subject.store, { period: `${length}@calendar` });
+      const { periodStartMs, periodEndMs } = await team.usage();
+      expect([new Date(periodStartMs).getUTCDay(), periodStartMs % 86_400_000, periodEndMs - periodStartMs]).toEqual([1, 0, 604_800_000]);
+      expect(periodStartMs <= subject.clock.nowMs() && subject.clock.nowMs() < periodEndMs).toBe(true);
+    }
+  });
+
+  it('the next one begins where one ends, also after a long rest', async () => {
+    const at = goTo('0-01-31T23:59:59Z');
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M@calendar' });
+    await use(team, 10);
+    subject.clock.set(Date.parse(at('0-02-01T00:00:00Z')));
+    await use(team, 10);
+    expect(await boundsOf(team)).toEqual([at('0-02-01T00:00:00Z'), at('0-03-01T00:00:00Z')]);
+    subject.clock.set(Date.parse(at('1-05-31T12:00:00Z')));
+    expect((await team.usage()).characters).toBe(0);
+    expect(await boundsOf(team)).toEqual([at('1-05-01T00:00:00Z'), at('1-06-01T00:00:00Z')]);
+  });
+
+  it('a change to it leaves the running period as it is; the next one ends where the calendar has an edge, and so on', async () => {
+    const at = goTo('0-01-15T10:00:00Z');
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M' });
+    await use(team, 7);
+    await team.setLimits({ period: 'P1M@calendar' });
+    expect(await boundsOf(team)).toEqual([at('0-01-15T10:00:00Z'), at('0-02-15T10:00:00Z')]);
+    expect((await team.usage()).characters).toBe(7);
+    expect((await team.admit({ characters: 4 })).kind).toBe('quota_exceeded');
+    for (const [start, end] of [
+      ['0-02-15T10:00:00Z', '0-03-01T00:00:00Z'],
+      ['0-03-01T00:00:00Z', '0-04-01T00:00:00Z'],
+      ['0-04-01T00:00:00Z', '0-05-01T00:00:00Z'],
+    ] as const) {
+      subject.clock.set(Date.parse(at(start)));
+      await use(team, 10);
+      expect(await boundsOf(team)).toEqual([at(start), at(end)]);
+    }
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+  });
+
+  it('a team that rests after such a change is in the whole month that holds its next request', async () => {
+    const at = goTo('0-01-15T10:00:00Z');
+    const team = await teamUnderTest(subject.store, { period: 'P1M' });
+    await team.setLimits({ period: 'P1M@calendar' });
+    subject.clock.set(Date.parse(at('0-06-20T00:00:00Z')));
+    await use(team, 1);
+    expect(await boundsOf(team)).toEqual([at('0-06-01T00:00:00Z'), at('0-07-01T00:00:00Z')]);
+  });
+
+  it('a change back leaves the running period as it is, and the next ones are counted from the creation again', async () => {
+    const at = goTo('0-01-20T10:00:00Z');
+    const team = await teamUnderTest(subject.store, { period: 'P1M@calendar' });
+    await team.setLimits({ period: 'P1M' });
+    expect(await boundsOf(team)).toEqual([at('0-01-01T00:00:00Z'), at('0-02-01T00:00:00Z')]);
+    for (const [start, end] of [
+      ['0-02-01T00:00:00Z', '0-02-20T10:00:00Z'],
+      ['0-02-20T10:00:00Z', '0-03-20T10:00:00Z'],
+    ] as const) {
+      subject.clock.set(Date.parse(at(start)));
+      expect(await boundsOf(team)).toEqual([at(start), at(end)]);
+    }
+  });
+
+  it('a change there and back within a period changes nothing', async () => {
+    const at = goTo('0-01-15T10:00:00Z');
+    const team = await teamUnderTest(subject.store, { period: 'P1M' });
+    await team.setLimits({ period: 'P1M@calendar' });
+    await team.setLimits({ period: 'P1M' });
+    subject.clock.set(Date.parse(at('0-02-20T00:00:00Z')));
+    expect(await boundsOf(team)).toEqual([at('0-02-15T10:00:00Z'), at('0-03-15T10:00:00Z')]);
+  });
+
+  it('another length begins a period at the change, which ends where the calendar has an edge', async () => {
+    const at = goTo('0-01-15T10:00:00Z');
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1Y' });
+    await use(team, 10);
+    subject.clock.step(86_400_000);
+    await team.setLimits({ period: 'P1M@calendar' });
+    expect(await boundsOf(team)).toEqual([at('0-01-16T10:00:00Z'), at('0-02-01T00:00:00Z')]);
+    await use(team, 10);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    subject.clock.set(Date.parse(at('0-02-01T00:00:00Z')));
+    await use(team, 10);
+    await team.setLimits({ period: 'P1D@calendar' });
+    expect(await boundsOf(team)).toEqual([at('0-02-01T00:00:00Z'), at('0-02-02T00:00:00Z')]);
+    expect((await team.usage()).characters).toBe(0);
+  });
+
+  it('what each period came to is kept with its bounds, without gaps', async () => {
+    if (subject.store.history === undefined) return;
+    const at = goTo('0-01-15T10:00:00Z');
+    const team = await teamUnderTest(subject.store, { period: 'P1M' });
+    await use(team, 1);
+    await team.setLimits({ period: 'P1M@calendar' });
+    for (const moment of ['0-02-20T00:00:00Z', '0-03-05T00:00:00Z', '0-04-05T00:00:00Z']) {
+      subject.clock.set(Date.parse(at(moment)));
+      await use(team, 1);
+    }
+    await team.setLimits({ period: 'P7D@calendar' });
+    await use(team, 1);
+    const periods = answered(await subject.again.history!.periods(team.teamId))!;
+    expect(periods.map(({ startMs }) => rfc3339(startMs)).toReversed()).toEqual(
+      ['0-01-15T10:00:00Z', '0-02-15T10:00:00Z', '0-03-01T00:00:00Z', '0-04-01T00:00:00Z', '0-04-05T00:00:00Z'].map(at),
+    );
+    for (const [index, { startMs }] of periods.slice(0, -1).entries()) expect(periods[index + 1]!.endMs).toBe(startMs);
+    expect(periods.map(({ characters }) => characters)).toEqual([1, 1, 1, 1, 1]);
+  });
+}

@@ -1,0 +1,202 @@
+// Part of the store contract: teams that are deleted. A store that cannot delete teams passes.
+import { answered } from '../../domain/store-unavailable.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import { START_MS } from '../movable-clock.ts';
+import type { PluginStore } from '../../ports/plugin.ts';
+import { created, DE, dictionary } from './dictionaries-under-test.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+
+const WHOLLY = { keepUsage: false };
+/** More than any store removes at once. */
+const MANY = 1300;
+const DAY_MS = 86_400_000;
+
+export function erasureContract(it: AddCase, subject: Subject): void {
+  const remove = async (store: PluginStore, teamId: string, keepUsage = false) =>
+    answered(await store.teams.deleteTeam!(teamId, { keepUsage }));
+
+  it('a deleted team is no team for any question, at once and on every instance, and can be deleted once', async () => {
+    const { store, again } = subject;
+    if (store.teams.deleteTeam === undefined) return;
+    const team = await teamUnderTest(store, PREPAID, 1_000_000);
+    const key = freshKey(team.teamId);
+    answered(await store.teams.createKey(key));
+    const glossary = await created(store, team.teamId, dictionary(DE));
+    await team.commit((await team.reserve(5)).requestId);
+    await team.admit({}, again);
+    expect(await remove(store, team.teamId)).toBe(true);
+    for (const one of [store, again]) {
+      expect(await team.admit({}, one)).toEqual({ kind: 'key_unknown' });
+      expect(await one.ledger.check?.({ requestId: newId(), teamId: team.teamId, keyId: team.keyId })).toEqual({ kind: 'key_unknown' });
+      expect(await one.keys.find(key.digest)).toBeUndefined();
+      expect(await one.teams.findTeam(team.teamId)).toBeUndefined();
+      expect(await one.teams.usage(team.teamId)).toBeUndefined();
+      expect(await one.teams.standing(team.teamId)).toBeUndefined();
+      expect(await one.teams.listKeys(team.teamId)).toBeUndefined();
+      expect(await one.teams.revokeKey(key.keyId)).toBeUndefined();
+      expect(await one.teams.createKey(freshKey(team.teamId))).toBeUndefined();
+      expect(await one.teams.updateTeam(team.teamId, { name: 'Back' })).toBeUndefined();
+      expect(await one.teams.findKeys({ digest: key.digest })).toEqual([]);
+      expect(await one.teams.findKeys({ display: key.display })).toEqual([]);
+      expect(await one.teams.pageTeams({ after: undefined, limit: 5, search: team.teamId })).toEqual([]);
+      expect(await one.teams.pageSummaries({ after: undefined, limit: 5, search: team.teamId })).toEqual([]);
+      expect(answered(await one.teams.listTeams()).some(({ teamId }) => teamId === team.teamId)).toBe(false);
+      expect(await one.glossaries.list(team.teamId)).toEqual([]);
+      expect(await one.glossaries.find(team.teamId, glossary.glossaryId)).toBeUndefined();
+      expect(await one.glossaries.entries(team.teamId, glossary.dictionaries[0]!.dictionaryId)).toBeUndefined();
+      expect(await one.glossaries.remove(team.teamId, glossary.glossaryId)).toBe(false);
+      expect(await remove(one, team.teamId)).toBe(false);
+    }
+    const late = { glossaryId: newId(), teamId: team.teamId, name: 'Late', dictionaries: [dictionary(DE)] };
+    expect(await store.glossaries.create(late)).toEqual({ kind: 'team_unknown' });
+  });
+
+  it('what was open when its team was deleted is charged to nobody, however often it is resolved, and nothing comes back', async () => {
+    const { store, again } = subject;
+    if (store.teams.deleteTeam === undefined) return;
+    const team = await teamUnderTest(store);
+    const open = [await team.reserve(10), await team.reserve(20), await team.reserve(30)];
+    expect(await remove(again, team.teamId)).toBe(true);
+    expect(await team.commit(open[0]!.requestId)).toEqual({ kind: 'absent' });
+    expect(await team.commit(open[0]!.requestId, again)).toEqual({ kind: 'absent' });
+    expect(await team.release(open[1]!.requestId)).toEqual({ kind: 'absent' });
+    subject.clock.step(120_000);
+    expect(await team.commit(open[2]!.requestId)).toEqual({ kind: 'absent' });
+    expect(await store.teams.findTeam(team.teamId)).toBeUndefined();
+    expect(await remove(store, team.teamId)).toBe(false);
+  });
+
+  it('a team of many keys is gone whole, and other teams have all of theirs', async () => {
+    const { store, again } = subject;
+    if (store.teams.deleteTeam === undefined) return;
+    const [stays, goes, next] = [await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store)];
+    await stays.commit((await stays.reserve(7)).requestId);
+    const keys = Array.from({ length: MANY }, () => freshKey(goes.teamId));
+    for (let first = 0; first < MANY; first += 100) {
+      await Promise.all(keys.slice(first, first + 100).map((key) => store.teams.createKey(key)));
+    }
+    expect(await remove(again, goes.teamId)).toBe(true);
+    for (const i of [0, 650, MANY - 1]) expect(await store.keys.find(keys[i]!.digest)).toBeUndefined();
+    expect(await stays.standing()).toMatchObject({ usedCharacters: 7 });
+    expect(answered(await store.teams.listKeys(next.teamId))).toHaveLength(1);
+  });
+
+  it('a team that is made after a deletion has nothing of the one that was deleted', async () => {
+    const { store, again } = subject;
+    if (store.teams.deleteTeam === undefined) return;
+    for (const keepUsage of [false, true]) {
+      const before = await teamUnderTest(store, PREPAID, 5_000_000);
+      await created(store, before.teamId, dictionary(DE));
+      await before.commit((await before.reserve(9)).requestId);
+      await before.reserve(4);
+      expect(await remove(again, before.teamId, keepUsage)).toBe(true);
+      const after = await teamUnderTest(store, PREPAID, 77);
+      expect(await after.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 77, heldMicro: 0, openReservations: 0 });
+      expect(await after.standing(again)).toMatchObject({ balanceMicro: 77, openReservations: 0 });
+      expect((await after.usage()).keys).toHaveLength(1);
+      expect(await after.usage()).toMatchObject({ characters: 0 });
+      expect(await store.glossaries.list(after.teamId)).toEqual([]);
+      expect(await again.teams.findTeam(before.teamId)).toBeUndefined();
+    }
+  });
+
+  it('with its usage kept, days and closed periods of a deleted team stay, without names, until it is deleted without', async () => {
+    const { store, again, clock } = subject;
+    const { history } = again;
+    if (store.teams.deleteTeam === undefined || history === undefined) return;
+    const team = await teamUnderTest(store, { period: 'P1D' });
+    const day = Math.floor(clock.nowMs() / DAY_MS);
+    await team.commit((await team.reserve(100)).requestId);
+    clock.step(DAY_MS);
+    await team.commit((await team.reserve(20)).requestId);
+    await team.commit((await team.reserve(3)).requestId);
+    await team.reserve(1000);
+    expect(await remove(store, team.teamId, true)).toBe(true);
+    const range = { from: day, to: day + 9 };
+    for (let i = 0; i < 2; i++) {
+      const days = answered(await history.days(team.teamId, range))!;
+      expect(days).toMatchObject({
+        team: { teamId: team.teamId, name: '', plan: 'test' },
+        keys: [{ keyId: team.keyId, display: '', label: '', status: 'revoked' }],
+        days: [
+          { day, keyId: team.keyId, characters: 100, requests: 1 },
+          { day: day + 1, keyId: team.keyId, characters: 23, requests: 2 },
+        ],
+      });
+      const periods = answered(await history.periods(team.teamId))!;
+      expect(periods.map(({ closed, plan, characters }) => [closed, plan, characters])).toEqual([
+        [true, 'test', 23],
+        [true, 'test', 100],
+      ]);
+      expect(periods[0]!.endMs).toBe(START_MS + DAY_MS);
+      const paged = answered(await history.pageDays({ after: undefined, limit: 9, search: team.teamId }, range));
+      expect(paged).toEqual([days]);
+      expect(await again.teams.findTeam(team.teamId)).toBeUndefined();
+      expect(await team.admit({}, again)).toEqual({ kind: 'key_unknown' });
+      expect(await remove(store, team.teamId, true)).toBe(false);
+      clock.step(3 * DAY_MS);
+    }
+    expect(await remove(store, team.teamId)).toBe(true);
+    expect(await history.days(team.teamId, range)).toBeUndefined();
+    expect(await history.periods(team.teamId)).toBeUndefined();
+    expect(await history.pageDays({ after: undefined, limit: 9, search: team.teamId }, range)).toEqual([]);
+    expect(await remove(store, team.teamId)).toBe(false);
+  });
+
+  it('kept usage of deleted teams stands among that of the others, a page at a time', async () => {
+    const { store, again, clock } = subject;
+    const { history } = again;
+    if (store.teams.deleteTeam === undefined || history === undefined) return;
+    const teams = [await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store)];
+    for (const team of teams) await team.commit((await team.reserve(10)).requestId);
+    const ids = teams.map(({ teamId }) => teamId);
+    await remove(store, ids[1]!, true);
+    await remove(store, ids[3]!, true);
+    const day = Math.floor(clock.nowMs() / DAY_MS);
+    const found: string[] = [];
+    for (let after: string | undefined; ;) {
+      const page = answered(await history.pageDays({ after, limit: 3, search: undefined }, { from: day, to: day }));
+      found.push(...page.filter(({ days }) => days.length === 1).map(({ team }) => team.teamId));
+      if (page.length < 3) break;
+      after = page.at(-1)!.team.teamId;
+    }
+    expect(found.filter((id) => ids.includes(id)).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('pages go on where they were although the team that ended one was deleted', async () => {
+    const { store, again } = subject;
+    if (store.teams.deleteTeam === undefined) return;
+    const mark = newId().slice(-8);
+    const ids: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      const team = { teamId: idAt(Date.now() + 50 * i), name: `Page ${mark} ${i}`, plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 };
+      ids.push(answered(await store.teams.createTeam(team)).teamId);
+    }
+    const page = async (after: string | undefined, search: string | undefined, limit = 2) =>
+      answered(await again.teams.pageTeams({ after, limit, search })).map(({ teamId }) => teamId);
+    expect(await page(undefined, mark)).toEqual(ids.slice(0, 2));
+    await remove(store, ids[1]!);
+    expect(await page(ids[1], mark)).toEqual(ids.slice(2, 4));
+    expect(await page(ids[1], undefined)).toEqual(ids.slice(2, 4));
+    await remove(store, ids[3]!);
+    expect(await page(ids[2], mark)).toEqual(ids.slice(4));
+    expect(await page(ids[0], undefined, 3)).toEqual([ids[2], ids[4], ids[5]]);
+    await remove(store, ids[5]!);
+    expect(await page(ids[5], mark)).toEqual([]);
+    const last = await teamUnderTest(store);
+    expect(await page(ids[4], undefined)).toEqual([last.teamId]);
+    expect(await page(undefined, mark, 9)).toEqual([ids[0], ids[2], ids[4]]);
+  });
+
+  it('deletions at the same moment all find it gone, and a deletion of a team that never was finds none', async () => {
+    const { store, again } = subject;
+    if (store.teams.deleteTeam === undefined) return;
+    const { teamId } = await teamUnderTest(store);
+    const found = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? store : again).teams.deleteTeam!(teamId, WHOLLY)));
+    expect(found.includes(true)).toBe(true);
+    expect(await store.teams.findTeam(teamId)).toBeUndefined();
+    expect(await remove(store, newId())).toBe(false);
+  });
+}

@@ -1,0 +1,62 @@
+// A history of usage that a test has written: what stores answer, from memory.
+import { dayOfDate } from '../../src/domain/usage-days.ts';
+import { limitsOf } from '../../src/domain/plan.ts';
+import type { KeyRecord, Team } from '../../src/ports/team-registry.ts';
+import type { DayRange, PeriodUse, TeamDays, UsageHistory } from '../../src/ports/usage-history.ts';
+import { QUOTA_PLAN } from './gateway.ts';
+
+export interface WrittenTeam {
+  readonly name: string;
+  /** By date: characters and requests of each key, by the key's label; keys are made in the order of their first use here. */
+  readonly days: Readonly<Record<string, Readonly<Record<string, readonly [characters: number, requests: number]>>>>;
+}
+
+/** ULIDs in order: `01J…T0` and so on. */
+export function idAt(kind: 'T' | 'K', number: number): string {
+  return `01JD3Q7V6Y8Z0XKQ4T5N${kind}${String(number).padStart(5, '0')}`;
+}
+
+export function writtenTeam({ name, days }: WrittenTeam, number: number): TeamDays {
+  const team: Team = {
+    teamId: idAt('T', number),
+    name,
+    plan: 'pro',
+    limits: limitsOf(QUOTA_PLAN),
+    balanceMicro: 0,
+    createdAtMs: Date.UTC(2026, 0, 1),
+  };
+  const labels = [...new Set(Object.values(days).flatMap((keys) => Object.keys(keys)))];
+  const keys = labels.map((label, index): KeyRecord => {
+    const keyId = idAt('K', number * 100 + index);
+    const rest = { status: 'active', createdAtMs: Date.UTC(2026, 0, 1), lastUsedAtMs: undefined } as const;
+    return { keyId, teamId: team.teamId, display: `la_live_${String(index).padStart(4, '0')}`, label, mode: 'live', ...rest };
+  });
+  const rows = Object.entries(days).flatMap(([date, counts]) =>
+    keys.flatMap(({ keyId, label }) => {
+      const [characters, requests] = counts[label] ?? [];
+      return characters === undefined ? [] : [{ day: dayOfDate(date)!, keyId, characters, requests: requests! }];
+    }),
+  );
+  return { team, keys, days: rows.toSorted((a, b) => a.day - b.day) };
+}
+
+/** `teams` may be changed while it is read, as a store's are. */
+export function writtenHistory(teams: readonly TeamDays[], periods: readonly PeriodUse[] = []): UsageHistory {
+  const within = (one: TeamDays, { from, to }: DayRange): TeamDays => {
+    const days = one.days.filter(({ day }) => day >= from && day <= to);
+    return { ...one, days, keys: one.keys.filter(({ keyId }) => days.some((row) => row.keyId === keyId)) };
+  };
+  const find = (teamId: string): TeamDays | undefined => teams.find(({ team }) => team.teamId === teamId);
+  return {
+    days: async (teamId, range) => {
+      const found = find(teamId);
+      return found === undefined ? undefined : within(found, range);
+    },
+    pageDays: async ({ after, limit }, range) =>
+      teams
+        .filter(({ team }) => after === undefined || team.teamId > after)
+        .slice(0, limit)
+        .map((one) => within(one, range)),
+    periods: async (teamId) => (find(teamId) === undefined ? undefined : periods),
+  };
+}

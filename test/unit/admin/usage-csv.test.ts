@@ -1,0 +1,122 @@
+// CSV by RFC 4180 that no spreadsheet runs: names and labels are callers' own words.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { dispositionOf, usageCsv } from '../../../src/admin/usage-csv.ts';
+import type { UsageRow } from '../../../src/admin/usage-rows.ts';
+
+const ROW: UsageRow = {
+  team_id: '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
+  name: 'Acme',
+  plan: 'pro',
+  date: '2026-11-22',
+  character_count: 1200,
+  request_count: 40,
+};
+const KEY = { key_id: '01JD3Q7V6Y8Z0XKQ4T5N2M9HRD', display: 'la_live_Ab3d', label: 'backend', mode: 'live' } as const;
+
+/** The second cell of the only line. */
+function cellOf(name: string): string {
+  const rows = parse(usageCsv({ keys: false }).lines([{ ...ROW, name }]));
+  expect([rows.length, rows[0]!.length]).toEqual([1, 6]);
+  return rows[0]![1]!;
+}
+
+describe('lines', () => {
+  test('of teams', () => {
+    const { head, lines } = usageCsv({ keys: false });
+    expect(head).toBe('team_id,name,plan,date,character_count,request_count\r\n');
+    expect(lines([ROW, { ...ROW, date: null }])).toBe(
+      '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40\r\n01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,,1200,40\r\n',
+    );
+    expect(lines([])).toBe('');
+  });
+
+  test('of keys', () => {
+    const { head, lines } = usageCsv({ keys: true });
+    expect(head).toBe('team_id,name,plan,date,character_count,request_count,key_id,display,label,mode\r\n');
+    expect(lines([{ ...ROW, ...KEY, label: '' }])).toBe(
+      '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40,01JD3Q7V6Y8Z0XKQ4T5N2M9HRD,la_live_Ab3d,,live\r\n',
+    );
+  });
+
+  test.each([['a, b'], ['say "hi"'], ['"'], ['two\r\nlines'], ['Équipe Ø 翻訳 🦊'], ['5 = 5'], ['a-b+c@d'], ["O'Brien"], ['a; b']])(
+    '%j comes back as it was',
+    (name) => {
+      expect(cellOf(name)).toBe(name);
+    },
+  );
+
+  test('every name comes back, but for the apostrophes before what would run', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (name) => {
+        const cell = cellOf(name);
+        expect(cell.replaceAll("'", '')).toBe(name.replaceAll("'", ''));
+        expect(cell.length).toBeGreaterThanOrEqual(name.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('nothing that a spreadsheet would run', () => {
+  test.each<[string, string]>([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1+1', "'-1+1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\tplain', "'\tplain"],
+    ['\r=1', "'\r=1"],
+    ['\rplain', "'\rplain"],
+    ['  =1', "'  =1"],
+    ['\u00a0=1', "'\u00a0=1"],
+    ['\u200b=1', "'\u200b=1"],
+    ['\ufeff=1', "'\ufeff=1"],
+    ['"=1', `'"=1`],
+    ["'=1", "''=1"],
+    ['“=1', "'“=1"],
+    [' " =1', `' " =1`],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠x', "'＠x"],
+    ['−1', "'−1"],
+    ['a;=1+1', "a;'=1+1"],
+    ['a;b; "@x', `a;b;' "@x`],
+    ['a\t=1', "a\t'=1"],
+    ['a\n=1', "a\n'=1"],
+    ["=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"],
+    ['=HYPERLINK("http://x","y")', `'=HYPERLINK("http://x","y")`],
+  ])('%j is written as %j', (name, written) => {
+    expect(cellOf(name)).toBe(written);
+  });
+
+  test('in labels and plans as well', () => {
+    const [cells] = parse(usageCsv({ keys: true }).lines([{ ...ROW, ...KEY, plan: '=1', label: '@x' }])) as [string[]];
+    expect([cells[2], cells[8]]).toEqual(["'=1", "'@x"]);
+  });
+});
+
+test('the name of the file says which days are in it', () => {
+  expect(dispositionOf('2026-11-01', '2026-11-30')).toBe('attachment; filename="usage-2026-11-01-to-2026-11-30.csv"');
+});
+
+/** RFC 4180, strictly. */
+function parse(text: string): string[][] {
+  const rows: string[][] = [];
+  let [at, row]: [number, string[]] = [0, []];
+  while (at < text.length) {
+    const match = /"((?:[^"]|"")*)"|([^",\r\n]*)/y;
+    match.lastIndex = at;
+    const [whole, quoted, plain] = match.exec(text)!;
+    row.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    at += whole.length;
+    if (text.startsWith('\r\n', at)) {
+      rows.push(row);
+      row = [];
+      at += 2;
+    } else if (text[at] === ',') at++;
+    else throw new Error(`not CSV at ${at}: ${JSON.stringify(text.slice(at, at + 20))}`);
+  }
+  return rows;
+}
