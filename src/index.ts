@@ -111,6 +111,7 @@ export type {
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
+export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';
 export type { TeamLimits } from './domain/plan.ts';

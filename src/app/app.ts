@@ -14,6 +14,7 @@ import type { Log } from '../ports/log.ts';
 import { openServing } from './serving.ts';
 import { announceReady } from './ready-line.ts';
 import { stopWithinMs } from './until-stopped.ts';
+import { openEvents } from './events.ts';
 import { openTeamWatch } from './team-metrics.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
@@ -80,6 +81,11 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   if (watch !== undefined) {
     serving.metrics.teams(watch);
     down.add('team watch', () => watch.close());
+  }
+  const events = openEvents(config, serving, log);
+  if (events !== undefined) {
+    serving.metrics.events(events.counts);
+    down.add('events', () => events.close());
   }
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = publicUrl(config, listen);

@@ -17,12 +17,13 @@ export async function openConfiguredStore(config: Config, log: Log, creation: St
   const plugins = await pluginsFor(config, log);
   try {
     const clock = { nowMs: () => Date.now() };
-    const { storeOptions, history } = config;
+    const { storeOptions, history, events } = config;
     const store = await openStore(config.store, {
       log,
       clock,
       ...storeOptions,
       historyDays: history.days,
+      events: events?.rules,
       others: plugins.stores,
       ...creation,
     });

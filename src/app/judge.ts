@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import process from 'node:process';
-import { adminToken } from '../config/secrets.ts';
+import { adminToken, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
@@ -29,6 +29,8 @@ export interface SoundSettings {
   readonly forward: readonly ForwardRoute[];
   /** `undefined` when the admin API is off. */
   readonly adminToken: string | undefined;
+  /** `undefined` when no events are told. */
+  readonly eventsSecret: Buffer | undefined;
 }
 
 /**
@@ -51,6 +53,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
       : undefined;
   const forward = await faults.of(() => setUpForward(config, [...own, ...(rows ?? [])], env));
   const token = await faults.of(() => adminToken(config, env));
+  const signedBy = await faults.of(() => eventsSecret(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known));
   if (config.tls !== undefined && !missing.has('tls.cert_file') && !missing.has('tls.key_file')) {
     const { readTlsFiles } = await import('../server/tls-files.ts');
@@ -65,7 +68,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
     await plugins?.close();
     throw new ConfigError(lines);
   }
-  return { plugins: plugins!, engine: engine!, forward: forward!, adminToken: token };
+  return { plugins: plugins!, engine: engine!, forward: forward!, adminToken: token, eventsSecret: signedBy };
 }
 
 /** The lines of all checks that did not pass. */

@@ -25,6 +25,7 @@ import { documentationStep } from './public-docs.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
+import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
@@ -47,6 +48,7 @@ export interface Serving {
   readonly teams: TeamRegistry;
   /** `undefined` where the store keeps none. */
   readonly history: UsageHistory | undefined;
+  readonly outbox: Outbox | undefined;
   /** What this process tells the operator of itself. */
   state(): ProcessState;
   /** The port is open, the store answers and we are not draining. */
@@ -78,6 +80,7 @@ class OpenServing implements Serving {
   readonly pluginApis: PluginApis;
   readonly teams: TeamRegistry;
   readonly history: UsageHistory | undefined;
+  readonly outbox: Outbox | undefined;
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
   readonly #languages: OfferedLanguages;
@@ -100,6 +103,7 @@ class OpenServing implements Serving {
     this.pluginApis = opened.plugins;
     this.teams = opened.store.teams;
     this.history = opened.store.history;
+    this.outbox = opened.store.outbox;
     const { config, engine, output, down } = opened;
     const languages = new OfferedLanguages({ ...this.#offerOf(config), ask: engine.askPairs, log: output.log });
     this.#languages = languages;

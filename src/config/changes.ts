@@ -71,6 +71,10 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'team_metrics.credit_characters': (c) => c.teamMetrics?.creditCharacters,
   'team_metrics.key_unused_days': (c) => c.teamMetrics?.keyUnusedMs,
   'history.days': (c) => c.history.days,
+  'events.url': (c) => c.events?.url,
+  'events.secret': (c) => c.events?.secret,
+  'events.thresholds': (c) => c.events?.rules.percents,
+  'events.credit_minor': (c) => c.events?.rules.creditMinor,
   forward: (c) => c.forward,
   plugins: (c) => c.plugins,
 };

@@ -1,5 +1,7 @@
 // The configuration as the program uses it: validated, in its own names and units, with its files resolved.
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { eventRules } from '../domain/event-rules.ts';
+import type { EventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import type { Plan } from '../domain/plan.ts';
 import { toForward } from './forward.ts';
@@ -41,6 +43,8 @@ export interface Config {
   readonly teamMetrics: TeamMetricsConfig | undefined;
   /** `days`: how long the store keeps what was used, day by day and period by period. */
   readonly history: { readonly days: number };
+  /** `undefined`: nobody is told of what happens, and nothing is kept to be told. */
+  readonly events: EventsConfig | undefined;
   /** Absolute path; for reading the list anew. */
   readonly languagesFile: string;
   readonly languages: LanguageTable;
@@ -114,6 +118,14 @@ export interface TeamMetricsConfig {
   readonly quotaUsedRatio: number;
   readonly creditCharacters: number;
   readonly keyUnusedMs: number;
+}
+
+export interface EventsConfig {
+  /** May hold a token in its query: shown without it. */
+  readonly url: string;
+  /** As written: a string, or where the secret is to be found. */
+  readonly secret: unknown;
+  readonly rules: EventRules;
 }
 
 export interface LimitsConfig {
@@ -208,6 +220,11 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     plans: new Map(Object.entries(raw.plans as Readonly<Record<string, Plan>>)),
     teamMetrics: raw.team_metrics && toTeamMetrics(raw.team_metrics),
     history: raw.history,
+    events: raw.events && {
+      url: raw.events.url,
+      secret: raw.events.secret,
+      rules: eventRules(raw.events.thresholds, raw.events.credit_minor),
+    },
     languagesFile,
     languages,
     forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, engine.timeout_ms)),

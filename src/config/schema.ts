@@ -52,9 +52,12 @@ const IDLE_SECONDS_MAX = 900;
 
 const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
 const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
+const WEBHOOK_URL = 'an absolute http or https URL without credentials and fragment';
 const FILE = 'the path of a file';
 const isHttpUrl = (value: string): boolean =>
   /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
+const isWebhookUrl = (value: string): boolean =>
+  /^https?:\/\/[^\s"'<>\\^`{|}#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value) && value.length <= 2000;
 const isHostName = (value: string): boolean => /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252})$/.test(value);
 const isListenAddress = (value: string): boolean => parseNetworkAddress(value) !== undefined;
 
@@ -222,6 +225,18 @@ export const ConfigFile = Type.Object(
       ),
     ),
     history: Type.Object({ days: whole(1, 3650, HISTORY_DAYS) }, section),
+    // The secret is looked for when the gateway starts: other commands do not need it.
+    events: Type.Optional(
+      Type.Object(
+        {
+          url: text(WEBHOOK_URL, isWebhookUrl),
+          secret: Type.Unknown({ is: 'a secret' }),
+          thresholds: Type.Array(whole(1, 1000), { maxItems: 20, uniqueItems: true, default: [80, 95, 100] }),
+          credit_minor: Type.Array(whole(0, MINOR_MAX), { maxItems: 20, uniqueItems: true, default: [1000, 0] }),
+        },
+        closed,
+      ),
+    ),
     languages: Type.Optional(matching(FILE, /^[^\0]+$/)),
     forward: ForwardEntries,
     plugins: Type.Array(

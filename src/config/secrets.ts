@@ -1,4 +1,4 @@
-// Finds secrets where a configuration says they are: in a string, an environment variable or a file, the admin API's token among them. Never shows one.
+// Finds secrets where a configuration says they are: in a string, an environment variable or a file, the admin API's token and the events' secret among them. Never shows one.
 import { readFileSync } from 'node:fs';
 import { isSecret, secret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
@@ -92,4 +92,21 @@ export function adminToken({ admin, file }: Config, env: Environment): string | 
   if (token.length >= TOKEN_LENGTH_MIN && !token.includes(' ')) return token;
   const right = `it must be at least ${TOKEN_LENGTH_MIN} characters without spaces, for example from "openssl rand -hex 32"`;
   throw new ConfigError([`${labelOf(file)}: admin.token: is too weak; ${right}`]);
+}
+
+const WEBHOOK_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
+const WEBHOOK_BYTES = { min: 24, max: 64 };
+
+/** What events are signed with; `undefined` when nobody is told of any. Throws a `ConfigError`. */
+export function eventsSecret({ events, file }: Config, env: Environment): Buffer | undefined {
+  if (events === undefined) return undefined;
+  const { value, faults } = reveal(secret(''), events.secret, { env, file }, 'events.secret');
+  if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
+  const base64 = WEBHOOK_SECRET.exec(value as string)?.[1];
+  const key = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+  // What Node leaves out because it is no base64 would be missing from what it writes.
+  const isWhole = key !== undefined && key.toString('base64').replace(/=+$/, '') === base64?.replace(/=+$/, '');
+  if (isWhole && key.length >= WEBHOOK_BYTES.min && key.length <= WEBHOOK_BYTES.max) return key;
+  const right = `it must be whsec_ and the base64 of ${WEBHOOK_BYTES.min} to ${WEBHOOK_BYTES.max} bytes, for example from: echo "whsec_$(openssl rand -base64 32)"`;
+  throw new ConfigError([`${labelOf(file)}: events.secret: is no secret to sign with; ${right}`]);
 }

@@ -3,7 +3,7 @@
 /** Millionths of a minor unit (of a cent, for EUR). A price per million characters times characters is in this unit exactly. */
 export type Micro = number;
 
-const MICRO_PER_MINOR = 1_000_000;
+export const MICRO_PER_MINOR = 1_000_000;
 
 /** The largest amount of minor units whose millionths are still exact integers. */
 export const MINOR_MAX = Math.floor(Number.MAX_SAFE_INTEGER / MICRO_PER_MINOR);

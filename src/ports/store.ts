@@ -4,6 +4,7 @@ import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
+import type { Outbox } from './outbox.ts';
 import type { TeamRegistry } from './team-registry.ts';
 import type { UsageHistory } from './usage-history.ts';
 
@@ -45,6 +46,8 @@ export interface Store {
   readonly gateways?: GatewayRecords;
   /** A store that keeps none has the running period's counts only. */
   readonly history?: UsageHistory;
+  /** A store that keeps none tells of nothing. */
+  readonly outbox?: Outbox;
   /** Writes something small, wherever admissions are written. `undefined` when that was taken: reading alone proves nothing. */
   ping(): Promise<StoreFault | undefined>;
   /** Lets running operations end, then closes. */

@@ -1,4 +1,5 @@
 // Opens the store that a URL names; loads only that store's code, so that a SQLite user never loads the Redis client.
+import type { EventRules } from '../domain/event-rules.ts';
 import { otherSchemeOf, STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -20,6 +21,8 @@ export interface StoreContext extends StoreCreation {
   readonly tends?: boolean;
   /** Told how many lost revocations a store's new master was told again. */
   readonly onRevocationsRestored?: (count: number) => void;
+  /** What is kept in the outbox; without it, what the gateways that send from it keep. A plugin's store keeps nothing. */
+  readonly events?: EventRules | undefined;
   /** Stores of plugins, by the scheme of their URLs. */
   readonly others?: ReadonlyMap<string, OpenPluginStore>;
 }
@@ -29,7 +32,7 @@ const TEND_EVERY_MS = 1000;
 
 /** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
-  const { log, clock, sqliteDurability, commandTimeoutMs, historyDays } = context;
+  const { log, clock, sqliteDurability, commandTimeoutMs, historyDays, events } = context;
   const { mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
   const creation = { mayCreate, onCreated, mayMigrate, onMigrated };
   switch (storeKindOf(url)) {
@@ -38,7 +41,7 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
       const durability = sqliteDurability === undefined ? {} : { durability: sqliteDurability };
       const patience = commandTimeoutMs === undefined ? {} : { busyTimeoutMs: commandTimeoutMs };
       const kept = historyDays === undefined ? {} : { historyDays };
-      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience, ...kept, creation });
+      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience, ...kept, creation, events });
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/redis-store.ts');

@@ -9,8 +9,10 @@ import { openAwaited } from '../app/store-wait.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
+import { openEventMetrics } from '../ops/metrics/event-series.ts';
 import { openTeamMetrics } from '../ops/metrics/team-gauges.ts';
 import { openConfiguredStore } from '../app/configured-store.ts';
+import { openEvents } from '../app/events.ts';
 import { openTeamWatch } from '../app/team-metrics.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessState, ProcessStates } from '../app/process-state.ts';
@@ -124,7 +126,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     contentType: merged.contentType,
     async render() {
       for (const [worker, snapshot] of await workers.snapshots()) merged.take(worker, snapshot);
-      merged.take(process.pid, [...(await own.snapshot()), ...((await onStore.teamMetrics?.()) ?? [])]);
+      merged.take(process.pid, [...(await own.snapshot()), ...(await onStore.metrics())]);
       return merged.render();
     },
   };
@@ -176,24 +178,27 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
 /** What the primary does with a store, for the operator: it serves no caller. */
 interface OnStore {
   readonly admin: AdminParts | undefined;
-  readonly teamMetrics: (() => Promise<MetricsSnapshot>) | undefined;
+  metrics(): Promise<MetricsSnapshot>;
   close(): Promise<void>;
 }
 
 /** A store of its own is opened only where there is something to do with it. */
 async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNewStore: OnNewStore): Promise<OnStore> {
   const token = adminToken(config, process.env);
-  if (token === undefined && config.teamMetrics === undefined) {
-    return { admin: undefined, teamMetrics: undefined, close: () => Promise.resolve() };
+  if (token === undefined && config.teamMetrics === undefined && config.events === undefined) {
+    return { admin: undefined, metrics: () => Promise.resolve([]), close: () => Promise.resolve() };
   }
   const opened = await openAwaited(config, log, () => openConfiguredStore(config, log, { onCreated: newStoreLine(log, onNewStore) }));
   const { store } = opened;
   const watch = openTeamWatch(config, store.teams, log);
+  const events = openEvents(config, store, log);
+  const sources = [...(watch ? [openTeamMetrics(watch)] : []), ...(events ? [openEventMetrics(events.counts)] : [])];
   return {
     admin: token === undefined ? undefined : { token, teams: store.teams, history: store.history, processes: () => workers.processes() },
-    teamMetrics: watch === undefined ? undefined : openTeamMetrics(watch),
+    metrics: async () => (await Promise.all(sources.map((source) => source()))).flat(),
     async close() {
       watch?.close();
+      await events?.close();
       await opened.close();
     },
   };

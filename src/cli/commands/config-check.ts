@@ -20,7 +20,13 @@ export const configCheck: Command = {
     const config = await context.config();
     const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
     const admin = adminToken === undefined ? 'off' : 'on';
-    const summary = { ...summaryOf(config), ...engineSummaryOf(engine), admin, ...(routes.length === 0 ? {} : { forward: routes }) };
+    const summary = {
+      ...summaryOf(config),
+      ...engineSummaryOf(engine),
+      admin,
+      ...eventsSummaryOf(config),
+      ...(routes.length === 0 ? {} : { forward: routes }),
+    };
     context.print(
       { valid: true, ...summary },
       () =>
@@ -43,11 +49,19 @@ function summaryOf(config: Config) {
   };
 }
 
+/** Without the URL's query, which may be a token. */
+function eventsSummaryOf({ events }: Config) {
+  if (events === undefined) return { events: 'off' };
+  const { origin, pathname } = new URL(events.url);
+  const { percents, creditMinor } = events.rules;
+  return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
+}
+
 /** Of secrets only the names. */
 function engineSummaryOf({ given, secrets }: EngineSettings) {
   return { engine_options: given, secrets_found: secrets };
 }
 
-function textOf(value: string | number | readonly string[]): string | number {
+function textOf(value: string | number | readonly (string | number)[]): string | number {
   return typeof value === 'object' ? value.join(', ') || 'none' : value;
 }

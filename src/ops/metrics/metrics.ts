@@ -20,6 +20,8 @@ import {
 import { AttemptCounter, registerReplicaGauge } from './engine-metrics.ts';
 import type { ReplicaState } from './engine-metrics.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
+import { registerEventSeries } from './event-series.ts';
+import type { EventFigures } from './event-series.ts';
 import { registerTeamGauges } from './team-gauges.ts';
 import type { TeamGaugesOptions } from './team-gauges.ts';
 import { RequestSeries } from './request-series.ts';
@@ -51,6 +53,8 @@ export interface Metrics {
   gauge(which: keyof typeof GAUGES, read: () => number): void;
   /** Registers what a watch over all teams finds; to be called once. */
   teams(options: TeamGaugesOptions): void;
+  /** Registers what the sender of events counts; to be called once. */
+  events(figures: EventFigures): void;
   /** Revocations that a new master of the store had lost, and was told again. */
   revocationsRestored(count: number): void;
   engineTokens(tokens: EngineTokens): void;
@@ -84,6 +88,7 @@ export function openMetrics(): Metrics {
     contentType: registry.contentType,
     gauge: (which, read) => registerGauge(registry, GAUGES[which], read),
     teams: (options) => registerTeamGauges(registry, options),
+    events: (figures) => registerEventSeries(registry, figures),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
     request: (entry) => requests.record(entry),

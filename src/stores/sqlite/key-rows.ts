@@ -91,8 +91,9 @@ export class KeyRows {
     return this.#numbered.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns)]);
   }
 
-  revoke(keyId: string, nowMs: number): void {
-    this.#revoke.run(nowMs, keyId);
+  /** Whether it was this that revoked it. */
+  revoke(keyId: string, nowMs: number): boolean {
+    return this.#revoke.run(nowMs, keyId).changes > 0;
   }
 
   summary(team: number): Omit<TeamSummary, 'team' | 'characters'> {

@@ -59,7 +59,7 @@ export class Resolutions {
       this.#count(key, held);
       this.#days.count(key, held.characters, nowMs);
       this.#books.touchKey(key);
-      this.#hooks.charged(team, nowMs);
+      this.#hooks.charged(team, held.priceMicro, nowMs);
     }
     this.#books.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };

@@ -8,6 +8,7 @@ import { ERASURE } from './schema-erasure.ts';
 import { GATEWAYS } from './schema-gateways.ts';
 import { HISTORY } from './schema-history.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
+import { OUTBOX } from './schema-outbox.ts';
 import { CHANGES, PERIODS } from './schema-periods.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
@@ -163,6 +164,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   GATEWAYS,
   HISTORY,
   ERASURE,
+  OUTBOX,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

@@ -2,6 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
+import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
@@ -24,13 +26,17 @@ import { Periods } from './periods.ts';
 import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
+import { SqliteEvents } from './sqlite-events.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { SqliteGatewayRecords } from './sqlite-gateway-records.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
+import { rulesInForce, SqliteOutbox } from './sqlite-outbox.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 import { SqliteUsageHistory } from './sqlite-usage-history.ts';
 import { DayCounts } from './day-counts.ts';
 import { TeamErasure } from './team-erasure.ts';
+import { TeamRows } from './team-rows.ts';
+import { PeriodUsage } from './period-usage.ts';
 
 export interface SqliteStoreOptions {
   /** A file, created with its directory when it is not there; `:memory:` keeps nothing. */
@@ -45,6 +51,8 @@ export interface SqliteStoreOptions {
   readonly creation?: StoreCreation;
   /** How many days of usage are kept. */
   readonly historyDays?: number;
+  /** Without them those of a gateway that sends events from this file; without one nothing is kept to be told. */
+  readonly events?: EventRules | undefined;
 }
 
 const BUSY_TIMEOUT_MS = 500;
@@ -56,15 +64,19 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const file = new DatabaseFile(path);
   const books = new Books(database);
   const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
-  const hooks = NO_HOOKS;
+  const keys = new KeyRows(database);
+  const teams = new TeamRows(database);
+  const usage = new PeriodUsage(database, teams, keys);
+  const events = options.events ?? rulesInForce(database, clock.nowMs());
+  const told = events === undefined ? undefined : new SqliteEvents({ database, books, usage, rules: events });
+  const hooks = told ?? NO_HOOKS;
   const [days, periods] = [new DayCounts(database, books, hooks), new Periods(database, books, hooks)];
   const expiry = new Expiry(database, books, periods);
   const ids = new RequestIds(database);
-  const keys = new KeyRows(database);
   const pieces = new DictionaryPieces({ database, path, clock, group });
-  const parts = { database, clock, group, books, expiry, periods, keys };
-  const erasure = new TeamErasure({ database, work: new RegistryWork(parts), books, days, periods, pieces });
-  const registry = { ...parts, erasure };
+  const parts = { database, clock, group, books, expiry, periods, keys, teams };
+  const erasure = new TeamErasure({ database, work: new RegistryWork(parts), events: told, books, days, periods, pieces });
+  const registry = { ...parts, erasure, usage, events: told };
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
   const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history, erasure, pieces });
   let closed: Promise<void> | undefined;
@@ -80,6 +92,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces }),
     history: new SqliteUsageHistory({ ...registry, path, historyDays }),
     gateways: new SqliteGatewayRecords({ database, clock, group }),
+    outbox: new SqliteOutbox({ database, clock, group, path, rules: events ?? NO_THRESHOLDS }),
     ping: () => ping({ database, file, group, path }),
     close() {
       janitor.close();

@@ -1,5 +1,4 @@
 // Teams and keys for operators: every method is one operation of the group commit, reads included.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -24,17 +23,22 @@ import type {
 import type { KeyRows } from './key-rows.ts';
 import { RegistryWork } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
+import type { SqliteEvents } from './sqlite-events.ts';
 import { TeamPages } from './team-pages.ts';
 import type { TeamErasure } from './team-erasure.ts';
-import { TeamRows } from './team-rows.ts';
+import type { TeamRows } from './team-rows.ts';
+import type { PeriodUsage } from './period-usage.ts';
 
 /** Keys that are searched in one transaction: some milliseconds. */
 const SEARCH_PIECE = 5000;
 
 export interface RegistryParts extends RegistryWorkParts {
-  readonly database: DatabaseSync;
   readonly keys: KeyRows;
   readonly erasure: Pick<TeamErasure, 'delete'>;
+  readonly teams: TeamRows;
+  readonly usage: PeriodUsage;
+  /** `undefined` where no events are told. */
+  readonly events: SqliteEvents | undefined;
 }
 
 const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
@@ -45,15 +49,17 @@ export class SqliteTeamRegistry implements TeamRegistry {
   readonly #teams: TeamRows;
   readonly #pages: TeamPages;
   readonly #erasure: RegistryParts['erasure'];
-  readonly #period: StatementSync;
+  readonly #usage: PeriodUsage;
+  readonly #events: SqliteEvents | undefined;
 
   constructor(parts: RegistryParts) {
     this.#work = new RegistryWork(parts);
     this.#keys = parts.keys;
-    this.#teams = new TeamRows(parts.database);
+    this.#teams = parts.teams;
     this.#pages = new TeamPages(this.#work, this.#teams);
     this.#erasure = parts.erasure;
-    this.#period = parts.database.prepare('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?');
+    this.#usage = parts.usage;
+    this.#events = parts.events;
   }
 
   createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
@@ -63,7 +69,9 @@ export class SqliteTeamRegistry implements TeamRegistry {
       assertPeriod(team.limits);
       const no = this.#teams.insert(team, nowMs);
       this.#work.current(team.teamId, nowMs);
-      return this.#teams.get(no).team;
+      const made = this.#teams.get(no).team;
+      this.#events?.teamChanged('team_created', made, nowMs);
+      return made;
     });
   }
 
@@ -113,7 +121,12 @@ export class SqliteTeamRegistry implements TeamRegistry {
       }
       if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
       if (change.once !== undefined) this.#teams.rememberChange(no, change.once, nowMs);
-      return this.#teams.get(no).team;
+      const changed = this.#teams.get(no).team;
+      this.#events?.teamChanged('team_updated', changed, nowMs);
+      if (changed.limits.billing === 'credit') {
+        this.#events?.balance(teamId, changed.limits.currency, team.balanceMicro, balanceMicro, nowMs);
+      }
+      return changed;
     });
   }
 
@@ -126,7 +139,9 @@ export class SqliteTeamRegistry implements TeamRegistry {
       const no = this.#numberOf(key.teamId);
       if (no === undefined) return undefined;
       this.#keys.insert(no, key, nowMs);
-      return this.#keys.get(key.keyId);
+      const made = this.#keys.get(key.keyId);
+      if (made !== undefined) this.#events?.keyChanged('key_created', made, nowMs);
+      return made;
     });
   }
 
@@ -139,8 +154,10 @@ export class SqliteTeamRegistry implements TeamRegistry {
 
   revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#work.change(`key ${keyId}`, (nowMs) => {
-      this.#keys.revoke(keyId, nowMs);
-      return this.#keys.get(keyId);
+      const isNews = this.#keys.revoke(keyId, nowMs);
+      const key = this.#keys.get(keyId);
+      if (isNews && key !== undefined) this.#events?.keyChanged('key_revoked', key, nowMs);
+      return key;
     });
   }
 
@@ -161,16 +178,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
     return this.#work.run(`team ${teamId}`, (nowMs) => {
       const no = this.#work.current(teamId, nowMs);
-      if (no === undefined) return undefined;
-      const { team, usedCharacters, periodNo } = this.#teams.get(no);
-      const period = this.#period.get(no, periodNo);
-      return {
-        team,
-        periodStartMs: Number(period?.['start_ms']),
-        periodEndMs: Number(period?.['end_ms']),
-        characters: usedCharacters,
-        keys: this.#keys.usage(no),
-      };
+      return no === undefined ? undefined : this.#usage.current(no);
     });
   }
 

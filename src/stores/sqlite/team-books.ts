@@ -4,6 +4,7 @@ import type { TeamLimits } from '../../domain/plan.ts';
 import { named } from './columns.ts';
 import type { Numbers } from './columns.ts';
 import { HeldReservations } from './held-reservations.ts';
+import type { ToldMark } from './sqlite-events.ts';
 import type { RateWindow } from './rate-window.ts';
 
 /** A team's row in `books`, beside the window. */
@@ -51,6 +52,8 @@ export class TeamBooks {
   readonly keys = new Map<string | number, KeyBooks>();
   /** What open reservations hold that were made since the team was read; others are in the file. */
   readonly held = new HeldReservations();
+  /** `undefined` until it is worked out. */
+  toldMark: ToldMark | undefined = undefined;
   /** Whether `counts` or `window` differ from the file. */
   changed = false;
 

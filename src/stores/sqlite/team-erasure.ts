@@ -11,7 +11,9 @@ import type { DayCounts } from './day-counts.ts';
 import { securely } from './open-database.ts';
 import type { Periods } from './periods.ts';
 import type { RegistryWork } from './registry-work.ts';
+import { FORGET_EVENTS } from './schema-outbox.ts';
 import { ERASE_USELESS } from './schema-erasure.ts';
+import type { SqliteEvents } from './sqlite-events.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './sqlite-schema.ts';
 
 export interface TeamErasureParts {
@@ -21,6 +23,8 @@ export interface TeamErasureParts {
   readonly days: DayCounts;
   readonly periods: Periods;
   readonly pieces: DictionaryPieces;
+  /** `undefined` where no events are told. */
+  readonly events: SqliteEvents | undefined;
 }
 
 /** Rows in one transaction: a few milliseconds, which is what the ledger may wait. */
@@ -37,6 +41,7 @@ const TRUNCATE_AGAIN_MS = 25;
  */
 const OWNED: readonly { readonly table: string; readonly key: string; readonly stays?: true }[] = [
   { table: 'changes', key: 'team, id' },
+  { table: 'told_percents', key: 'team, period_no' },
   { table: 'glossaries', key: 'no' },
   { table: 'glossary_bytes', key: 'team' },
   { table: 'key_books', key: 'team, key' },
@@ -56,6 +61,7 @@ export class TeamErasure {
   readonly #state: StatementSync;
   readonly #release: StatementSync;
   readonly #dropBooks: StatementSync;
+  readonly #forgetEvents: StatementSync;
   readonly #useless: StatementSync;
   readonly #unfinished: StatementSync;
   readonly #pieces: readonly { readonly some: Piece; readonly stays: boolean }[];
@@ -72,6 +78,7 @@ export class TeamErasure {
     this.#state = database.prepare('SELECT erasure FROM teams WHERE no = ?');
     this.#release = database.prepare(`DELETE FROM operations WHERE team = ? AND state = ${OPEN}`);
     this.#dropBooks = database.prepare('DELETE FROM books WHERE team = ?');
+    this.#forgetEvents = database.prepare(FORGET_EVENTS);
     this.#useless = database.prepare(ERASE_USELESS);
     this.#unfinished = database.prepare(
       `SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`,
@@ -129,6 +136,8 @@ export class TeamErasure {
     if (keepUsage) this.#endHistory(teamId, nowMs);
     securely(this.#parts.database, () => {
       this.#dropBooks.run(no);
+      this.#forgetEvents.run(teamId);
+      if (erasure === NOT_ERASED) this.#parts.events?.teamDeleted(teamId, nowMs);
       this.#mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
     });
     return no;

@@ -7,14 +7,18 @@ import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
+import { openStore } from '../../../src/stores/open.ts';
 import { freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
-import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { CREDIT_PLAN, makeTeam, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
 import { startRedis } from '../../support/redis.ts';
+import { SILENT } from '../../support/silent-log.ts';
 import { judgeAlerts, Timeline } from '../../support/rule-series.ts';
 import type { Moment } from '../../support/rule-series.ts';
 import { runProgram } from '../../support/start-program.ts';
@@ -296,6 +300,28 @@ describe('the alerts', () => {
     });
     await scene.until(/^lingate_teams\{condition="key_unused"\} 0$/m);
     await scene.pass(5, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a receiver of events that takes none, until it does', async () => {
+    const receiver = await startScriptedReceiver();
+    closing.push(() => receiver.close());
+    const scene = await Scene.open({ events: { url: receiver.url, secret: EVENTS_SECRET } });
+    await scene.until(/^lingate_events_pending 0$/m);
+    await scene.pass(MINUTES, []);
+    receiver.answer((_event, response) => void response.writeHead(500).end());
+    const beside = await openStore(`sqlite:${folder}/lingate.db`, {
+      log: SILENT,
+      clock: { nowMs: () => Date.now() },
+      events: NO_THRESHOLDS,
+    });
+    closing.push(() => beside.close());
+    await makeTeam(beside);
+    await scene.until(/^lingate_events_failed_total [1-9]/m);
+    await scene.pass(MINUTES, alert('LingateEventsNotDelivered'));
+    receiver.answer((_event, response) => void response.writeHead(204).end());
+    await scene.until(/^lingate_events_pending 0\n(?:.*\n)*lingate_events_delivered_total 2$/m);
+    await scene.pass(MINUTES, []);
     expect(await scene.judge()).toBe('');
   });
 

@@ -154,6 +154,37 @@ test('what is sound comes out as values for the wiring', async () => {
   await expect(judge(loadConfig({ file, env: {} }), SILENT, { TOKEN: 'short', A: 'b' })).rejects.toBeInstanceOf(ConfigError);
 });
 
+const SIGNING = 'it must be whsec_ and the base64 of 24 to 64 bytes, for example from: echo "whsec_$(openssl rand -base64 32)"';
+const base64 = (bytes: number): string => Buffer.alloc(bytes, 0xfb).toString('base64');
+
+test.each([
+  ['short', `is no secret to sign with; ${SIGNING}`],
+  [base64(32), `is no secret to sign with; ${SIGNING}`],
+  [`whsec_${base64(23)}`, `is no secret to sign with; ${SIGNING}`],
+  [`whsec_${base64(65)}`, `is no secret to sign with; ${SIGNING}`],
+  [`whsec_${base64(32).replaceAll('+', '-')}`, `is no secret to sign with; ${SIGNING}`],
+  [`whsec_A${base64(30)}`, `is no secret to sign with; ${SIGNING}`],
+  ['', 'is empty'],
+  [{ env: 'NO_EVENTS' }, 'the environment variable NO_EVENTS is not set'],
+  [7, 'is not a secret; it must be a string, { env: NAME } or { file: PATH }'],
+])('events signed with %j', async (secret, fault) => {
+  expect(await faults({ events: { url: 'http://127.0.0.1:1/', secret } })).toEqual([`events.secret: ${fault}`]);
+});
+
+test('where events go and what they tell is shown, without a token in the URL and without the secret', async () => {
+  const secret = `whsec_${base64(24)}`;
+  const file = write({
+    events: { url: 'https://h.example/in?token=hidden', secret: { env: 'E' }, thresholds: [100, 50], credit_minor: [0, 10] },
+  });
+  const { status, stdout } = await inProcess(['config', 'check', '--config', file, '--json'], { E: secret });
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ events: 'https://h.example/in', event_thresholds: [50, 100], event_credit_minor: [10, 0] });
+  expect(stdout).not.toMatch(/hidden|whsec/);
+  const judged = await judge(loadConfig({ file, env: {} }), SILENT, { E: secret });
+  expect(judged.eventsSecret).toEqual(Buffer.alloc(24, 0xfb));
+  await judged.plugins.close();
+});
+
 test('whoever was set up while faults were looked for was closed', async () => {
   const { readFileSync } = await import('node:fs');
   const life = readFileSync(join(folder.path, 'life'), 'utf8').trimEnd().split('\n');

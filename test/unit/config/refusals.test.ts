@@ -6,6 +6,7 @@ const QUOTA = 'billing: quota, requests_per_second: 5, max_characters_per_reques
 const CREDIT =
   'billing: credit, requests_per_second: 5, max_characters_per_request: 100, max_glossaries: 1, credit_minor_per_million: 2500, currency: EUR';
 const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
+const WEBHOOK_URL = 'an absolute http or https URL without credentials and fragment';
 const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
 const STORES =
   'sqlite:PATH, redis://HOST:PORT, rediss://HOST:PORT, redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:PORT/NAME';
@@ -52,6 +53,19 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['store: mysql://127.0.0.1/x', `store: "mysql://127.0.0.1/x" is not one of ${STORES}`],
   ['store: sqlite://data/x.db', `store: "sqlite://data/x.db" is not one of ${STORES}`],
   ['store_options: { sqlite_durability: off }', 'store_options.sqlite_durability: "off" is not one of full, normal'],
+  // Events.
+  ['events: { secret: x }', `events.url: is missing; it must be ${WEBHOOK_URL}`],
+  ['events: { url: "http://h/" }', 'events.secret: is missing; it must be a secret'],
+  ['events: { url: "ftp://h/", secret: x }', `events.url: "ftp://h/" is not ${WEBHOOK_URL}`],
+  ['events: { url: "http://u:p@h/", secret: x }', `events.url: "http://***@h/" is not ${WEBHOOK_URL}`],
+  ['events: { url: "https://h/#x", secret: x }', `events.url: "https://h/#x" is not ${WEBHOOK_URL}`],
+  ['events: { url: "http://h/", secret: x, thresholds: [0] }', 'events.thresholds.0: 0 is too small; it must be at least 1'],
+  ['events: { url: "http://h/", secret: x, thresholds: [80.5] }', 'events.thresholds.0: 80.5 is not a whole number from 1 to 1000'],
+  ['events: { url: "http://h/", secret: x, thresholds: [1001] }', 'events.thresholds.0: 1001 is too large; it must be at most 1000'],
+  ['events: { url: "http://h/", secret: x, thresholds: [80, 80] }', 'events.thresholds: has an entry twice; leave one out'],
+  ['events: { url: "http://h/", secret: x, thresholds: 80 }', 'events.thresholds: 80 is not a list'],
+  ['events: { url: "http://h/", secret: x, credit_minor: [-1] }', 'events.credit_minor.0: -1 is too small; it must be at least 0'],
+  ['events: { url: "http://h/", secret: x, creditminor: [1] }', 'events.creditminor: is not known; did you mean credit_minor?'],
   // Keys.
   [
     'auth: { vendor_names: [Authorization] }',

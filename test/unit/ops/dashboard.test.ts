@@ -33,9 +33,10 @@ beforeAll(async () => {
   engine = await startScriptedEngine();
   // Everything counts as near an end, so that every series of teams is there.
   const team_metrics = { every_seconds: 1, quota_used_percent: 1, credit_characters: 1_000_000, key_unused_days: 1 };
+  const events = { url: 'http://127.0.0.1:1/', secret: `whsec_${'A'.repeat(43)}=` };
   const store = `sqlite:${folder}/lingate.db`;
   await neglectedKey(store);
-  gateway = await startGateway({ listener: 'uws', store, engineUrls: [engine.url], config: { team_metrics } });
+  gateway = await startGateway({ listener: 'uws', store, engineUrls: [engine.url], config: { team_metrics, events } });
   await gateway.team(CREDIT_PLAN, 1);
   const { key } = await gateway.team({ ...QUOTA_PLAN, characters: 10 });
   const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {

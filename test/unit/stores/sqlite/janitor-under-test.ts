@@ -43,7 +43,7 @@ export async function janitorOn(
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
   const pieces = new DictionaryPieces({ database, path, clock, group });
   const work = new RegistryWork({ clock, group, books, expiry, periods });
-  const erasure = new TeamErasure({ database, work, books, days, periods, pieces });
+  const erasure = new TeamErasure({ database, work, books, days, periods, pieces, events: undefined });
   const janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history, erasure, pieces });
   return {
     database,

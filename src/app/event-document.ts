@@ -1,0 +1,61 @@
+// An event as its receiver reads it: a CloudEvents 1.0 object in JSON.
+import { keyReport, teamReport } from '../admin/reports.ts';
+import { minorRoundedDown } from '../domain/money.ts';
+import { rfc3339 } from '../domain/period.ts';
+import { dateOf } from '../domain/usage-days.ts';
+import { periodReport, usageReport } from '../domain/usage-report.ts';
+import type { EventFacts, KeptEvent } from '../ports/outbox.ts';
+
+export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
+
+export interface CloudEvent {
+  readonly specversion: '1.0';
+  readonly id: string;
+  readonly source: 'lingate';
+  /** `lingate.team.created` and so on. */
+  readonly type: string;
+  readonly time: string;
+  /** The team's id. */
+  readonly subject: string;
+  readonly datacontenttype: 'application/json';
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function eventDocument({ id, teamId, atMs, facts }: KeptEvent): CloudEvent {
+  return {
+    specversion: '1.0',
+    id,
+    source: 'lingate',
+    type: `lingate.${facts.kind.replace('_', '.')}`,
+    time: rfc3339(atMs),
+    subject: teamId,
+    datacontenttype: 'application/json',
+    data: dataOf(teamId, facts),
+  };
+}
+
+function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unknown>> {
+  switch (facts.kind) {
+    case 'quota_threshold':
+      return { percent: facts.percent, ...usageReport(facts.usage) };
+    case 'credit_threshold': {
+      const { thresholdMinor, balanceMicro, currency } = facts;
+      return { threshold_minor: thresholdMinor, balance_minor: minorRoundedDown(balanceMicro), currency };
+    }
+    case 'period_closed':
+      return { ...periodReport(facts.period) };
+    case 'usage_day': {
+      const { day, characters, requests } = facts;
+      return { date: dateOf(day), character_count: characters, request_count: requests };
+    }
+    case 'team_created':
+    case 'team_updated':
+      return { ...teamReport(facts.team) };
+    case 'team_deleted':
+      return { team_id: teamId };
+    case 'key_created':
+    case 'key_updated':
+    case 'key_revoked':
+      return { ...keyReport(facts.key), team_id: teamId };
+  }
+}

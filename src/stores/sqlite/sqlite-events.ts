@@ -1,0 +1,120 @@
+// Keeps events in the outbox, inside the transactions of what they tell.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { eventIds } from '../../domain/event-ids.ts';
+import { creditReached, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
+import type { Micro } from '../../domain/money.ts';
+import type { EventFacts } from '../../ports/outbox.ts';
+import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
+import type { Books } from './books.ts';
+import type { HistoryHooks } from './history-hooks.ts';
+import type { TeamBooks } from './team-books.ts';
+import type { PeriodUsage } from './period-usage.ts';
+
+/** From how many characters on there is something to tell, in this period. */
+export interface ToldMark {
+  readonly periodNo: number;
+  readonly characters: number;
+}
+
+export interface SqliteEventsParts {
+  readonly database: DatabaseSync;
+  readonly books: Books;
+  readonly usage: PeriodUsage;
+  readonly rules: EventRules;
+}
+
+export class SqliteEvents implements HistoryHooks {
+  readonly #parts: SqliteEventsParts;
+  readonly #keep: StatementSync;
+  readonly #told: StatementSync;
+  readonly #tell: StatementSync;
+  readonly #forgetTold: StatementSync;
+  readonly #day: StatementSync;
+
+  constructor(parts: SqliteEventsParts) {
+    this.#parts = parts;
+    const { database } = parts;
+    this.#keep = database.prepare('INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)');
+    this.#told = database.prepare('SELECT percent FROM told_percents WHERE team = ? AND period_no = ?');
+    this.#tell = database.prepare('INSERT OR REPLACE INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)');
+    this.#forgetTold = database.prepare('DELETE FROM told_percents WHERE team = ? AND period_no <= ?');
+    this.#day = database.prepare(
+      'SELECT sum(characters) AS characters, sum(requests) AS requests FROM usage_days WHERE team = ? AND day = ?',
+    );
+  }
+
+  /** A charge of this price is in the team's counts: a few comparisons, mostly. */
+  charged(team: TeamBooks, price: Micro, nowMs: number): void {
+    const { counts, limits } = team;
+    if (limits.billing === 'credit')
+      return this.balance(team.teamId, limits.currency, counts.balanceMicro + price, counts.balanceMicro, nowMs);
+    if (team.toldMark?.periodNo !== counts.periodNo) team.toldMark = this.#markOf(team);
+    if (counts.usedCharacters < team.toldMark.characters) return;
+    this.#quota(team, nowMs);
+    team.toldMark = this.#markOf(team);
+  }
+
+  dayFinished({ no, teamId }: TeamBooks, day: number, nowMs: number): void {
+    const sums = this.#day.get(no, day);
+    const [characters, requests] = [Number(sums?.['characters']), Number(sums?.['requests'])];
+    this.keep(eventIds.day(teamId, day, requests), teamId, nowMs, { kind: 'usage_day', day, characters, requests });
+  }
+
+  periodClosed({ no, teamId }: TeamBooks, periodNo: number, nowMs: number): void {
+    const { period, usage } = this.#parts.usage.closed(no, periodNo);
+    // Reached by what was reserved in the period and committed after it.
+    if (period.limits.billing === 'quota') this.#tellReached(no, periodNo, usage, nowMs);
+    this.#forgetTold.run(no, periodNo);
+    this.keep(eventIds.period(teamId, period.startMs), teamId, nowMs, { kind: 'period_closed', period });
+  }
+
+  /** A balance has changed from one value to another. */
+  balance(teamId: string, currency: string, before: Micro, after: Micro, nowMs: number): void {
+    for (const thresholdMinor of creditReached(this.#parts.rules, before, after)) {
+      const facts = { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency } as const;
+      this.keep(eventIds.credit(teamId, thresholdMinor, nowMs), teamId, nowMs, facts);
+    }
+  }
+
+  teamChanged(kind: 'team_created' | 'team_updated', team: Team, nowMs: number): void {
+    const id = kind === 'team_created' ? eventIds.once(team.teamId, 'created') : eventIds.updated(team.teamId, nowMs);
+    this.keep(id, team.teamId, nowMs, { kind, team });
+  }
+
+  teamDeleted(teamId: string, nowMs: number): void {
+    this.keep(eventIds.once(teamId, 'deleted'), teamId, nowMs, { kind: 'team_deleted' });
+  }
+
+  keyChanged(kind: 'key_created' | 'key_revoked', key: KeyRecord, nowMs: number): void {
+    this.keep(eventIds.once(key.keyId, kind === 'key_created' ? 'created' : 'revoked'), key.teamId, nowMs, { kind, key });
+  }
+
+  keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {
+    this.#keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
+  }
+
+  #quota(team: TeamBooks, nowMs: number): void {
+    const { books, usage } = this.#parts;
+    // Rows are read, and what the transaction has counted is still in memory.
+    books.touch(team);
+    books.flush();
+    this.#tellReached(team.no, team.counts.periodNo, usage.current(team.no), nowMs);
+  }
+
+  #tellReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {
+    const { teamId, limits } = usage.team;
+    for (const percent of percentsReached(this.#parts.rules, limits.characterLimit, this.#toldOf(no, periodNo), usage.characters)) {
+      this.keep(eventIds.quota(teamId, usage.periodStartMs, percent), teamId, nowMs, { kind: 'quota_threshold', percent, usage });
+      this.#tell.run(no, periodNo, percent);
+    }
+  }
+
+  #markOf({ no, limits, counts: { periodNo } }: TeamBooks): ToldMark {
+    return { periodNo, characters: nextCharacters(this.#parts.rules, limits.characterLimit, this.#toldOf(no, periodNo)) };
+  }
+
+  #toldOf(team: number, periodNo: number): number {
+    return Number(this.#told.get(team, periodNo)?.['percent'] ?? 0);
+  }
+}

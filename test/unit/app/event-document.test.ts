@@ -1,0 +1,124 @@
+// Events as their receiver reads them: CloudEvents by the specification's schema, each with the members that are promised.
+import { expect, test } from 'vitest';
+import { eventDocument } from '../../../src/app/event-document.ts';
+import { eventIds } from '../../../src/domain/event-ids.ts';
+import { toMicro } from '../../../src/domain/money.ts';
+import type { EventFacts } from '../../../src/ports/outbox.ts';
+import type { KeyRecord, Team } from '../../../src/ports/team-registry.ts';
+import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
+import { cloudEventFaults } from '../../support/cloud-event.ts';
+
+const AT = Date.parse('2026-11-22T10:00:00.120Z');
+const TEAM_ID = '01M81ZT0VKG55TYPC7AJA6EA6R';
+const limits = { ...GENEROUS_QUOTA, characterLimit: 100 };
+const team: Team = { teamId: TEAM_ID, name: 'Grüße', plan: 'pro', limits, balanceMicro: 0, createdAtMs: AT };
+const key: KeyRecord = {
+  keyId: '01M81ZT0VKG55TYPC7AJA6EA6S',
+  teamId: TEAM_ID,
+  display: 'la_live_Ab3d',
+  label: 'backend',
+  mode: 'live',
+  status: 'active',
+  createdAtMs: AT,
+  lastUsedAtMs: undefined,
+};
+const [periodStartMs, periodEndMs] = [Date.parse('2026-11-01T00:00:00Z'), Date.parse('2026-12-01T00:00:00Z')];
+
+const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
+  [
+    {
+      kind: 'quota_threshold',
+      percent: 80,
+      usage: { team, periodStartMs, periodEndMs, characters: 81, keys: [{ ...key, characters: 81, requests: 3 }] },
+    },
+    'lingate.quota.threshold',
+    {
+      percent: 80,
+      team_id: TEAM_ID,
+      plan: 'pro',
+      billing: 'quota',
+      requests_per_second: 1000,
+      period_start: '2026-11-01T00:00:00Z',
+      period_end: '2026-12-01T00:00:00Z',
+      character_count: 81,
+      character_limit: 100,
+      overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
+      keys: [{ display: 'la_live_Ab3d', label: 'backend', mode: 'live', character_count: 81, request_count: 3, last_used_at: null }],
+    },
+  ],
+  [
+    { kind: 'credit_threshold', thresholdMinor: 1000, balanceMicro: toMicro(1000) - 1, currency: 'EUR' },
+    'lingate.credit.threshold',
+    { threshold_minor: 1000, balance_minor: 999, currency: 'EUR' },
+  ],
+  [
+    {
+      kind: 'period_closed',
+      period: { number: 3, startMs: periodStartMs, endMs: periodEndMs, closed: true, plan: 'pro', limits, characters: 90 },
+    },
+    'lingate.period.closed',
+    {
+      period_start: '2026-11-01T00:00:00Z',
+      period_end: '2026-12-01T00:00:00Z',
+      closed: true,
+      plan: 'pro',
+      billing: 'quota',
+      character_count: 90,
+      character_limit: 100,
+      overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
+    },
+  ],
+  [
+    { kind: 'usage_day', day: Date.parse('2026-11-21') / 86_400_000, characters: 12, requests: 2 },
+    'lingate.usage.day',
+    { date: '2026-11-21', character_count: 12, request_count: 2 },
+  ],
+  [
+    { kind: 'team_created', team },
+    'lingate.team.created',
+    expect.objectContaining({ team_id: TEAM_ID, name: 'Grüße', plan: 'pro' }) as object,
+  ],
+  [{ kind: 'team_updated', team }, 'lingate.team.updated', expect.objectContaining({ team_id: TEAM_ID, characters: 100 }) as object],
+  [{ kind: 'team_deleted' }, 'lingate.team.deleted', { team_id: TEAM_ID }],
+  ...(['created', 'updated', 'revoked'] as const).map((what): [EventFacts, string, object] => [
+    { kind: `key_${what}`, key },
+    `lingate.key.${what}`,
+    expect.objectContaining({ key_id: key.keyId, display: 'la_live_Ab3d', label: 'backend' }) as object,
+  ]),
+];
+
+test.each(CASES)('$kind', (facts, type, data) => {
+  const document = eventDocument({ id: 'an-id', teamId: TEAM_ID, atMs: AT, facts });
+  expect(cloudEventFaults(document)).toEqual([]);
+  expect(document).toEqual({
+    specversion: '1.0',
+    id: 'an-id',
+    source: 'lingate',
+    type,
+    time: '2026-11-22T10:00:00.120Z',
+    subject: TEAM_ID,
+    datacontenttype: 'application/json',
+    data,
+  });
+});
+
+test('the schema would find an event wrong', () => {
+  const document = eventDocument({ id: '', teamId: TEAM_ID, atMs: AT, facts: { kind: 'team_deleted' } });
+  expect(cloudEventFaults(document)).toHaveLength(1);
+  expect(cloudEventFaults({ ...document, id: 'x', time: '22 November' })).toHaveLength(1);
+  expect(cloudEventFaults({ ...document, id: 'x', teamId: 'x' })).toHaveLength(1);
+});
+
+test('ids are what an event is about, and hold no dot, which divides what is signed', () => {
+  const ids = [
+    eventIds.quota(TEAM_ID, periodStartMs, 80),
+    eventIds.credit(TEAM_ID, 0, AT),
+    eventIds.period(TEAM_ID, periodStartMs),
+    eventIds.day(TEAM_ID, 20_000, 3),
+    eventIds.once(TEAM_ID, 'created'),
+    eventIds.updated(TEAM_ID, AT),
+  ];
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9-]{30,80}$/);
+  expect(eventIds.day(TEAM_ID, 20_000, 3)).toBe(`${TEAM_ID}-day-2024-10-04-3`);
+});

@@ -1,0 +1,128 @@
+// The post: signed as Standard Webhooks has it, by a library that somebody else wrote; only a 2xx in time is success, whatever a receiver does.
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import net from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { Webhook } from '../../../src/runtime/webhook.ts';
+
+/** Its types are no modules. */
+const { Webhook: Verifier } = createRequire(import.meta.url)('standardwebhooks') as {
+  readonly Webhook: new (secret: string) => { verify(body: string, headers: object): unknown };
+};
+
+const KEY = Buffer.alloc(32, 7);
+const NEVER = new AbortController().signal;
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function listening(server: net.Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const sockets = new Set<net.Socket>();
+  server.on('connection', (socket: net.Socket) => sockets.add(socket));
+  ends.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?t=1`;
+}
+
+const receiver = (handle: http.RequestListener): Promise<string> => listening(http.createServer(handle));
+
+function webhook(url: string, timeoutMs = 20_000): Webhook {
+  const made = new Webhook({ url, key: KEY, timeoutMs, nowMs: () => Date.now(), socketsMax: 2 });
+  ends.push(() => made.close());
+  return made;
+}
+
+const MESSAGE = { id: 'an-id', contentType: 'application/cloudevents+json', body: '{"name":"Grüße"}' };
+
+test('the body arrives byte for byte, and another library finds the signature good, and one over other bytes bad', async () => {
+  const got: { request: http.IncomingMessage; body: string }[] = [];
+  const url = await receiver((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      got.push({ request, body: String(Buffer.concat(pieces)) });
+      response.writeHead(204).end();
+    });
+  });
+  expect(await webhook(url).post(MESSAGE, NEVER)).toBeUndefined();
+  const [{ request, body }] = got as [(typeof got)[0]];
+  expect([request.method, request.url, body]).toEqual(['POST', '/hook?t=1', MESSAGE.body]);
+  expect(request.headers).toMatchObject({ 'content-type': MESSAGE.contentType, 'webhook-id': 'an-id' });
+  const verifier = new Verifier(`whsec_${KEY.toString('base64')}`);
+  expect(verifier.verify(body, request.headers)).toEqual({ name: 'Grüße' });
+  expect(() => verifier.verify(`${body} `, request.headers)).toThrow('No matching signature found');
+  expect(() => verifier.verify(body, { ...request.headers, 'webhook-id': 'another' })).toThrow('No matching signature found');
+  const later = String(Number(request.headers['webhook-timestamp']) + 1);
+  expect(() => verifier.verify(body, { ...request.headers, 'webhook-timestamp': later })).toThrow('No matching signature found');
+});
+
+test.each([
+  [200, undefined],
+  [202, undefined],
+  [299, undefined],
+  [301, { failure: 'status', status: 301 }],
+  [304, { failure: 'status', status: 304 }],
+  [400, { failure: 'status', status: 400 }],
+  [410, { failure: 'status', status: 410 }],
+  [500, { failure: 'status', status: 500 }],
+])('%i', async (status, outcome) => {
+  let requests = 0;
+  const url = await receiver((_request, response) => {
+    requests++;
+    response.writeHead(status, { location: '/elsewhere' }).end('body');
+  });
+  expect(await webhook(url).post(MESSAGE, NEVER)).toEqual(outcome);
+  expect(requests).toBe(1);
+});
+
+test('one that takes the connection and says nothing is a timeout, as is one that says its status too late', async () => {
+  const silent = await listening(net.createServer());
+  expect(await webhook(silent, 200).post(MESSAGE, NEVER)).toEqual({ failure: 'timeout' });
+  const slow = await receiver((_request, response) => void setTimeout(() => response.end(), 60_000).unref());
+  expect(await webhook(slow, 200).post(MESSAGE, NEVER)).toEqual({ failure: 'timeout' });
+});
+
+test('a body that never ends delays nothing, and is not read to its end', async () => {
+  let written = 0;
+  const url = await receiver((_request, response) => {
+    response.writeHead(200);
+    const more = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536))) written++;
+    };
+    response.on('drain', more);
+    more();
+  });
+  const hook = webhook(url, 300);
+  expect(await hook.post(MESSAGE, NEVER)).toBeUndefined();
+  expect(await hook.post(MESSAGE, NEVER)).toBeUndefined();
+  expect(await hook.post(MESSAGE, NEVER)).toBeUndefined();
+  expect(written).toBeLessThan(1000);
+});
+
+test('nobody there, a name that is none, one that hangs up, one that speaks no HTTP: failures, never rejections', async () => {
+  const server = net.createServer();
+  const gone = await listening(server);
+  await ends.pop()!();
+  expect(await webhook(gone).post(MESSAGE, NEVER)).toEqual({ failure: 'ECONNREFUSED' });
+  expect(await webhook('http://no-such-host.invalid/').post(MESSAGE, NEVER)).toEqual({
+    failure: expect.stringMatching(/^E[A-Z_]+$/) as string,
+  });
+  const hanging = await listening(net.createServer((socket) => void socket.on('data', () => socket.destroy())));
+  expect(await webhook(hanging).post(MESSAGE, NEVER)).toEqual({ failure: 'ECONNRESET' });
+  const rude = await listening(net.createServer((socket) => socket.end('who are you?\r\n\r\n')));
+  expect(await webhook(rude).post(MESSAGE, NEVER)).toEqual({ failure: expect.any(String) as string });
+});
+
+test('one that is cut by its caller ends at once', async () => {
+  const silent = await listening(net.createServer());
+  const cut = new AbortController();
+  const posting = webhook(silent).post(MESSAGE, cut.signal);
+  cut.abort();
+  expect(await posting).toEqual({ failure: 'ABORT_ERR' });
+});

@@ -1,0 +1,312 @@
+// What is kept to be told: by the operation that it tells of, each threshold once, over two instances of a store; nothing without rules.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { eventRules } from '../../../src/domain/event-rules.ts';
+import type { EventRules } from '../../../src/domain/event-rules.ts';
+import { toMicro } from '../../../src/domain/money.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type { DueEvent, KeptEvent, Outbox } from '../../../src/ports/outbox.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { PREPAID, freshKey, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const RULES = eventRules([80, 95, 100], [1000, 0]);
+
+interface Kind {
+  readonly name: string;
+  readonly open: (clock: Clock, rules: EventRules | undefined) => Promise<Store>;
+}
+
+const removals: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const remove of removals) await remove();
+});
+
+function sqliteKind(): Kind {
+  const directory = mkdtempSync(join(tmpdir(), 'lingate-events-'));
+  removals.push(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'lingate.db');
+  const open: Kind['open'] = (clock, events) =>
+    openSqliteStore({ path, log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events });
+  return { name: 'SQLite', open };
+}
+
+const KINDS = [sqliteKind()];
+
+describe.each(KINDS)('$name', ({ open }) => {
+  const clock = new MovableClock();
+  const opened = Promise.all([open(clock, RULES), open(clock, RULES), open(clock, undefined)]);
+  removals.unshift(async () => {
+    for (const store of await opened) await store.close();
+  });
+
+  /** A team over two instances that tell events, and one that does not. */
+  async function scene(...args: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never) {
+    const [store, again, silent] = await opened;
+    const team = await teamUnderTest(promisedStore(store), ...args);
+    const stores = { here: promisedStore(store), there: promisedStore(again), silent: promisedStore(silent) };
+    const charge = async (characters: number, where: keyof typeof stores = 'here'): Promise<void> => {
+      const { requestId } = await team.reserve(characters);
+      expect(await team.commit(requestId, stores[where])).toEqual({ kind: 'committed' });
+      clock.step(1);
+    };
+    const outbox = store.outbox!;
+    return { team, store, outbox, stores, charge, told: () => toldOf(outbox, team.teamId) };
+  }
+
+  test('a team and its keys: created, changed and revoked, each told once however often it is asked for', async () => {
+    const { team, store, told } = await scene();
+    const key = freshKey(team.teamId, 'website', 'test');
+    answered(await store.teams.createKey(key));
+    for (const _ of [1, 2]) answered(await store.teams.revokeKey(key.keyId));
+    clock.step(1);
+    answered(await store.teams.updateTeam(team.teamId, { name: 'Renamed', once: { id: 'a', request: 'a' } }));
+    clock.step(1);
+    answered(await store.teams.updateTeam(team.teamId, { name: 'Renamed', once: { id: 'a', request: 'a' } }));
+    const record = answered(await store.teams.findTeam(team.teamId))!;
+    answered(await store.teams.createTeam(record));
+    const events = await told();
+    expect(events.map(({ id }) => id).toSorted()).toEqual(
+      [
+        `${team.teamId}-created`,
+        `${team.keyId}-created`,
+        `${key.keyId}-created`,
+        `${key.keyId}-revoked`,
+        `${team.teamId}-updated-${clock.nowMs() - 1}`,
+      ].toSorted(),
+    );
+    expect(events.find(({ id }) => id.includes('updated'))).toMatchObject({
+      teamId: team.teamId,
+      atMs: clock.nowMs() - 1,
+      facts: { kind: 'team_updated', team: record },
+    });
+    expect(events.find(({ id }) => id === `${key.keyId}-revoked`)?.facts).toMatchObject({
+      kind: 'key_revoked',
+      key: { keyId: key.keyId, display: key.display, label: 'website', mode: 'test', status: 'revoked' },
+    });
+  });
+
+  test('each percent of a quota is told by the commit that reaches it, on whichever instance, with the usage as it is then', async () => {
+    const { charge, told, team } = await scene({ characterLimit: 100, overageCharacters: 100 });
+    const percents = async (): Promise<unknown[]> => quotaOf(await told()).map(({ percent }) => percent);
+    await charge(79);
+    expect(await percents()).toEqual([]);
+    await charge(1, 'there');
+    expect(await percents()).toEqual([80]);
+    const [first] = quotaOf(await told());
+    expect(first?.usage).toMatchObject({
+      characters: 80,
+      team: { teamId: team.teamId, limits: { characterLimit: 100 } },
+      keys: [{ keyId: team.keyId, characters: 80, requests: 2 }],
+    });
+    await charge(14, 'there');
+    expect(await percents()).toEqual([80]);
+    await charge(30);
+    expect(await percents()).toEqual([80, 95, 100]);
+    await charge(30, 'there');
+    expect(await percents()).toEqual([80, 95, 100]);
+  });
+
+  test('in the next period they are told again, under other ids', async () => {
+    const { charge, told } = await scene({ characterLimit: 100, period: 'PT1H' });
+    await charge(85);
+    clock.step(3_600_000);
+    await charge(79);
+    expect(quotaOf(await told()).map(({ percent }) => percent)).toEqual([80]);
+    await charge(1);
+    const events = await told();
+    expect(quotaOf(events).map(({ percent }) => percent)).toEqual([80, 80]);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
+
+  test('a limit that is raised and reached again tells nothing twice; one that is lowered is told at the next commit', async () => {
+    const { charge, told, team } = await scene({ characterLimit: 100 });
+    const percents = async (): Promise<unknown[]> => quotaOf(await told()).map(({ percent }) => percent);
+    await charge(85);
+    await team.setLimits({ characterLimit: 200 });
+    await charge(80);
+    expect(await percents()).toEqual([80]);
+    await team.setLimits({ characterLimit: 167 });
+    await charge(1);
+    expect(await percents()).toEqual([80, 95]);
+  });
+
+  test('a limit of 0 has no percents, and a release tells nothing', async () => {
+    const free = await scene({ characterLimit: 0, overageCharacters: 100 });
+    await free.charge(50);
+    expect(quotaOf(await free.told())).toEqual([]);
+    const released = await scene({ characterLimit: 100 });
+    await released.team.release((await released.team.reserve(90)).requestId);
+    expect(quotaOf(await released.told())).toEqual([]);
+  });
+
+  test('a balance that falls to a threshold is told once, and again after it was above it', async () => {
+    // A minor unit per character.
+    const { charge, told, team, store } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1005));
+    const credit = async (): Promise<unknown[]> =>
+      creditOf(await told()).map(({ thresholdMinor, balanceMicro }) => [thresholdMinor, balanceMicro]);
+    await charge(4);
+    expect(await credit()).toEqual([]);
+    await charge(1, 'there');
+    await charge(1);
+    expect(await credit()).toEqual([[1000, toMicro(1000)]]);
+    answered(await store.teams.updateTeam(team.teamId, { addMicro: toMicro(1) }));
+    await charge(1, 'there');
+    expect(await credit()).toEqual([[1000, toMicro(1000)]]);
+    answered(await store.teams.updateTeam(team.teamId, { addMicro: toMicro(2) }));
+    await charge(1001, 'there');
+    expect(await credit()).toEqual([
+      [1000, toMicro(1000)],
+      [1000, 0],
+      [0, 0],
+    ]);
+  });
+
+  test('less than a minor unit counts as nothing left, as it is shown', async () => {
+    const { charge, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(2) + 400_000);
+    await charge(1);
+    expect(creditOf(await told())).toEqual([]);
+    await charge(1);
+    expect(creditOf(await told())).toEqual([{ kind: 'credit_threshold', thresholdMinor: 0, balanceMicro: 400_000, currency: 'EUR' }]);
+  });
+
+  test('a store that was opened without rules keeps nothing, and what it passed is told by the next that has them', async () => {
+    const { store, told, charge, team, stores } = await scene({ characterLimit: 100 });
+    const [, , silent] = await opened;
+    const before = (await told()).length;
+    answered(await silent.teams.updateTeam(team.teamId, { name: 'Unheard' }));
+    await charge(85, 'silent');
+    expect(await told()).toHaveLength(before);
+    expect(answered(await silent.outbox!.pending())).toBe(answered(await store.outbox!.pending()));
+    expect(await team.standing(stores.silent)).toMatchObject({ usedCharacters: 85 });
+    await charge(1);
+    expect(quotaOf(await told()).map(({ percent }) => percent)).toEqual([80]);
+  });
+
+  test.each([true, false])(
+    'a team that is deleted is told once, and nothing that has its name or labels any more (keeping usage: %s)',
+    async (keepUsage) => {
+      const { team, store, charge, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1002));
+      await charge(5);
+      for (const _ of [1, 2]) answered(await store.teams.deleteTeam!(team.teamId, { keepUsage }));
+      const kinds = (await told()).map(({ facts }) => facts.kind);
+      expect(kinds.toSorted()).toEqual([...(keepUsage ? ['period_closed'] : []), 'credit_threshold', 'team_deleted'].toSorted());
+      expect(JSON.stringify(await told())).not.toMatch(/Team under test|backend|la_live_/);
+    },
+  );
+
+  test('a process without rules of its own follows those of a gateway that sends, or did within a day', async () => {
+    const { team, outbox, told } = await scene();
+    expect(await outbox.lease('gateway', 1000)).toBe(true);
+    const rename = async (name: string): Promise<number> => {
+      const command = await open(clock, undefined);
+      clock.step(1);
+      answered(await command.teams.updateTeam(team.teamId, { name }));
+      await command.close();
+      return (await told()).length;
+    };
+    const before = (await told()).length;
+    expect(await rename('While it runs')).toBe(before + 1);
+    expect(await outbox.release('gateway')).toBeUndefined();
+    clock.step(86_000_000);
+    expect(await rename('On the next day')).toBe(before + 2);
+    clock.step(500_000);
+    expect(await rename('Later')).toBe(before + 2);
+  });
+
+  test('a period is told once when nothing of it can change any more, with the percents that only late commits have reached', async () => {
+    const { team, store, told, charge } = await scene({ characterLimit: 100, overageCharacters: 100, period: 'PT1H' });
+    const percents = async () => quotaOf(await told()).map(({ percent }) => percent);
+    const closed = async () => (await told()).flatMap(({ facts }) => (facts.kind === 'period_closed' ? [facts.period] : []));
+    await charge(70);
+    clock.step(3_600_000 - 30_000);
+    const late = await team.reserve(30);
+    const last = await team.reserve(1);
+    clock.step(30_000);
+    await charge(5);
+    await team.commit(late.requestId);
+    answered(await store.history!.periods(team.teamId));
+    expect([await closed(), await percents()]).toEqual([[], []]);
+    await team.release(last.requestId);
+    for (const _ of [1, 2]) answered(await store.history!.periods(team.teamId));
+    const [period, ...others] = await closed();
+    expect(others).toEqual([]);
+    expect(period).toEqual(answered(await store.history!.periods(team.teamId))!.at(-1));
+    expect(period).toMatchObject({ characters: 100, closed: true });
+    expect(await percents()).toEqual([80, 95, 100]);
+    expect(quotaOf(await told())[0]?.usage).toMatchObject({ characters: 100, keys: [{ characters: 100, requests: 2 }] });
+  });
+
+  test('an event is due at once, then when it was postponed to, and gone when it was removed', async () => {
+    const { outbox, team } = await scene();
+    const mine = async (): Promise<readonly DueEvent[]> => (await dueOf(outbox)).filter(({ id }) => id === `${team.teamId}-created`);
+    const [event] = await mine();
+    expect(event).toEqual({ id: `${team.teamId}-created`, teamId: team.teamId, tries: 0 });
+    expect(await outbox.postpone(event!, 5000)).toBeUndefined();
+    clock.step(4999);
+    expect(await mine()).toEqual([]);
+    clock.step(1);
+    expect(await mine()).toEqual([{ ...event, tries: 1 }]);
+    const pending = answered(await outbox.pending());
+    expect(await outbox.remove(event!)).toBeUndefined();
+    expect(await mine()).toEqual([]);
+    expect(answered(await outbox.pending())).toBe(pending - 1);
+    expect(await outbox.read(event!)).toBeUndefined();
+    expect(await outbox.remove(event!)).toBeUndefined();
+  });
+
+  test('the longest due come first, and no more than were asked for', async () => {
+    const { outbox, team } = await scene();
+    clock.step(10);
+    const later = await scene();
+    const ids = (await dueOf(outbox)).map(({ id }) => id);
+    expect(ids.indexOf(`${team.teamId}-created`)).toBeLessThan(ids.indexOf(`${later.team.teamId}-created`));
+    expect(answered(await outbox.due(1)).map(({ id }) => id)).toEqual(ids.slice(0, 1));
+  });
+
+  test('one holds the lease, until it gives it back or its time is over', async () => {
+    const [{ outbox: here }, { outbox: there }] = await opened;
+    expect(await here!.lease('a', 1000)).toBe(true);
+    expect(await there!.lease('b', 1000)).toBe(false);
+    clock.step(500);
+    expect(await here!.lease('a', 1000)).toBe(true);
+    clock.step(999);
+    expect(await there!.lease('b', 1000)).toBe(false);
+    clock.step(1);
+    expect(await there!.lease('b', 1000)).toBe(true);
+    expect(await here!.lease('a', 1000)).toBe(false);
+    expect(await here!.release('a')).toBeUndefined();
+    expect(await here!.lease('a', 1000)).toBe(false);
+    expect(await there!.release('b')).toBeUndefined();
+    expect(await here!.lease('a', 1000)).toBe(true);
+    expect(await here!.release('a')).toBeUndefined();
+  });
+});
+
+const LOTS = 10_000;
+
+async function dueOf(outbox: Outbox): Promise<readonly DueEvent[]> {
+  return answered(await outbox.due(LOTS));
+}
+
+/** All that is kept of a team, in the order of time. */
+async function toldOf(outbox: Outbox, teamId: string): Promise<KeptEvent[]> {
+  const mine = (await dueOf(outbox)).filter((event) => event.teamId === teamId);
+  const kept: KeptEvent[] = [];
+  for (const event of mine) kept.push(answered(await outbox.read(event))!);
+  return kept;
+}
+
+function quotaOf(events: readonly KeptEvent[]) {
+  return events.flatMap(({ facts }) => (facts.kind === 'quota_threshold' ? [facts] : []));
+}
+
+function creditOf(events: readonly KeptEvent[]) {
+  return events.flatMap(({ facts }) => (facts.kind === 'credit_threshold' ? [facts] : []));
+}
