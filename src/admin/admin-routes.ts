@@ -65,6 +65,12 @@ const TeamAnswer = Type.Object({
   max_glossaries: whole,
   characters: Type.Optional(whole),
   period: Type.Optional(Type.String({ description: 'An ISO 8601 duration.' })),
+  period_anchor: Type.Optional(
+    Type.Enum(['calendar'], {
+      type: 'string',
+      description: "Periods are days, ISO weeks, months or years of UTC, not counted from the team's creation.",
+    }),
+  ),
   overage_cap_minor: Type.Optional(whole),
   overage_minor_per_million: Type.Optional(whole),
   credit_minor_per_million: Type.Optional(whole),

@@ -1,5 +1,6 @@
 // Numbers of plans compared: by the names that configurations give them; a plan with its teams, page by page; and with what running gateways have.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -113,12 +114,13 @@ function planNumbers(limits: TeamLimits): PlanNumbers {
     requests_per_second: limits.requestsPerSecond,
     max_characters_per_request: limits.maxCharactersPerRequest,
     max_glossaries: limits.maxGlossaries,
+    period_anchor: anchorOf(limits.period),
   };
   if (limits.billing === 'credit') return { ...base, credit_minor_per_million: limits.minorPerMillion, currency: limits.currency };
   return {
     ...base,
     characters: limits.characterLimit,
-    period: limits.period,
+    period: lengthOf(limits.period),
     overage_cap_minor: limits.overageCapMinor,
     overage_minor_per_million: limits.minorPerMillion,
     currency: limits.currency,

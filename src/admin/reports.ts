@@ -1,6 +1,8 @@
 // Teams, keys and plans as programs read them: what the command line prints with --json and the admin API answers.
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
+import { anchorOf, lengthOf } from '../domain/period-rule.ts';
+import type { PeriodAnchor } from '../domain/period-rule.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
 
@@ -20,6 +22,8 @@ export interface TeamReport {
   /** With credit billing only. */
   readonly credit_minor_per_million?: number;
   readonly balance_minor?: number;
+  /** Only where it is the calendar. */
+  readonly period_anchor?: PeriodAnchor;
   readonly currency: string;
   readonly created_at: string;
 }
@@ -36,6 +40,7 @@ export function teamReport(team: Team): TeamReport {
     max_characters_per_request: limits.maxCharactersPerRequest,
     max_glossaries: limits.maxGlossaries,
     ...billingPart(team),
+    ...(anchorOf(limits.period) === 'calendar' ? { period_anchor: 'calendar' } : {}),
     currency: limits.currency,
     created_at: rfc3339(team.createdAtMs),
   };
@@ -47,7 +52,7 @@ function billingPart({ limits, balanceMicro }: Team): Partial<TeamReport> {
   }
   return {
     characters: limits.characterLimit,
-    period: limits.period,
+    period: lengthOf(limits.period),
     overage_cap_minor: limits.overageCapMinor,
     overage_minor_per_million: limits.minorPerMillion,
   };

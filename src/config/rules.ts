@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
 import { faultOfPair } from '../domain/pair-list.ts';
+import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { faultsOf, join, shown } from './faults.ts';
@@ -42,7 +43,15 @@ function onePlanFaults(plan: unknown, path: string): Fault[] {
   const schema = typeof billing === 'string' && Object.hasOwn(BILLINGS, billing) ? BILLINGS[billing] : undefined;
   if (schema === undefined) return [{ path: join(path, 'billing'), reason: billingFault(billing) }];
   const faults = faultsOf(schema, withDefaults(schema, plan), path);
-  return faults.length === 0 && billing === 'quota' ? overageFaults(plan as QuotaPlan, path) : faults;
+  return faults.length === 0 && billing === 'quota'
+    ? [...anchorFaults(plan as QuotaPlan, path), ...overageFaults(plan as QuotaPlan, path)]
+    : faults;
+}
+
+function anchorFaults({ period, period_anchor: anchor }: QuotaPlan, path: string): Fault[] {
+  if (anchor !== 'calendar' || isOfCalendar(period)) return [];
+  const reason = `the calendar has no periods of ${period}; set period to one of ${CALENDAR_LENGTHS.join(', ')}, or leave period_anchor out`;
+  return [{ path: join(path, 'period_anchor'), reason }];
 }
 
 function billingFault(billing: unknown): string {

@@ -70,6 +70,7 @@ const planBase = {
   requests_per_second: whole(1, 100_000),
   max_characters_per_request: whole(1, 10_000_000),
   max_glossaries: whole(0, 10_000),
+  period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
   currency: matching('an ISO 4217 code of three capital letters, for example EUR', /^[A-Z]{3}$/),
 };
 

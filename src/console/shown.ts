@@ -3,6 +3,7 @@ import { replicatedWarning } from '../admin/admin-result.ts';
 import type { AdminResult } from '../admin/admin-result.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
+import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import { rfc3339 } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 
@@ -121,15 +122,17 @@ export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
   period: 'period',
 };
 
-const PERIODS: Readonly<Record<string, string>> = { P1D: 'a day', P1W: 'a week', P1M: 'a month', P3M: 'a quarter', P1Y: 'a year' };
+const PERIODS: Readonly<Record<string, string>> = { P1D: 'day', P7D: 'week', P1W: 'week', P1M: 'month', P3M: 'quarter', P1Y: 'year' };
 
-/** `a month` behind an amount, or the duration itself: `per PT30S`. */
-export function periodText(period: string): string {
-  return PERIODS[period] ?? `per ${period}`;
+/** Of a period's rule, behind an amount: `a month`, `a calendar month`, or the duration itself: `per PT30S`. */
+export function periodText(rule: string): string {
+  const length = lengthOf(rule);
+  const calendar = anchorOf(rule) === 'calendar' ? 'calendar ' : '';
+  return PERIODS[length] === undefined ? `per ${calendar}${length}` : `a ${calendar}${PERIODS[length]}`;
 }
 
 /** One of a plan's numbers as text; amounts are in the plan's currency. */
 export function numberText(number: keyof TeamLimits, value: string | number, currency: string): string {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return anchorOf(value) === 'calendar' ? `${lengthOf(value)} by the calendar` : value;
   return number === 'overageCapMinor' || number === 'minorPerMillion' ? money(value, currency) : count(value);
 }

@@ -48,6 +48,33 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(parsed(await apply([]))).toEqual({ ...shown, changed: 0, changes: [] });
   });
 
+  test('with period_anchor calendar a new team is in a whole month of UTC; a team made before keeps its running period', async () => {
+    const calendar = { ...PLANS, pro: { ...FAST, period_anchor: 'calendar' }, prepaid: { ...CREDIT_PLAN, period_anchor: 'calendar' } };
+    type Bounds = Readonly<Record<'period_start' | 'period_end', string>>;
+    const usageOf = async (team: string): Promise<Bounds> => parsed(await run(['usage', team, '--json'])) as Bounds;
+    /** Whatever standard error says of the gateway's other numbers. */
+    const printed = ({ stdout }: { readonly stdout: string }): object => JSON.parse(stdout) as object;
+    const shown = (id: string): Promise<object> => answered('showTeam', call('GET', `/teams/${id}`));
+    const before = await teamOnPro(5000);
+    const running = await usageOf(before);
+    expect(await shown(before)).not.toHaveProperty('period_anchor');
+    for (const plan of ['pro', 'prepaid']) {
+      const made = printed(await run(['team', 'create', '--name', 'C', '--plan', plan, '--json'], calendar)) as {
+        readonly team_id: string;
+      };
+      expect(made).toMatchObject({ plan, period_anchor: 'calendar', ...(plan === 'pro' ? { period: 'P1M' } : {}) });
+      expect(await shown(made.team_id)).toMatchObject({ period_anchor: 'calendar' });
+      const { period_start, period_end } = await usageOf(made.team_id);
+      for (const edge of [period_start, period_end]) expect(edge).toMatch(/^\d{4}-\d\d-01T00:00:00Z$/);
+      expect(Date.parse(period_end) - Date.parse(period_start)).toBeLessThanOrEqual(31 * 86_400_000);
+    }
+    const changes = [{ number: 'period_anchor', from: 'creation', to: 'calendar' }];
+    for (const words of [['--dry-run'], ['--force']]) expect(printed(await apply(words, calendar))).toMatchObject({ changes });
+    expect(await shown(before)).toMatchObject({ period: 'P1M', period_anchor: 'calendar' });
+    expect(await usageOf(before)).toMatchObject({ period_start: running.period_start, period_end: running.period_end });
+    expect(printed(await apply(['--force']))).toMatchObject({ changes: [{ number: 'period_anchor', from: 'calendar', to: 'creation' }] });
+  });
+
   test('with other numbers than the running gateway it changes nothing, and names both files and what differs', async () => {
     const team = await teamOnPro(7);
     const file = fileOf(SLOW);

@@ -2,6 +2,7 @@
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import type { PlanReport } from '../../admin/reports.ts';
+import { periodRule } from '../../domain/period-rule.ts';
 import { ago, count, money, periodText } from '../shown.ts';
 import type { Application } from '../plan-applications.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
@@ -44,7 +45,7 @@ function plansPage({ nowMs }: SignedInVisit, { operations, applications }: Conso
 function billing(plan: PlanReport): [included: Html | string, beyond: Html | string] {
   const price = (minor: number): string => `${money(minor, plan.currency)} a million`;
   if (plan.billing === 'credit') return [`${price(plan.credit_minor_per_million)}, prepaid`, 'nothing without credit'];
-  const included = `${count(plan.characters)} ${periodText(plan.period)}`;
+  const included = `${count(plan.characters)} ${periodText(periodRule(plan.period, plan.period_anchor))}`;
   if (plan.overage_cap_minor === 0) return [included, 'nothing'];
   return [included, `${price(plan.overage_minor_per_million)}, up to ${money(plan.overage_cap_minor, plan.currency)}`];
 }

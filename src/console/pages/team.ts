@@ -4,6 +4,7 @@ import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
+import { anchorOf } from '../../domain/period-rule.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import { get, pageAnswer } from '../console-route.ts';
@@ -35,7 +36,7 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
   const { limits } = team;
   return html`<h2>This period</h2>
     <dl class="facts">
-      ${fact('Period', html`${day(periodStartMs)} to ${day(periodEndMs)}`)}
+      ${fact('Period', html`${day(periodStartMs)} to ${day(periodEndMs)}${anchorOf(limits.period) === 'calendar' ? ', by the calendar' : ''}`)}
       ${
         report.billing === 'quota'
           ? html`${fact('Characters', usageBar(`Characters of ${team.name}`, report.character_count, report.character_limit))}

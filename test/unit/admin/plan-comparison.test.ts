@@ -82,6 +82,11 @@ test('a store that keeps no records cannot tell, and one that is away is told', 
 
 test('numbers have the names of the configuration, and none where the other billing has no such number', () => {
   expect(numberChanges(QUOTA, QUOTA)).toEqual([]);
+  for (const plan of [QUOTA_PLAN, CREDIT_PLAN]) {
+    const calendar = limitsOf({ ...plan, period_anchor: 'calendar' });
+    expect(numberChanges(limitsOf(plan), calendar)).toEqual([{ number: 'period_anchor', from: 'creation', to: 'calendar' }]);
+    expect(numberChanges(limitsOf({ ...plan, period_anchor: 'creation' }), limitsOf(plan))).toEqual([]);
+  }
   expect(numberChanges(QUOTA, CREDIT)).toEqual([
     { number: 'billing', from: 'quota', to: 'credit' },
     { number: 'credit_minor_per_million', from: null, to: 2500 },

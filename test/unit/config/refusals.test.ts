@@ -128,6 +128,11 @@ const WRONG: readonly [yaml: string, line: string][] = [
   [plan(QUOTA, 'currency', 'eur'), 'plans.free.currency: "eur" is not an ISO 4217 code of three capital letters, for example EUR'],
   [quota('period: 1 month'), 'plans.free.period: "1 month" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
   [quota('period: PT0S'), 'plans.free.period: "PT0S" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
+  [quota('period_anchor: monthly'), 'plans.free.period_anchor: "monthly" is not one of creation, calendar'],
+  [
+    quota('period: P3M, period_anchor: calendar'),
+    'plans.free.period_anchor: the calendar has no periods of P3M; set period to one of P1M, P7D, P1D, P1Y, or leave period_anchor out',
+  ],
   [quota('requests_per_secnd: 5'), 'plans.free.requests_per_secnd: is not known; did you mean requests_per_second?'],
   [
     quota('overage_cap_minor: 100'),

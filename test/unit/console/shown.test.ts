@@ -1,0 +1,20 @@
+// How figures of plans are written in the console.
+import { expect, test } from 'vitest';
+import { numberText, periodText } from '../../../src/console/shown.ts';
+
+test.each([
+  ['P1M', 'a month'],
+  ['P1M@calendar', 'a calendar month'],
+  ['P7D@calendar', 'a calendar week'],
+  ['P1W', 'a week'],
+  ['PT30S', 'per PT30S'],
+  ['PT24H@calendar', 'per calendar PT24H'],
+])('a period by the rule %s is %s', (rule, text) => {
+  expect(periodText(rule)).toBe(text);
+});
+
+test('a number is written in its unit, and a period with what it is counted by', () => {
+  expect(numberText('requestsPerSecond', 5000, 'EUR')).toBe('5,000');
+  expect(numberText('overageCapMinor', 5000, 'EUR')).toContain('50.00');
+  expect([numberText('period', 'P1M', 'EUR'), numberText('period', 'P1M@calendar', 'EUR')]).toEqual(['P1M', 'P1M by the calendar']);
+});
