@@ -41,7 +41,7 @@ async function page(reading: UsageReading, question: UsageQuestion, cursor: stri
 }
 
 /** A team that a query names is no part of the path. */
-function refusalOfQuery(refusal: AdminRefusal | StoreUnavailable): Refusal {
+export function refusalOfQuery(refusal: AdminRefusal | StoreUnavailable): Refusal {
   return refusal.kind === 'no_such_team' ? refusalOfFault({ field: 'team', fault: 'there is no team of this id' }) : refusalOf(refusal);
 }
 

@@ -49,7 +49,7 @@ export function adminApps({ token, teams, history, processes, config, docsUrl, l
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const api = new AdminApi({ operations, usage, attempts, live, problems, log, newId, now, nowMs: Date.now });
   const serviceName = (): string => config().service.name;
-  const pages = new Console({ operations, attempts, overview, problems, serviceName, log, newId, now, nowMs: Date.now });
+  const pages = new Console({ operations, usage, attempts, overview, problems, serviceName, log, newId, now, nowMs: Date.now });
   return [
     {
       prefix: CONSOLE_PREFIX,

@@ -47,6 +47,10 @@ export function answerOf(answer: ConsoleAnswer, around: Surroundings): OpsAnswer
       const { contentType, body } = answer;
       return { status: 200, contentType, body, headers: { ...guards, 'Cache-Control': 'private, max-age=31536000, immutable' } };
     }
+    case 'download': {
+      const { contentType, disposition, pieces } = answer;
+      return { status: 200, contentType, body: '', pieces, headers: { ...guards, 'Content-Disposition': disposition } };
+    }
     case 'problem':
       return problemOf(answer, around, guards);
   }

@@ -9,7 +9,7 @@ import type { ConsoleRoute } from './console-route.ts';
 const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 
 /** In this order: what comes later may refine what came before. */
-const STYLES = ['frame', 'forms', 'tables', 'charts', 'overview'];
+const STYLES = ['frame', 'forms', 'tables', 'charts', 'overview', 'usage'];
 
 /** By the names under which they import each other. */
 const ASSETS = {

@@ -2,6 +2,8 @@
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
 import type { SignInAttempts } from '../admin/sign-in-attempts.ts';
+import type { Download } from '../admin/usage-download.ts';
+import type { UsageReading } from '../admin/usage-reading.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
@@ -16,6 +18,7 @@ import type { Session, Sessions } from './sessions.ts';
 /** What the pages work on. */
 export interface ConsoleParts {
   readonly operations: AdminOperations;
+  readonly usage: UsageReading;
   /** Shared with the admin API: wrong tokens of an address count together. */
   readonly attempts: SignInAttempts;
   readonly sessions: Sessions;
@@ -62,6 +65,8 @@ export type ConsoleAnswer =
   | { readonly kind: 'json'; readonly value: unknown }
   /** Files that are the same for everybody, under a path that changes when they do. */
   | { readonly kind: 'file'; readonly contentType: string; readonly body: string }
+  /** Rows of usage, sent as they are read. */
+  | Download
   | Refusal;
 
 type Handler<V> = (visit: V, parts: ConsoleParts) => ConsoleAnswer | Promise<ConsoleAnswer>;

@@ -13,6 +13,7 @@ import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
 import { TEAM_CHANGE_ROUTES } from './pages/team-changes.ts';
 import { TEAM_ROUTES } from './pages/team.ts';
 import { TEAMS_ROUTES } from './pages/teams.ts';
+import { USAGE_ROUTES } from './pages/usage-of-teams.ts';
 
 export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...ASSET_ROUTES,
@@ -25,6 +26,7 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...TEAM_CHANGE_ROUTES,
   ...ROTATE_KEY_ROUTES,
   ...REVOKE_KEY_ROUTES,
+  ...USAGE_ROUTES,
   ...PLANS_ROUTES,
   ...APPLY_PLAN_ROUTES,
 ];

@@ -14,11 +14,13 @@ export interface Table {
   /** What it is a table of; read out, and not shown where a heading says it already. */
   readonly caption: string;
   readonly columns: readonly Column[];
+  /** Few, short columns: stays a table on a phone. */
+  readonly compact?: boolean;
   /** As many cells as columns; the first names its row. */
   readonly rows: readonly (readonly (Html | string)[])[];
 }
 
-export function htmlTable({ caption, columns, rows }: Table): Html {
+export function htmlTable({ caption, columns, rows, compact = false }: Table): Html {
   const kindOf = ({ figures = false, text = false }: Column): Html | undefined =>
     figures ? html` class="figures"` : text ? html` class="text"` : undefined;
   const heads = columns.map((column) => html`<th role="columnheader" scope="col" ${kindOf(column)}>${column.label}</th>`);
@@ -28,7 +30,7 @@ export function htmlTable({ caption, columns, rows }: Table): Html {
       if (index === 0) return html`<th role="rowheader" scope="row">${value}</th>`;
       return html`<td role="cell" data-label="${column.label}" ${kindOf(column)}>${value}</td>`;
     });
-  return html`<table role="table">
+  return html`<table role="table" ${compact ? html` class="compact"` : undefined}>
     <caption class="unseen">
       ${caption}
     </caption>

@@ -11,6 +11,7 @@ import { signOutForm } from './form.ts';
 const SECTIONS = [
   { id: 'overview', href: '', label: 'Overview' },
   { id: 'teams', href: '/teams', label: 'Teams' },
+  { id: 'usage', href: '/usage', label: 'Usage' },
   { id: 'plans', href: '/plans', label: 'Plans' },
 ] as const;
 

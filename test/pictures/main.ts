@@ -41,7 +41,7 @@ async function picturesOf(name: string, look: Look): Promise<void> {
 }
 
 function pagesOf({ teamId }: SampleConsole): Readonly<Record<string, string>> {
-  return { overview: '', teams: '/teams', team: `/teams/${teamId}`, plans: '/plans', 'plan-question': '/plans/pro/apply' };
+  return { overview: '', teams: '/teams', usage: '/usage', team: `/teams/${teamId}`, plans: '/plans', 'plan-question': '/plans/pro/apply' };
 }
 
 async function take(tab: Tab, name: string): Promise<void> {

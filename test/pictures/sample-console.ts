@@ -23,8 +23,9 @@ const TOKEN = 'a token for pictures, 32 characters or more';
 export async function openSampleConsole(): Promise<SampleConsole> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-pictures-'));
   const config = loadConfig({ file: undefined, env: {}, flags: { store: `sqlite:${folder}/lingate.db` } });
-  const store = await openBeside(config.store);
-  const teamId = await sampleTeams(store, config.plans);
+  const clock = { atMs: Date.now() };
+  const store = await openBeside(config.store, { nowMs: () => clock.atMs });
+  const teamId = await sampleTeams(store, config.plans, clock);
   const apps = adminApps({
     token: TOKEN,
     teams: store.teams,

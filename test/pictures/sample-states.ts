@@ -70,7 +70,7 @@ function outcome(chance: number, troubled: boolean, characters: number): [code: 
 }
 
 /** Between 0 and 1, the same row of numbers every time (mulberry32). */
-function dice(seed: number): () => number {
+export function dice(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,12 +1,14 @@
-// Teams and keys to look at: made up, on every plan, some close to their limits, one with a plan's old numbers.
+// Teams and keys to look at: made up, on every plan, some close to their limits, one with a plan's old numbers; used for a year.
 import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
 import { toMicro } from '../../src/domain/money.ts';
+import { DAY_MS, parseDuration, periodAt } from '../../src/domain/period.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan } from '../../src/domain/plan.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { promisedLedger } from '../support/promised-store.ts';
+import { dice } from './sample-states.ts';
 
 /** Name, plan, share of the period's characters (or characters, with credit), credit in minor units. */
 const TEAMS: readonly (readonly [name: string, plan: string, used: number, creditMinor?: number])[] = [
@@ -29,27 +31,77 @@ const LABELS = ['backend', 'batch jobs', 'website', 'old importer'] as const;
 /** What each of so many keys has used of it. */
 const SHARES: Readonly<Record<number, readonly number[]>> = { 2: [0.7, 0.3], 4: [0.7, 0.25, 0.05, 0] };
 
-/** The id of the first one. */
-export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>): Promise<string> {
+/** The store's clock, which the sample moves. */
+export interface SampleClock {
+  atMs: number;
+}
+
+interface Use {
+  readonly atMs: number;
+  readonly teamId: string;
+  readonly keyId: string;
+  readonly characters: number;
+}
+
+/** They were made so long before. */
+const AGE_DAYS = 392;
+
+/** The id of the first one. Leaves the clock where it was. */
+export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>, clock: SampleClock): Promise<string> {
+  const nowMs = clock.atMs;
+  const uses: Use[] = [];
+  const ends: (() => Promise<unknown>)[] = [];
+  const random = dice(11);
   let first: string | undefined;
+  clock.atMs = nowMs - AGE_DAYS * DAY_MS;
   for (const [name, plan, used, creditMinor = 0] of TEAMS) {
     const teamId = ulid();
     first ??= teamId;
     const numbers = limitsOf(plans.get(plan)!);
     const limits = { ...numbers, maxCharactersPerRequest: 10_000_000 };
-    await store.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor + 5000) });
+    await store.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor + 80_000) });
     const keys = teamId === first ? LABELS.length : 2;
     for (const [index, label] of LABELS.slice(0, keys).entries()) {
       const keyId = await makeKey(store, teamId, label, index === 3 ? 'test' : 'live');
       const characters = Math.floor((limits.billing === 'quota' ? used * limits.characterLimit : used) * SHARES[keys]![index]!);
-      if (characters > 0) await use(store, teamId, keyId, characters);
-      if (index === 3) await store.teams.revokeKey(keyId);
+      uses.push(...usesOf({ teamId, keyId, characters }, limits.period, clock.atMs, nowMs, teamId === first ? 1 : 9, random));
+      if (index === 3) ends.push(() => store.teams.revokeKey(keyId));
     }
     // Kestrel Games is still held to what its plan said last year.
     const behind = name === 'Kestrel Games' ? { ...numbers, requestsPerSecond: 20 } : numbers;
-    await store.teams.updateTeam(teamId, { plan: { name: plan, limits: behind } });
+    ends.push(() => store.teams.updateTeam(teamId, { plan: { name: plan, limits: behind } }));
   }
+  for (const { atMs, teamId, keyId, characters } of uses.toSorted((a, b) => a.atMs - b.atMs)) {
+    clock.atMs = Math.max(clock.atMs, atMs);
+    await use(store, teamId, keyId, characters);
+  }
+  clock.atMs = nowMs;
+  for (const end of ends) await end();
   return first!;
+}
+
+/** Some on every `stepDays`th day: together `characters` in the period that runs, and less in those before. */
+function usesOf(
+  { teamId, keyId, characters }: Omit<Use, 'atMs'>,
+  period: string,
+  sinceMs: number,
+  nowMs: number,
+  stepDays: number,
+  random: () => number,
+): Use[] {
+  if (characters === 0) return [];
+  const { startMs } = periodAt(sinceMs, parseDuration(period)!, nowMs);
+  const moments: number[] = [];
+  for (let atMs = sinceMs + DAY_MS / 2; atMs < nowMs - 60_000; atMs += stepDays * DAY_MS) moments.push(atMs);
+  moments.push(nowMs - 60_000);
+  // Weekends are quiet.
+  const weights = moments.map((atMs) => (0.4 + random()) * ([0, 6].includes(new Date(atMs).getUTCDay()) ? 0.25 : 1));
+  const running = moments.map((atMs) => atMs >= startMs);
+  const sum = weights.reduce((all, weight, index) => all + (running[index] ? weight : 0), 0);
+  return moments.map((atMs, index) => {
+    const grown = running[index] ? 1 : 0.1 + (0.8 * index) / moments.length;
+    return { atMs, teamId, keyId, characters: Math.floor((characters * grown * weights[index]!) / sum) };
+  });
 }
 
 async function makeKey(store: Store, teamId: string, label: string, mode: 'live' | 'test'): Promise<string> {

@@ -12,6 +12,7 @@ import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '.
 import { NAME_UNITS_MAX, postForm, selectField, textField } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
 import { count, day, money, usageBar } from '../shown.ts';
+import { teamHistory } from '../team-history.ts';
 import { keysTable } from '../team-keys.ts';
 
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, parts) => teamPage(visit, parts, {}))];
@@ -23,11 +24,15 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
   if (found?.kind !== 'done') return found === undefined ? NO_TEAM : refusalOf(found);
   const { figures, report } = found.value;
   const { team } = figures;
+  const history = await teamHistory(team.teamId, parts, visit.nowMs);
+  if ('kind' in history) return history;
   const main = html`<h1>${team.name}</h1>
     <p class="soft">Team <code>${team.teamId}</code>, plan ${team.plan}, since ${day(team.createdAtMs)}</p>
     ${usageSection(figures, report)}
+    <p><a href="#history">Days, months and periods</a></p>
     <h2 id="keys">Keys</h2>
-    ${keysTable(figures, visit.nowMs)} ${teamForms(team, parts.operations.listPlans(), visit, faults)}`;
+    ${keysTable(figures, visit.nowMs)} ${teamForms(team, parts.operations.listPlans(), visit, faults)}
+    <div id="history">${history}</div>`;
   const assets = ['copy.js'] as const;
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, Object.keys(faults).length === 0 ? 200 : 400);
 }

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { SignInAttempts } from '../../../src/admin/sign-in-attempts.ts';
+import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import { Console } from '../../../src/console/console.ts';
 import type { ConsoleOptions } from '../../../src/console/console.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
@@ -40,6 +41,7 @@ beforeEach(() => {
   const newId = ulidSource(() => nowMs);
   const options = {
     operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId }),
+    usage: new UsageReading(store.history),
     attempts: new SignInAttempts({ token: TOKEN, now: () => nowMs }),
     overview: () => Promise.reject(new Error('no test asks for it')),
     serviceName: () => 'lingate',

@@ -1,0 +1,120 @@
+// What all teams have used in a month, a page at a time, and the same as a file.
+import { refusalOf } from '../../admin/admin-refusals.ts';
+import { usageDownload } from '../../admin/usage-download.ts';
+import { refusalOfFault, refusalOfQuery } from '../../admin/usage-handlers.ts';
+import { cursorOf, readCursor, readUsageQuestion } from '../../admin/usage-question.ts';
+import type { UsagePage } from '../../admin/usage-reading.ts';
+import type { UsageQuestion } from '../../admin/usage-rows.ts';
+import { html } from '../../docs/html.ts';
+import type { Html } from '../../docs/html.ts';
+import { dayOf } from '../../domain/period.ts';
+import { dateOf, daysOfMonth, monthOf } from '../../domain/usage-days.ts';
+import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { htmlTable } from '../html-table.ts';
+import { count } from '../shown.ts';
+import { lastMonths } from '../team-history.ts';
+
+export const USAGE_ROUTES: readonly ConsoleRoute[] = [get('/usage', usagePage), get('/usage/csv', usageFile)];
+
+const PAGE_ROWS = 50;
+/** As many as there are in the days that are kept without other orders, and the one that began before them. */
+const MONTHS = 14;
+
+async function usagePage({ request, nowMs }: SignedInVisit, { usage }: ConsoleParts): Promise<ConsoleAnswer> {
+  const today = dayOf(nowMs);
+  // Parameters that are wrong are ignored: a truncated link still leads to a month.
+  const asked = request.query.get('month') ?? '';
+  const month = daysOfMonth(asked) === undefined ? monthOf(today) : asked;
+  const question: UsageQuestion = { range: daysOfMonth(month)!, by: 'total', keys: false, teamId: undefined };
+  const cursor = request.query.get('cursor');
+  const after = cursor === null ? undefined : readCursor(cursor, question);
+  const found = await usage.page(question, after !== undefined && 'fault' in after ? undefined : after, PAGE_ROWS);
+  if (found.kind === 'no_history') return pageAnswer(content(html`<p class="soft">This store keeps no days and periods.</p>`));
+  if (found.kind !== 'done') return refusalOf(found);
+  const isFirst = after === undefined || 'fault' in after;
+  const main = html`${monthForm(month, today)} ${downloads(question)} ${listed(month, found.value)} ${sums(found.value, isFirst)}
+  ${pager(month, question, found.value, isFirst)}`;
+  return pageAnswer(content(main));
+}
+
+function content(main: Html) {
+  return {
+    title: 'Usage',
+    section: 'usage',
+    main: html`<h1>Usage</h1>
+      ${main}`,
+  } as const;
+}
+
+async function usageFile({ request, nowMs }: SignedInVisit, { usage }: ConsoleParts): Promise<ConsoleAnswer> {
+  const question = readUsageQuestion(request.query, nowMs);
+  if ('fault' in question) return refusalOfFault(question);
+  const download = await usageDownload(usage, question);
+  return download.kind === 'download' ? download : refusalOfQuery(download);
+}
+
+function monthForm(month: string, today: number): Html {
+  const months = [...new Set([month, ...lastMonths(today, MONTHS)])].toSorted().toReversed();
+  const options = months.map((one) => html`<option value="${one}" ${one === month ? html` selected` : undefined}>${one}</option>`);
+  return html`<form class="search" action="${CONSOLE_PREFIX}/usage">
+    <label for="month">Month (UTC)</label>
+    <select id="month" name="month">
+      ${options}
+    </select>
+    <button>Show</button>
+  </form>`;
+}
+
+function downloads({ range }: UsageQuestion): Html {
+  const to = (more: Readonly<Record<string, string>>): string =>
+    `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from: dateOf(range.from), to: dateOf(range.to), ...more }).toString()}`;
+  return html`<p class="links">
+    <a href="${to({ by: 'total' })}" download>Download (CSV)</a>
+    <a href="${to({ by: 'day' })}" download>Download by day</a>
+    <a href="${to({ by: 'day', keys: 'true' })}" download>Download by day and key</a>
+  </p>`;
+}
+
+const COLUMNS = [
+  { label: 'Team' },
+  { label: 'Plan' },
+  { label: 'Characters', figures: true },
+  { label: 'Requests', figures: true },
+] as const;
+
+function listed(month: string, { rows, next }: UsagePage): Html {
+  if (rows.length === 0)
+    return html`<p class="soft">${next === undefined ? 'Nothing was used' : 'None of these teams used anything'} in ${month}.</p>`;
+  return htmlTable({
+    caption: `Usage in ${month}, teams in order of creation`,
+    columns: COLUMNS,
+    rows: rows.map((row) => [
+      html`<a href="${CONSOLE_PREFIX}/teams/${row.team_id}">${row.name}</a>`,
+      row.plan,
+      count(row.character_count),
+      count(row.request_count),
+    ]),
+  });
+}
+
+function sums({ rows, next }: UsagePage, isFirst: boolean): Html | undefined {
+  if (rows.length === 0) return undefined;
+  const characters = rows.reduce((sum, row) => sum + row.character_count, 0);
+  const requests = rows.reduce((sum, row) => sum + row.request_count, 0);
+  const which = isFirst && next === undefined ? 'In all' : 'On this page';
+  return html`<p>
+    ${which} ${count(characters)} characters in ${count(requests)} requests, of ${count(rows.length)} teams. Teams that used nothing are
+    left out.
+  </p>`;
+}
+
+function pager(month: string, question: UsageQuestion, { next }: UsagePage, isFirst: boolean): Html | undefined {
+  if (isFirst && next === undefined) return undefined;
+  const to = (more: Readonly<Record<string, string>>): string =>
+    `${CONSOLE_PREFIX}/usage?${new URLSearchParams({ month, ...more }).toString()}`;
+  return html`<nav class="pager" aria-label="Pages">
+    ${isFirst ? undefined : html`<a href="${to({})}">First page</a>`}
+    ${next === undefined ? undefined : html`<a href="${to({ cursor: cursorOf(next, question) })}" rel="next">Next page</a>`}
+  </nav>`;
+}

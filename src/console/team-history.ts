@@ -1,0 +1,91 @@
+// A team's history on its page: the last 30 days and 13 months, and what its periods came to.
+import { refusalOf } from '../admin/admin-refusals.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { html } from '../docs/html.ts';
+import type { Html } from '../docs/html.ts';
+import { dayOf } from '../domain/period.ts';
+import { dateOf, dayOfDate, monthOf } from '../domain/usage-days.ts';
+import { periodReport } from '../domain/usage-report.ts';
+import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
+import type { ConsoleParts } from './console-route.ts';
+import { htmlTable } from './html-table.ts';
+import { count, day, money } from './shown.ts';
+import { usageChart } from './usage-chart.ts';
+import type { UsedSpan } from './usage-chart.ts';
+
+const DAYS = 30;
+const MONTHS = 13;
+/** Bounds the page: periods may be as short as an operator likes. */
+const PERIODS_MAX = 26;
+
+export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 'usage'>, nowMs: number): Promise<Html | Refusal> {
+  const today = dayOf(nowMs);
+  const months = lastMonths(today, MONTHS);
+  // Thirteen months are never more days than one question may have.
+  const [days, periods] = await Promise.all([
+    usage.days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today }),
+    usage.periods(teamId),
+  ]);
+  if (days.kind === 'no_history' || periods.kind === 'no_history') return html`<p class="soft">This store keeps no days and periods.</p>`;
+  if (days.kind !== 'done') return refusalOf(days);
+  if (periods.kind !== 'done') return refusalOf(periods);
+  const rows = days.value.days;
+  const dates = Array.from({ length: DAYS }, (_, index) => dateOf(today - DAYS + 1 + index));
+  const from = dates[0]!;
+  const csv = `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from, to: dateOf(today), by: 'day', keys: 'true', team: teamId }).toString()}`;
+  return html`${usageChart({ id: 'days', title: `Last ${DAYS} days`, unit: 'Day', spans: spansOf(dates, rows, dateOf) })}
+    <p><a href="${csv}" download>Download these days, key by key (CSV)</a></p>
+    ${usageChart({ id: 'months', title: `Last ${MONTHS} months`, unit: 'Month', spans: spansOf(months, rows, monthOf) })}
+    <h2 id="periods">Periods</h2>
+    ${periodsTable(teamId, periods.value)}`;
+}
+
+/** In order, the one of `today` last. */
+export function lastMonths(today: number, months: number): string[] {
+  const [year, month] = monthOf(today).split('-').map(Number) as [number, number];
+  return Array.from({ length: months }, (_, index) => new Date(Date.UTC(year, month - months + index, 1)).toISOString().slice(0, 7));
+}
+
+/** A span for each date, in their order; `dateOfDay` says to which a day belongs. Days are UTC's. */
+function spansOf(dates: readonly string[], rows: readonly KeyDay[], dateOfDay: (day: number) => string): UsedSpan[] {
+  const spans = new Map(dates.map((date) => [date, { date, characters: 0, requests: 0 }]));
+  for (const row of rows) {
+    const span = spans.get(dateOfDay(row.day));
+    if (span === undefined) continue;
+    span.characters += row.characters;
+    span.requests += row.requests;
+  }
+  return [...spans.values()];
+}
+
+const COLUMNS = [
+  { label: 'From' },
+  { label: 'To' },
+  { label: 'State' },
+  { label: 'Plan' },
+  { label: 'Characters', figures: true },
+  { label: 'Included', figures: true },
+  { label: 'Beyond it', figures: true },
+  { label: 'Due', figures: true },
+] as const;
+
+function periodsTable(teamId: string, periods: readonly PeriodUse[]): Html {
+  if (periods.length === 0) return html`<p class="soft">There are none yet.</p>`;
+  const rows = periods.slice(0, PERIODS_MAX).map((period) => {
+    const { overage, character_limit: limit } = periodReport(period);
+    return [
+      day(period.startMs),
+      day(period.endMs),
+      period.closed ? 'closed' : 'open',
+      period.plan,
+      count(period.characters),
+      limit === undefined ? '–' : count(limit),
+      overage === undefined ? '–' : count(overage.character_count),
+      overage === undefined ? '–' : money(overage.cost_minor, overage.currency),
+    ];
+  });
+  const left = periods.length - rows.length;
+  return html`${htmlTable({ caption: 'Periods, newest first', columns: COLUMNS, rows })}
+  ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate usage periods ${teamId}</code>.</p>` : undefined}`;
+}

@@ -1,0 +1,77 @@
+// What was used over time: bars drawn here, without a script, with the table that they are drawn from beside them.
+import { html } from '../docs/html.ts';
+import type { Html } from '../docs/html.ts';
+import { htmlTable } from './html-table.ts';
+import { compact, count } from './shown.ts';
+
+/** A day or a month. */
+export interface UsedSpan {
+  readonly date: string;
+  readonly characters: number;
+  readonly requests: number;
+}
+
+export interface UsageChart {
+  readonly id: string;
+  readonly title: string;
+  /** How the first column of the table is called. */
+  readonly unit: string;
+  /** In order, those without use included. */
+  readonly spans: readonly UsedSpan[];
+}
+
+/** Units of the drawing; it is stretched to the place that it has. */
+const [STEP, BAR, HEIGHT] = [10, 8, 100];
+/** What is there at all is seen. */
+const BAR_HEIGHT_MIN = 1.5;
+
+export function usageChart({ id, title, unit, spans }: UsageChart): Html {
+  const most = Math.max(...spans.map(({ characters }) => characters));
+  return html`<section class="used" aria-labelledby="${id}">
+    <h2 id="${id}">${title}</h2>
+    <figure>
+      <p class="scale">${most === 0 ? 'Nothing was used' : `${compact(most)} characters`}</p>
+      ${drawn(title, spans, most)}
+      <figcaption class="ends"><span>${spans[0]?.date}</span><span>${spans.at(-1)?.date}</span></figcaption>
+    </figure>
+    <div class="scroll" role="region" tabindex="0" aria-label="${title} as a table">
+      ${htmlTable({
+        caption: title,
+        compact: true,
+        columns: [{ label: unit }, { label: 'Characters', figures: true }, { label: 'Requests', figures: true }],
+        rows: spans.toReversed().map(({ date, characters, requests }) => [date, count(characters), count(requests)]),
+      })}
+    </div>
+  </section>`;
+}
+
+function drawn(title: string, spans: readonly UsedSpan[], most: number): Html {
+  const bars = spans.map(({ date, characters }, index) => {
+    const height = characters === 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (characters / most) * HEIGHT);
+    return html`<rect
+      x="${index * STEP + (STEP - BAR) / 2}"
+      y="${(HEIGHT - height).toFixed(2)}"
+      width="${BAR}"
+      height="${height.toFixed(2)}"
+    >
+      <title>${date}: ${count(characters)} characters</title>
+    </rect>`;
+  });
+  return html`<svg
+    class="bars"
+    viewBox="0 0 ${spans.length * STEP} ${HEIGHT}"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${wordsOf(title, spans, most)}"
+  >
+    ${bars}
+  </svg>`;
+}
+
+/** The chart in a sentence, for readers who do not see it. */
+function wordsOf(title: string, spans: readonly UsedSpan[], most: number): string {
+  const sum = spans.reduce((all, { characters }) => all + characters, 0);
+  if (sum === 0) return `${title}: nothing was used.`;
+  const highest = spans.find(({ characters }) => characters === most)!;
+  return `${title}: ${count(sum)} characters in all, most of them, ${count(most)}, in ${highest.date}.`;
+}

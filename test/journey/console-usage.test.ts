@@ -1,0 +1,128 @@
+// Usage in the console over real sockets: a team's days, months and periods, all teams of a month page by page, and the file of it.
+import { randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { dayOf } from '../../src/domain/period.ts';
+import { dateOf, daysOfMonth, monthOf } from '../../src/domain/usage-days.ts';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import type { TestTeam } from '../support/gateway.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const MONTH = monthOf(dayOf(Date.now()));
+/** Teams of a page, and some more. */
+const TEAMS = 53;
+
+onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (setting) => {
+  const operator = async (): Promise<ConsoleVisitor> => {
+    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
+    expect((await visitor.signIn(TOKEN)).status).toBe(303);
+    return visitor;
+  };
+  const read = async (path: string): Promise<string> => {
+    const { status, body } = await (await operator()).get(path);
+    expect([path, status]).toEqual([path, 200]);
+    return body;
+  };
+  const translated = async ({ teamId, key }: TestTeam, text: string): Promise<void> => {
+    const body = { text: [text], target_lang: 'DE' };
+    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
+    await vi.waitFor(async () => expect(await setting.gateway.store.teams.standing(teamId)).toMatchObject({ openReservations: 0 }));
+  };
+  const teams: TestTeam[] = [];
+
+  beforeAll(async () => {
+    for (let i = 0; i < TEAMS; i++) {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      await setting.gateway.store.teams.updateTeam(team.teamId, { name: `Team ${i} <b>` });
+      await translated(team, 'x'.repeat(i + 1));
+      teams.push(team);
+    }
+  });
+
+  test("a team's page has its days, months and periods, in tables and as pictures in words", async () => {
+    const page = await read(`/console/teams/${teams[4]!.teamId}`);
+    expect(page).toContain('aria-label="Last 30 days: 5 characters in all, most of them, 5, in ');
+    expect(page).toContain('aria-label="Last 13 months: 5 characters in all, most of them, 5, in ');
+    expect([...page.matchAll(/<rect\s/g)]).toHaveLength(30 + 13);
+    const rows = [...page.matchAll(/<th role="rowheader" scope="row">(\d{4}-\d\d(?:-\d\d)?)<\/th>/g)].map(([, date]) => date);
+    expect(rows).toHaveLength(30 + 13);
+    expect(rows.slice(30)[0]).toBe(MONTH);
+    expect(page).toMatch(/<td role="cell" data-label="State"\s*>open<\/td>/);
+    expect(page).toContain('role="region" tabindex="0" aria-label="Last 30 days as a table"');
+    expect(page).not.toMatch(/ style=|<b>/);
+  });
+
+  test('the teams of a month come page by page, in order of creation, escaped, each with its sums', async () => {
+    const first = await read(`/console/usage?month=${MONTH}`);
+    const links = (page: string): string[] => [...page.matchAll(/<a href="\/console\/teams\/(\w+)">/g)].map(([, id]) => id!);
+    expect(links(first)).toEqual(teams.slice(0, 50).map(({ teamId }) => teamId));
+    expect(first).toContain('Team 0 &lt;b&gt;');
+    expect(first).toContain('On this page 1,275 characters in 50 requests, of 50 teams.');
+    const next = /<a href="([^"]+)" rel="next">/.exec(first)![1]!.replaceAll('&amp;', '&');
+    const second = await read(next);
+    expect(links(second)).toEqual(teams.slice(50).map(({ teamId }) => teamId));
+    expect(second).toContain(`<a href="/console/usage?month=${MONTH}">First page</a>`);
+    expect(second).not.toContain('rel="next"');
+  });
+
+  test('the month is chosen by a form without a script; one without use says so, and wrong ones lead to this month', async () => {
+    const page = await read('/console/usage');
+    expect(page).toMatch(new RegExp(`<option value="${MONTH}"\\s+selected>`));
+    expect([...page.matchAll(/<option /g)]).toHaveLength(14);
+    const old = await read('/console/usage?month=2020-02');
+    expect(old).toContain('Nothing was used in 2020-02.');
+    expect(old).toMatch(/<option value="2020-02"\s+selected>/);
+    for (const wrong of ['month=2026-13', 'month=', 'month=x', `month=${MONTH}&cursor=nonsense`]) {
+      expect(await read(`/console/usage?${wrong}`)).toContain('On this page 1,275 characters');
+    }
+  });
+
+  describe('the file', () => {
+    test('is what the page links to, with a line of every team', async () => {
+      const page = await read('/console/usage');
+      const paths = [...page.matchAll(/<a href="(\/console\/usage\/csv[^"]+)" download>/g)].map(([, path]) =>
+        path!.replaceAll('&amp;', '&'),
+      );
+      expect(paths).toHaveLength(3);
+      const { from, to } = daysOfMonth(MONTH)!;
+      for (const path of paths) {
+        const answer = await (await operator()).get(path);
+        expect([answer.status, answer.header('content-type'), answer.header('cache-control')]).toEqual([
+          200,
+          'text/csv; charset=utf-8',
+          'no-store',
+        ]);
+        expect(answer.header('content-disposition')).toBe(`attachment; filename="usage-${dateOf(from)}-to-${dateOf(to)}.csv"`);
+        expect(answer.header('x-frame-options')).toBe('DENY');
+        const lines = answer.body.trimEnd().split('\r\n');
+        expect(lines).toHaveLength(TEAMS + 1);
+        expect(lines[1]!.split(',').slice(0, 3)).toEqual([teams[0]!.teamId, 'Team 0 <b>', 'test']);
+      }
+    });
+
+    test('of one team is linked from its page', async () => {
+      const { teamId, keyId } = teams[7]!;
+      const path = /<a href="(\/console\/usage\/csv[^"]+)" download>/
+        .exec(await read(`/console/teams/${teamId}`))![1]!
+        .replaceAll('&amp;', '&');
+      const [, line, ...more] = (await read(path)).trimEnd().split('\r\n');
+      expect([line!.split(',')[0], line!.split(',')[4], line!.split(',')[6], more]).toEqual([teamId, '8', keyId, []]);
+    });
+
+    test('is for those who are signed in; HEAD is its head, and what is wrong is named', async () => {
+      const stranger = await new ConsoleVisitor(setting.gateway.opsPort).get('/console/usage/csv');
+      expect([stranger.status, stranger.header('location'), stranger.body]).toEqual([303, '/console/sign-in', '']);
+      const visitor = await operator();
+      const wrong = await visitor.get('/console/usage/csv?from=2026-02-30&to=2026-03-01');
+      expect([wrong.status, wrong.body.includes('from: must be a day of the calendar')]).toEqual([400, true]);
+      const nobody = await visitor.get('/console/usage/csv?team=01JD3Q7V6Y8Z0XKQ4T5N2M9HRC');
+      expect([nobody.status, nobody.body.includes('team: there is no team of this id')]).toEqual([400, true]);
+      const head = await fetch(`http://127.0.0.1:${setting.gateway.opsPort}/console/usage/csv`, {
+        method: 'HEAD',
+        headers: { cookie: visitor.cookie! },
+      });
+      expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    });
+  });
+});

@@ -1,0 +1,44 @@
+// Bars without a script: as high as what was used, nothing where nothing was, and the table that they are drawn from.
+import { expect, test } from 'vitest';
+import { usageChart } from '../../../src/console/usage-chart.ts';
+import type { UsedSpan } from '../../../src/console/usage-chart.ts';
+
+function chart(...characters: readonly number[]): string {
+  const spans = characters.map((used, index): UsedSpan => ({ date: `2026-11-0${index + 1}`, characters: used, requests: index }));
+  return usageChart({ id: 'days', title: 'Last days', unit: 'Day', spans }).text;
+}
+const heights = (text: string): number[] => [...text.matchAll(/<rect\s[^>]*height="([\d.]+)"/g)].map(([, height]) => Number(height));
+const bottoms = (text: string): number[] =>
+  [...text.matchAll(/y="([\d.]+)"\s+width="8"\s+height="([\d.]+)"/g)].map(([, y, height]) => Number(y) + Number(height));
+
+test('bars are as high as their share of the highest, and stand on the line', () => {
+  const text = chart(500, 1000, 250);
+  expect([heights(text), bottoms(text)]).toEqual([
+    [50, 100, 25],
+    [100, 100, 100],
+  ]);
+  expect(text).toContain('1,000 characters');
+  expect(text).toContain('aria-label="Last days: 1,750 characters in all, most of them, 1,000, in 2026-11-02."');
+});
+
+test('a little beside very much is still seen, nothing is not', () => {
+  expect(heights(chart(1, 1_000_000, 0))).toEqual([1.5, 100, 0]);
+});
+
+test('of nothing at all no number is made up', () => {
+  const text = chart(0, 0);
+  expect([heights(text), text.includes('NaN'), text.includes('Infinity')]).toEqual([[0, 0], false, false]);
+  expect(text).toContain('aria-label="Last days: nothing was used."');
+});
+
+test('the table has every span, the newest first', () => {
+  const text = chart(5, 0, 7);
+  const rows = [
+    ...text.matchAll(/<th role="rowheader" scope="row">(.*?)<\/th>[\s\S]*?class="figures">(.*?)<\/td>[\s\S]*?class="figures">(.*?)<\/td>/g),
+  ];
+  expect(rows.map(([, ...cells]) => cells)).toEqual([
+    ['2026-11-03', '7', '2'],
+    ['2026-11-02', '0', '1'],
+    ['2026-11-01', '5', '0'],
+  ]);
+});
