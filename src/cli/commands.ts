@@ -62,6 +62,11 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/store-backup.ts')).storeBackup,
   },
   {
+    name: 'store check',
+    summary: 'Checks every invariant of the books, and says what is wrong.',
+    load: async () => (await import('./commands/store-check.ts')).storeCheck,
+  },
+  {
     name: 'store migrate',
     summary: 'Brings a store that an older version has written up to this one.',
     load: async () => (await import('./commands/store-migrate.ts')).storeMigrate,

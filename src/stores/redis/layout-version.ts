@@ -5,35 +5,54 @@ import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.t
 import type { RedisConnection } from './redis-connection.ts';
 import type { StoreCreation } from '../../ports/store.ts';
 
-const VERSION = '2';
+export const VERSION = '2';
 
 /** Marks a dataset as ours. Throws a `StoreError` when it holds another version's, or what this one would not judge. */
-export async function checkLayout(redis: RedisConnection, shown: string, creation: StoreCreation = {}): Promise<void> {
-  await checkVersion(redis, shown, creation);
-  const numbers = await redis.smembers(PLAN_NUMBERS_KEY);
-  const strange = numbers.filter((name) => !LIMIT_NUMBERS.some((known) => known === name));
-  if (strange.length > 0) {
-    throw new StoreError(
-      `the store ${shown} was written by a newer Lingate (its teams are held to ${strange.toSorted().join(', ')}, unknown to this one): run that version`,
-    );
+export async function checkLayout(
+  redis: RedisConnection,
+  shown: string,
+  { mayCreate = true, onCreated }: StoreCreation = {},
+): Promise<void> {
+  const { version, marked } = await readVersion(redis, shown);
+  if (version === undefined && !mayCreate) throw new NoStoreError(shown);
+  if (!marked) {
+    // A full server or a replica refuses the write; its data can be read all the same.
+    const set = await redis.set(LAYOUT_KEY, VERSION, 'NX').catch(() => undefined);
+    if (version === undefined && set === 'OK') onCreated?.(shown);
   }
-  if (LIMIT_NUMBERS.some((name) => !numbers.includes(name))) await redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS).catch(() => undefined);
+  const missing = LIMIT_NUMBERS.length - (await knownNumbers(redis, shown));
+  if (missing > 0) await redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS).catch(() => undefined);
 }
 
-async function checkVersion(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {
-  const marked = await redis.get(LAYOUT_KEY);
-  const version = marked ?? (await unmarkedVersion(redis));
-  if (marked === VERSION) return;
-  if (marked === HALF_WRITTEN_LAYOUT) throw halfWritten(shown);
-  if (version !== undefined && version !== VERSION) {
-    throw new StoreError(
-      `the store ${shown} holds data of layout ${version}, and this version reads layout ${VERSION}: run the version that wrote it`,
-    );
-  }
-  if (version === undefined && !mayCreate) throw new NoStoreError(shown);
-  // A full server or a replica refuses the write; its data can be read all the same.
-  const set = await redis.set(LAYOUT_KEY, VERSION, 'NX').catch(() => undefined);
-  if (version === undefined && set === 'OK') onCreated?.(shown);
+/** The same, for whoever only reads. */
+export async function assertLayout(redis: RedisConnection, shown: string): Promise<void> {
+  const { version } = await readVersion(redis, shown);
+  if (version === undefined) throw new NoStoreError(shown);
+  await knownNumbers(redis, shown);
+}
+
+/** How many of the plan's numbers teams here may have. */
+async function knownNumbers(redis: RedisConnection, shown: string): Promise<number> {
+  const numbers = await redis.smembers(PLAN_NUMBERS_KEY);
+  const strange = numbers.filter((name) => !LIMIT_NUMBERS.some((known) => known === name));
+  if (strange.length === 0) return numbers.length;
+  throw new StoreError(
+    `the store ${shown} was written by a newer Lingate (its teams are held to ${strange.toSorted().join(', ')}, unknown to this one): run that version`,
+  );
+}
+
+/** `undefined` where nothing of ours is. */
+async function readVersion(
+  redis: RedisConnection,
+  shown: string,
+): Promise<{ readonly version: string | undefined; readonly marked: boolean }> {
+  const mark = await redis.get(LAYOUT_KEY);
+  if (mark === HALF_WRITTEN_LAYOUT) throw halfWritten(shown);
+  const version = mark ?? (await unmarkedVersion(redis));
+  if (version === undefined || version === VERSION) return { version, marked: mark !== null };
+  throw new StoreError(
+    `the store ${shown} holds data of layout ${version}, and this version reads layout ${VERSION}: run the version that wrote it`,
+  );
 }
 
 /** Of a dataset without a mark: the first version wrote none, and none is left when a server has lost everything while we ran. */

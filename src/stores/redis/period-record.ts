@@ -39,7 +39,8 @@ function readLeft([number, starts, ends, characters, p, plan, currency, period]:
 
 const TEXTS_AT = 19;
 
-function readClosed(number: number, record: Buffer): PeriodUse {
+/** Of one that is closed (lua/tend.lua: `CLOSED`). */
+export function readClosed(number: number, record: Buffer): PeriodUse {
   let at = TEXTS_AT;
   const text = (): Buffer => {
     const length = record[at]!;

@@ -26,6 +26,10 @@ export interface TeamKeys {
   readonly periods: string;
   readonly glossaries: string;
   readonly pairs: string;
+  readonly bytes: string;
+  /** What the names of periods that were left begin with, and of changes that are remembered. */
+  readonly use: string;
+  readonly once: string;
 }
 
 export function teamKeys(teamId: string): TeamKeys {
@@ -40,6 +44,9 @@ export function teamKeys(teamId: string): TeamKeys {
     periods: `${base}periods`,
     glossaries: `${base}glossaries`,
     pairs: `${base}pairs`,
+    bytes: `${base}bytes`,
+    use: `${base}use:`,
+    once: `${base}once:`,
   };
 }
 
@@ -87,9 +94,12 @@ export function digestKey(digest: string): string {
   return `${DIGEST_PREFIX}${digest}`;
 }
 
+/** What the names of key ids begin with. */
+export const OWNER_PREFIX = 'lingate:key:';
+
 /** The team of a key id. */
 export function ownerKey(keyId: string): string {
-  return `lingate:key:${keyId}`;
+  return `${OWNER_PREFIX}${keyId}`;
 }
 
 /** Written by a gateway's probe; the tag says on which of a cluster's masters. */

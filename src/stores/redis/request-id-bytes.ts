@@ -50,3 +50,32 @@ function writeUlid(into: Buffer, at: number, id: string): boolean {
   }
   return true;
 }
+
+/** The id that `writeRequestId` has written, without its length. */
+export function readRequestId(bytes: Uint8Array): string {
+  if (bytes.length === ULID_BYTES) return readUlid(bytes);
+  const text = bytes.findIndex((byte) => byte !== OTHER);
+  return Buffer.from(bytes.subarray(text === -1 ? bytes.length : text)).toString();
+}
+
+function readUlid(bytes: Uint8Array): string {
+  let id = '';
+  let bits = 2;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      id += ALPHABET[(value >> bits) & 31];
+      value &= (1 << bits) - 1;
+    }
+  }
+  return id;
+}
+
+/** The bytes of an id as they stand in a hash. */
+export function requestIdBytes(id: string): Buffer {
+  const into = Buffer.alloc(ID_BYTES_MAX + 1);
+  return into.subarray(1, writeRequestId(into, 0, id));
+}

@@ -125,7 +125,8 @@ function foundKeyOf(row: SqlRow): FoundKey {
   return { ...keyRecordOf(row), teamName: String(row['team_name']) };
 }
 
-function keyRecordOf(row: SqlRow): KeyRecord {
+/** From a row with the columns of `keys`, its team's id and its last use. */
+export function keyRecordOf(row: SqlRow): KeyRecord {
   return {
     keyId: String(row['key_id']),
     teamId: String(row['team_id']),

@@ -27,8 +27,13 @@ const CACHE_KIB = 16 * 1024;
 /** The size that the WAL is cut to after a burst. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
+export interface DatabaseOpening extends StoreCreation {
+  /** For whoever looks for faults: what `quick_check` would find is not refused. */
+  readonly anyFaults?: boolean;
+}
+
 /** Rejects with a `StoreError` when the file cannot serve as a store. */
-export async function openDatabase(path: string, durability: Durability, creation: StoreCreation = {}): Promise<DatabaseSync> {
+export async function openDatabase(path: string, durability: Durability, creation: DatabaseOpening = {}): Promise<DatabaseSync> {
   const startedAtMs = performance.now();
   for (;;) {
     try {
@@ -43,8 +48,8 @@ export async function openDatabase(path: string, durability: Durability, creatio
   }
 }
 
-function openOnce(path: string, durability: Durability, creation: StoreCreation): DatabaseSync {
-  const { mayCreate = true, onCreated, mayMigrate = true, onMigrated } = creation;
+function openOnce(path: string, durability: Durability, creation: DatabaseOpening): DatabaseSync {
+  const { mayCreate = true, onCreated, mayMigrate = true, onMigrated, anyFaults = false } = creation;
   // An absolute path is never taken for a URI, and an empty one never for a temporary file.
   const location = path === IN_MEMORY ? path : prepareFile(path, mayCreate);
   // No waiting in the driver, which would stop the event loop: an operation that finds the file busy is tried again in a later turn.
@@ -56,7 +61,7 @@ function openOnce(path: string, durability: Durability, creation: StoreCreation)
     if (!mayCreate && isEmpty(database)) throw new NoStoreError(placeOf(path, location));
     if (!mayMigrate) assertCurrent(database, storeName(path));
     setPragmas(database, path, durability);
-    if (path !== IN_MEMORY && statSync(location).size <= CHECKED_BYTES_MAX) assertWhole(database, path);
+    if (!anyFaults && path !== IN_MEMORY && statSync(location).size <= CHECKED_BYTES_MAX) assertWhole(database, path);
     const migration = bringUp(database, path, location);
     if (migration === undefined || path === IN_MEMORY) return database;
     if (migration.from === 0) onCreated?.(placeOf(path, location));

@@ -158,7 +158,8 @@ export class TeamRows {
   }
 }
 
-function teamOf(row: SqlRow): Team {
+/** From a row with the columns of `teams` and `books`. */
+export function teamOf(row: SqlRow): Team {
   return {
     teamId: String(row['team_id']),
     name: String(row['name']),

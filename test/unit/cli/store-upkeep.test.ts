@@ -1,5 +1,5 @@
 // lingate store backup and migrate, as people run them: what they print, and what each says when it cannot do it.
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ describe('store backup', () => {
       stdout: '',
       stderr: `lingate store backup: ${file} exists already and is left as it is: name a file that does not exist.\n`,
     });
-    expect(parsed(await run('store', 'backup', `${file}.json`, '--json'))).toEqual({ file: `${file}.json`, bytes: expect.any(Number) });
+    expect(parsed(await run('store', 'backup', `${file}.json`, '--json'))).toEqual({ file: `${file}.json`, bytes: statSync(file).size });
   });
 
   test('says in one line what it cannot back up', async () => {
@@ -54,6 +54,55 @@ describe('store backup', () => {
     expect([status, stderr]).toEqual([1, expect.stringMatching(/is backed up by Redis itself: copy its snapshot \(BGSAVE\)[^\n]+\n$/)]);
     expect((await run('store', 'backup')).status).toBe(2);
     expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe('store check', () => {
+  test('of a sound store says what it has looked at', async () => {
+    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
+    await run('key', 'create', '--team', team, '--mode', 'live');
+    expect((await run('store', 'check')).stdout).toBe('Checked 1 teams, 1 keys and 0 glossaries: nothing is wrong.\n');
+    const counts = { teams: 1, keys: 1, glossaries: 0 };
+    expect(parsed(await run('store', 'check', '--json'))).toEqual({
+      store: `sqlite:${path}`,
+      ok: true,
+      ...counts,
+      faults: 0,
+      findings: [],
+    });
+  });
+
+  test('of one that is not names team and key, and fails', async () => {
+    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
+    const { key_id: key } = parsed(await run('key', 'create', '--team', team, '--mode', 'live', '--json')) as { key_id: string };
+    const database = new DatabaseSync(path);
+    database.exec("UPDATE keys SET mode = 'test'; UPDATE books SET used_characters = 9");
+    database.close();
+    const { status, stdout, stderr } = await run('store', 'check');
+    expect(stdout.split('\n')).toEqual([
+      `used: team ${team}: it has used 9 characters in its period, its keys 0`,
+      `key: team ${team}, key ${key}: its beginning does not fit its mode`,
+      'Checked 1 teams, 1 keys and 0 glossaries: 2 faults.',
+      '',
+    ]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store check: sqlite:\S+ has 2 faults; keep a copy [^\n]+\n$/)]);
+    const { stdout: json, status: same } = await run('store', 'check', '--json');
+    const findings = [
+      { what: 'used', team_id: team, key_id: null, detail: 'it has used 9 characters in its period, its keys 0' },
+      { what: 'key', team_id: team, key_id: key, detail: 'its beginning does not fit its mode' },
+    ];
+    expect([same, JSON.parse(json)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
+  });
+
+  test('of Redis, and of one that is not there', async () => {
+    env = { LINGATE_STORE: redis.url };
+    await run('team', 'create', '--name', 'A', '--plan', 'free');
+    expect((await run('store', 'check')).stdout).toContain('nothing is wrong');
+    const away = await inProcess(['store', 'check', '--store', 'redis://127.0.0.1:1']);
+    expect([away.status, away.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^lingate store check: the store redis:\/\/127\.0\.0\.1:1 cannot be used \(ECONNREFUSED\): [^\n]+\n$/),
+    ]);
   });
 });
 
@@ -75,6 +124,7 @@ describe('a file of an older version', () => {
     ['key', 'list', '--team', ID],
     ['usage', ID],
     ['plan', 'apply', 'free'],
+    ['store', 'check'],
   ])('is not touched by %s %s, which says in one line what to do', async (...words) => {
     const { status, stdout, stderr } = await run(...words);
     expect([status, stdout]).toEqual([1, '']);

@@ -18,6 +18,7 @@ const OTHERS = [
   ['key', 'revoke', ID],
   ['usage', ID],
   ['plan', 'apply', 'free'],
+  ['store', 'check'],
   ['store', 'migrate'],
 ];
 const folder = temporaryFolder();

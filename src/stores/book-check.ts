@@ -1,0 +1,64 @@
+// Checks every invariant of a store, while gateways serve it: what looks wrong is looked at again before it is told.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ReportFinding, StoreFinding, StoreReader, TeamContents } from '../ports/store-contents.ts';
+import { judgeDictionary, judgeTeam } from './team-invariants.ts';
+
+/** What was looked at. */
+export interface CheckCounts {
+  readonly teams: number;
+  readonly keys: number;
+  readonly glossaries: number;
+}
+
+export interface CheckOptions {
+  /** Told how many teams were looked at. */
+  readonly onTeam?: (teams: number) => void;
+  /** How long what is under way is given to be done: an index is written just after what it leads to. */
+  readonly settleMs?: number;
+}
+
+const SETTLE_MS = 700;
+const LOOKS = 3;
+
+/** `report` is told each fault once. */
+export async function checkStore(
+  reader: StoreReader,
+  report: ReportFinding,
+  { onTeam, settleMs = SETTLE_MS }: CheckOptions = {},
+): Promise<CheckCounts> {
+  const counts = { teams: 0, keys: 0, glossaries: 0 };
+  const suspicious = new Set<string>();
+  const suspect: ReportFinding = ({ teamId }) => void (teamId !== undefined && suspicious.add(teamId));
+  for await (const contents of reader.teams(suspect)) {
+    counts.teams++;
+    counts.keys += contents.keys.length;
+    counts.glossaries += contents.glossaries.length;
+    await judge(reader, contents, suspect);
+    onTeam?.(counts.teams);
+  }
+  for (const teamId of suspicious) for (const finding of await findingsOf(reader, teamId, settleMs)) report(finding);
+  await reader.structure(report, settleMs);
+  return counts;
+}
+
+/** What is still wrong with a team the last time that it is looked at. */
+async function findingsOf(reader: StoreReader, teamId: string, settleMs: number): Promise<readonly StoreFinding[]> {
+  let findings: StoreFinding[] = [];
+  for (let look = 1; look <= LOOKS; look++) {
+    findings = [];
+    const keep: ReportFinding = (finding) => void findings.push(finding);
+    const contents = await reader.team(teamId, keep);
+    if (contents !== undefined) await judge(reader, contents, keep);
+    if (findings.length === 0) return [];
+    if (look < LOOKS) await delay(settleMs / LOOKS);
+  }
+  return findings;
+}
+
+async function judge(reader: StoreReader, contents: TeamContents, report: ReportFinding): Promise<void> {
+  judgeTeam(contents, report);
+  const { teamId } = contents.team;
+  for (const dictionary of contents.glossaries.flatMap(({ dictionaries }) => dictionaries)) {
+    await judgeDictionary(teamId, dictionary, await reader.entries(teamId, dictionary.dictionaryId), report);
+  }
+}

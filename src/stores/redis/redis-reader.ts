@@ -1,0 +1,169 @@
+// Reads all that a Redis dataset holds, team by team, each as it stood at one moment.
+import { EntriesSplitter } from '../../domain/entries-text.ts';
+import type { EntryPieces } from '../../domain/entries-text.ts';
+import { StoreError } from '../../domain/store-unavailable.ts';
+import type { LooseContents, ReportFinding, StoreReader, TeamContents } from '../../ports/store-contents.ts';
+import { causeOf } from './failure-cause.ts';
+import { assertLayout } from './layout-version.ts';
+import { redisConnection } from './redis-connection.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { DIGEST_PREFIX, entriesKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
+import { readOwner, scanned } from './keyspace.ts';
+import { judgeKeyspace } from './redis-structure.ts';
+import { parseRedisUrl } from './redis-url.ts';
+import { readContents, leftPeriods } from './team-contents.ts';
+import type { RawTeam } from './team-contents.ts';
+import { within } from './within.ts';
+
+/** Teams that are read at a time: callers' operations wait behind one such piece. */
+const TEAMS_PIECE = 64;
+const SCAN_PIECE = 500;
+/** A change of a team that is remembered. */
+const CHANGE = /^lingate:\{([^}]+)\}:once:(.+)$/;
+const CHUNK_BYTES = 262_144;
+const COMMAND_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** Rejects with a `StoreError` when there is nothing to read, or nothing that this version reads. Writes nothing. */
+export async function openRedisReader(url: string): Promise<RedisReader> {
+  const { redis, shown } = await connected(url);
+  try {
+    await assertLayout(redis, shown);
+    return new RedisReader(redis);
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+}
+
+/** A connection of its own, patient: what is done with it is no caller's. */
+export async function connected(url: string): Promise<{ readonly redis: RedisConnection; readonly shown: string }> {
+  const target = parseRedisUrl(url);
+  const redis = redisConnection(target, COMMAND_TIMEOUT_MS);
+  let last: unknown;
+  redis.on('error', (error: unknown) => (last = error));
+  try {
+    await within(redis.connect(), CONNECT_TIMEOUT_MS);
+    return { redis, shown: target.shown };
+  } catch (error) {
+    redis.disconnect();
+    throw new StoreError(`the store ${target.shown} cannot be used (${causeOf(last ?? error)}): start it or correct the store's URL`);
+  }
+}
+
+export class RedisReader implements StoreReader {
+  readonly #redis: RedisConnection;
+
+  constructor(redis: RedisConnection) {
+    this.#redis = redis;
+  }
+
+  async *teams(report: ReportFinding): AsyncGenerator<TeamContents> {
+    for (let first = 0; ; first += TEAMS_PIECE) {
+      const ids = await this.#redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1));
+      const teams = await Promise.all(ids.map((teamId) => this.team(teamId, report)));
+      for (const team of teams) if (team !== undefined) yield team;
+      if (ids.length < TEAMS_PIECE) return;
+    }
+  }
+
+  async team(teamId: string, report: ReportFinding): Promise<TeamContents | undefined> {
+    const unreadable = (reason: string): undefined => {
+      report({ what: 'team', teamId, detail: `it cannot be read (${reason})` });
+      return undefined;
+    };
+    const raw = await this.#raw(teamId).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return 'a key of it has another type';
+      throw error;
+    });
+    if (raw === undefined) return undefined;
+    if (typeof raw === 'string') return unreadable(raw);
+    try {
+      return readContents(teamId, raw, report);
+    } catch (error) {
+      return unreadable(error instanceof Error ? error.name : 'unknown');
+    }
+  }
+
+  async entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
+    const key = entriesKey(teamId, dictionaryId);
+    const splitter = new EntriesSplitter();
+    for (let at = 0; ; at += CHUNK_BYTES) {
+      const chunk = await this.#redis.getrangeBuffer(key, at, at + CHUNK_BYTES - 1);
+      if (at === 0 && chunk.length === 0) return undefined;
+      splitter.push(chunk);
+      if (chunk.length < CHUNK_BYTES) return splitter.end();
+    }
+  }
+
+  async *loose(report: ReportFinding): AsyncGenerator<LooseContents> {
+    for await (const names of scanned(this.#redis, SCAN_PIECE)) {
+      const [digests, changes] = [names.filter((name) => name.startsWith(DIGEST_PREFIX)), names.filter((name) => CHANGE.test(name))];
+      const owners = await Promise.all(digests.map((name) => this.#redis.get(name)));
+      for (const [i, json] of owners.entries()) {
+        const owner = readOwner(json);
+        if (owner === undefined) report({ what: 'digest', detail: 'the owner of a digest cannot be read' });
+        else yield { kind: 'digest', digest: digests[i]!.slice(DIGEST_PREFIX.length), ...owner };
+      }
+      for (const name of changes) yield* this.#change(name);
+    }
+  }
+
+  async *#change(name: string): AsyncGenerator<LooseContents> {
+    const [, teamId = '', id = ''] = CHANGE.exec(name) ?? [];
+    const [request, untilMs] = await Promise.all([this.#redis.get(name), this.#redis.pexpiretime(name)]);
+    if (request !== null && untilMs > 0) yield { kind: 'change', teamId, id, request, untilMs };
+  }
+
+  structure(report: ReportFinding, settleMs: number): Promise<void> {
+    return judgeKeyspace(this.#redis, report, settleMs);
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+  }
+
+  /** In one transaction, so that it fits together. `undefined` without a record. */
+  async #raw(teamId: string): Promise<Parameters<typeof readContents>[1] | undefined> {
+    const keys = teamKeys(teamId);
+    const replies = await this.#together([
+      ['HGETALL', keys.team],
+      ['HGETALL', keys.keys],
+      ['HGETALL', keys.ids],
+      ['LRANGE', keys.places, 0, -1],
+      ['ZRANGE', keys.late, 0, -1],
+      ['HGETALL', keys.days],
+      ['HGETALL', keys.periods],
+      ['HGETALL', keys.glossaries],
+      ['HGETALL', keys.pairs],
+      ['HGETALL', keys.bytes],
+    ]);
+    const [team, records, ids, places, late, days, closed, glossaries, pairs, bytes] = replies as Buffer[][] as [
+      Buffer[],
+      Buffer[],
+      Buffer[],
+      Buffer[],
+      Buffer[],
+      Buffer[],
+      Buffer[],
+      Buffer[],
+      Buffer[],
+      Buffer[],
+    ];
+    if (team.length === 0) return undefined;
+    const raw: RawTeam = { team, records, ids, places, late, days, closed, glossaries, pairs, bytes };
+    const numbers = leftPeriods(raw);
+    const left = numbers.length === 0 ? [] : await this.#together(numbers.map((number) => ['HGETALL', `${keys.use}${number}`]));
+    return { ...raw, left: new Map(numbers.map((number, i) => [number, left[i] as Buffer[]])) };
+  }
+
+  async #together(commands: readonly (readonly (string | number)[])[]): Promise<unknown[]> {
+    const transaction = this.#redis.multi();
+    for (const [name, ...args] of commands) transaction.callBuffer(String(name), ...args.map(String));
+    const replies = (await transaction.exec()) ?? [];
+    return replies.map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    });
+  }
+}

@@ -1,0 +1,245 @@
+// Judges what only Redis has: keys that belong to nothing or would expire, and the indexes from digests, key ids and names to teams.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts';
+import { readOwner, scanned } from './keyspace.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import {
+  DIGEST_PREFIX,
+  DUE_KEY,
+  ERASURES_KEY,
+  GATEWAYS_KEY,
+  LAYOUT_KEY,
+  ONLY_USAGE_KEY,
+  ownerKey,
+  OWNER_PREFIX,
+  PLAN_NUMBERS_KEY,
+  SEARCHED_KEY,
+  teamKey,
+  teamKeys,
+  TEAMS_KEY,
+} from './redis-keys.ts';
+
+const SCAN_PIECE = 500;
+const TEAMS_PIECE = 200;
+
+/** Keys of no team. */
+export const SINGLE_KEYS: readonly string[] = [
+  TEAMS_KEY,
+  SEARCHED_KEY,
+  LAYOUT_KEY,
+  PLAN_NUMBERS_KEY,
+  GATEWAYS_KEY,
+  DUE_KEY,
+  ERASURES_KEY,
+  ONLY_USAGE_KEY,
+];
+/** Keys of gateways that are gone soon after these are. */
+const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$)/;
+/** What stands behind a team's tag, up to a second colon. `lasting`: it must never expire. */
+export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
+  team: 'lasting',
+  keys: 'lasting',
+  days: 'lasting',
+  periods: 'lasting',
+  glossaries: 'lasting',
+  pairs: 'lasting',
+  bytes: 'lasting',
+  ids: 'passing',
+  places: 'passing',
+  late: 'passing',
+  use: 'passing',
+  once: 'passing',
+  changes: 'passing',
+  mark: 'passing',
+  // Entries that no glossary holds yet expire; of the others the team's own dictionaries know.
+  entries: 'passing',
+};
+const TAGGED = /^lingate:\{([^}]+)\}:([a-z-]+)(?::|$)/;
+
+/** Says again what is wrong now; nothing when it is right. */
+type Look = () => Promise<StoreFinding | undefined>;
+
+export async function judgeKeyspace(redis: RedisConnection, report: ReportFinding, settleMs: number): Promise<void> {
+  const looks: Look[] = [];
+  const keys = await judgeTeams(redis, looks);
+  await judgeNames(redis, keys, looks, report);
+  if (looks.length + keys.size === 0) return;
+  await delay(settleMs);
+  for (const look of looks) {
+    const finding = await unlessWrongType(look());
+    if (finding !== undefined) report(finding);
+  }
+  await judgeUnknown(redis, keys, report);
+}
+
+/** Of keys to which no digest was found to lead: looks for one again. */
+async function judgeUnknown(redis: RedisConnection, keys: Map<string, string>, report: ReportFinding): Promise<void> {
+  if (keys.size === 0) return;
+  for await (const names of scanned(redis, SCAN_PIECE)) {
+    const digests = names.filter((name) => name.startsWith(DIGEST_PREFIX));
+    const owners = await Promise.all(digests.map(async (name) => readOwner(await redis.get(name))));
+    for (const owner of owners) keys.delete(owner?.keyId ?? '');
+  }
+  for (const [keyId, teamId] of keys) {
+    if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0) continue;
+    report({ what: 'digest', teamId, keyId, detail: 'no digest leads to it: it is unknown to callers' });
+  }
+}
+
+/** What has a wrong type was reported where the team was read. */
+async function unlessWrongType<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined;
+    throw error;
+  }
+}
+
+/** Goes through the list of teams. Returns each key's team, for the digests to be struck off. */
+async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<string, string>> {
+  const keys = new Map<string, string>();
+  const names = await searchedNames(redis);
+  for (let first = 0; ; first += TEAMS_PIECE) {
+    const ids = await redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1));
+    await Promise.all(
+      ids.map(async (teamId) => {
+        const { team, keys: records } = teamKeys(teamId);
+        const found = await unlessWrongType(Promise.all([redis.hget(team, 'name'), redis.hkeys(records)]));
+        if (found === undefined) return;
+        const [name, keyIds] = found;
+        if (name === null) looks.push(() => lookAtTeam(redis, teamId));
+        // A name that is not searched for is added by the next search.
+        const searched = names.get(teamId);
+        if (name !== null && searched !== undefined && searched !== lineOf(name)) looks.push(() => lookAtName(redis, teamId));
+        for (const keyId of keyIds) keys.set(keyId, teamId);
+        const owners = await Promise.all(keyIds.map((keyId) => redis.get(ownerKey(keyId))));
+        for (const [i, owner] of owners.entries()) if (owner !== teamId) looks.push(() => lookAtOwner(redis, keyIds[i]!, teamId));
+      }),
+    );
+    if (ids.length < TEAMS_PIECE) return keys;
+  }
+}
+
+/** Goes through all names there are. Strikes off the keys whose digests lead to them. */
+async function judgeNames(redis: RedisConnection, keys: Map<string, string>, looks: Look[], report: ReportFinding): Promise<void> {
+  for await (const names of scanned(redis, SCAN_PIECE)) {
+    await Promise.all(
+      names.map(async (name) => {
+        if (name.startsWith(DIGEST_PREFIX)) return judgeDigest(redis, name, keys, looks);
+        if (name.startsWith(OWNER_PREFIX)) {
+          await lasting(redis, name, {}, report);
+          return looks.push(...(((await unlessWrongType(isOwned(redis, name))) ?? true) ? [] : [() => lookAtStray(redis, name)]));
+        }
+        if (SINGLE_KEYS.includes(name)) return lasting(redis, name, {}, report);
+        if (FLEETING.test(name)) return undefined;
+        const [, teamId = '', kind = ''] = TAGGED.exec(name) ?? [];
+        const lasts = TEAM_KINDS[kind];
+        if (lasts === undefined) return report({ what: 'stray', detail: `${shown(name)} is of no kind that this version knows` });
+        if (lasts === 'lasting') await lasting(redis, name, { teamId }, report);
+        // Judged once for each team: by its record, or by what is there without one.
+        if (kind === 'team' && (await redis.zscore(TEAMS_KEY, teamId)) === null) looks.push(() => lookAtListing(redis, teamId));
+        if (kind !== 'team' && (await redis.exists(teamKey(teamId))) === 0) looks.push(() => lookAtOrphan(redis, name, teamId));
+        return undefined;
+      }),
+    );
+  }
+}
+
+async function judgeDigest(redis: RedisConnection, name: string, keys: Map<string, string>, looks: Look[]): Promise<void> {
+  const owner = readOwner(await redis.get(name));
+  const isSound = async (): Promise<boolean> =>
+    owner !== undefined && keys.get(owner.keyId) === owner.teamId && (await fits(redis, owner)) && (await redis.pttl(name)) === -1;
+  if (owner !== undefined && ((await unlessWrongType(isSound())) ?? true)) {
+    keys.delete(owner.keyId);
+  } else {
+    looks.push(() => lookAtDigestOf(redis, name));
+  }
+}
+
+async function fits(redis: RedisConnection, { keyId, teamId, mode }: { keyId: string; teamId: string; mode: string }): Promise<boolean> {
+  const record = await redis.hget(teamKeys(teamId).keys, keyId);
+  return record?.includes(`"mode":"${mode}"`) ?? false;
+}
+
+async function lasting(redis: RedisConnection, name: string, whose: Partial<StoreFinding>, report: ReportFinding): Promise<void> {
+  if ((await redis.pttl(name)) >= 0) report({ what: 'expiry', ...whose, detail: `${shown(name)} would expire` });
+}
+
+async function lookAtTeam(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
+  const [listed, there] = await Promise.all([redis.zscore(TEAMS_KEY, teamId), redis.hexists(teamKey(teamId), 'name')]);
+  return listed === null || there === 1
+    ? undefined
+    : { what: 'index', teamId, detail: 'it is in the list of all teams, and has no record' };
+}
+
+async function lookAtListing(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
+  const [listed, there] = await Promise.all([redis.zscore(TEAMS_KEY, teamId), redis.hexists(teamKey(teamId), 'b')]);
+  return listed !== null || there === 0 ? undefined : { what: 'index', teamId, detail: 'it is not in the list of all teams' };
+}
+
+async function lookAtName(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
+  const [name, names] = await Promise.all([redis.hget(teamKey(teamId), 'name'), searchedNames(redis)]);
+  const searched = names.get(teamId);
+  if (name === null || searched === undefined || searched === lineOf(name)) return undefined;
+  return { what: 'index', teamId, detail: 'it is searched for by another name than it has' };
+}
+
+async function lookAtOwner(redis: RedisConnection, keyId: string, teamId: string): Promise<StoreFinding | undefined> {
+  const [record, owner] = await Promise.all([redis.hexists(teamKeys(teamId).keys, keyId), redis.get(ownerKey(keyId))]);
+  if (record === 0 || owner === teamId) return undefined;
+  return { what: 'owner', teamId, keyId, detail: owner === null ? 'its id leads to no team' : 'its id leads to another team' };
+}
+
+async function lookAtDigestOf(redis: RedisConnection, name: string): Promise<StoreFinding | undefined> {
+  const json = await redis.get(name);
+  if (json === null) return undefined;
+  const owner = readOwner(json);
+  if (owner === undefined) return { what: 'digest', detail: `${digestName(name)} cannot be read` };
+  const { keyId, teamId } = owner;
+  if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0) {
+    return { what: 'digest', teamId, keyId, detail: 'a digest leads to it, and the team has no such key' };
+  }
+  if (!(await fits(redis, owner))) return { what: 'digest', teamId, keyId, detail: 'its digest has another mode than it' };
+  if ((await redis.pttl(name)) >= 0) return { what: 'expiry', teamId, keyId, detail: 'its digest would expire' };
+  return undefined;
+}
+
+async function isOwned(redis: RedisConnection, name: string): Promise<boolean> {
+  const teamId = await redis.get(name);
+  return teamId === null || (await redis.hexists(teamKeys(teamId).keys, name.slice(OWNER_PREFIX.length))) === 1;
+}
+
+async function lookAtStray(redis: RedisConnection, name: string): Promise<StoreFinding | undefined> {
+  if (await isOwned(redis, name)) return undefined;
+  return { what: 'owner', keyId: name.slice(OWNER_PREFIX.length), detail: 'its id leads to a team that has no such key' };
+}
+
+async function lookAtOrphan(redis: RedisConnection, name: string, teamId: string): Promise<StoreFinding | undefined> {
+  const [there, team] = await Promise.all([redis.exists(name), redis.exists(teamKey(teamId))]);
+  return there === 0 || team === 1 ? undefined : { what: 'stray', teamId, detail: `${shown(name)} belongs to a team that is not there` };
+}
+
+/** Each team's name as it is searched for. */
+async function searchedNames(redis: RedisConnection): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  for (const [stretch, lines] of Object.entries(await redis.hgetall(SEARCHED_KEY))) {
+    if (!/^\d+$/.test(stretch)) continue;
+    for (const match of lines.matchAll(/^\d+ (\S+) (.*)$/gm)) names.set(match[1]!, match[2]!);
+  }
+  return names;
+}
+
+/** As lua/index-team.lua is given it. */
+function lineOf(name: string): string {
+  return name.toLowerCase().replaceAll('\n', ' ');
+}
+
+/** Names hold ids only, and what another program may have written. */
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 120));
+}
+
+function digestName(name: string): string {
+  return `the digest ${name.slice(DIGEST_PREFIX.length, DIGEST_PREFIX.length + 8)}…`;
+}

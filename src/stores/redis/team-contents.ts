@@ -1,0 +1,239 @@
+// What a team's keys in Redis hold, in the words of the port; whatever does not fit together is reported.
+import type { TeamLimits } from '../../domain/plan.ts';
+import type {
+  DayContents,
+  GlossaryContents,
+  KeyContents,
+  PeriodContents,
+  ReportFinding,
+  RequestContents,
+  StoreFinding,
+  TeamContents,
+} from '../../ports/store-contents.ts';
+import { heldBy, readGlossaryRecord } from './glossary-record.ts';
+import { keyDays } from './key-days.ts';
+import { readClosed } from './period-record.ts';
+import { TEAM_FIELDS, fieldsOf, readKey, readTeam } from './team-codec.ts';
+import { readKeyState, readPeriodBooks, readPlan } from './team-layout.ts';
+import { PLACE_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
+import type { BooksHead } from './team-raw.ts';
+
+/** Hashes as Redis answers them: names and values in turn. */
+export interface RawTeam {
+  readonly team: readonly Buffer[];
+  readonly records: readonly Buffer[];
+  readonly ids: readonly Buffer[];
+  readonly places: readonly Buffer[];
+  readonly late: readonly Buffer[];
+  readonly days: readonly Buffer[];
+  readonly closed: readonly Buffer[];
+  readonly glossaries: readonly Buffer[];
+  readonly pairs: readonly Buffer[];
+  readonly bytes: readonly Buffer[];
+}
+
+/** Periods that were left and are not closed, by number. */
+type LeftPeriods = ReadonlyMap<number, readonly Buffer[]>;
+
+/** How far back they are looked for where nobody has looked before (lua/tend.lua). */
+const LEFT_BEFORE = 10_000;
+
+/** Numbers of periods that may have been left without being closed. */
+export function leftPeriods({ team }: RawTeam): number[] {
+  const fields = fieldsOf(team);
+  const books = fields.get('b');
+  if (books === undefined) return [];
+  const { number } = readPeriodBooks(books);
+  const first = Number(String(fields.get('left') ?? Math.max(1, number - LEFT_BEFORE)));
+  return Array.from({ length: Math.max(0, number - first) }, (_, i) => first + i);
+}
+
+export function readContents(
+  teamId: string,
+  raw: RawTeam & { readonly left: LeftPeriods },
+  report: ReportFinding,
+): TeamContents | undefined {
+  const found = (what: string, detail: string, more: Partial<StoreFinding> = {}): void => report({ what, teamId, ...more, detail });
+  const fields = fieldsOf(raw.team);
+  // It is being deleted, or only its usage is left.
+  if (fields.has('erasure')) return undefined;
+  const missing = TEAM_FIELDS.filter((name) => !fields.has(name));
+  if (missing.length > 0) {
+    found('team', `its record lacks ${missing.join(', ')}`);
+    return undefined;
+  }
+  const team = readTeam(
+    teamId,
+    TEAM_FIELDS.map((name) => fields.get(name)),
+  );
+  const books = readPeriodBooks(fields.get('b')!);
+  const ids = requestsOf(raw);
+  const head = ids.head;
+  judgeIds(raw, head, found);
+  const days = fieldsOf(raw.days);
+  const keys = keysOf(teamId, raw, books.number, found);
+  return {
+    team,
+    period: {
+      number: books.number,
+      startMs: books.startMs,
+      endMs: books.endMs,
+      anchorMs: Number(String(fields.get('anchor') ?? fields.get('created'))),
+    },
+    usedCharacters: books.usedCharacters,
+    heldCharacters: head !== undefined && head.number === books.number ? head.heldCharacters : 0,
+    heldMicro: head?.heldMicro ?? 0,
+    window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((place) => place.readUIntBE(0, PLACE_BYTES)))),
+    keys,
+    days: daysOf(raw, fields, keys, found),
+    dayDone: Number(String(days.get('told') ?? 0)),
+    periods: periodsOf(raw, team.limits.period, ids.requests, found),
+    requests: ids.requests,
+    glossaries: glossariesOf(raw, found),
+    glossaryBytes: fields.has('glossary_bytes') ? Number(String(fields.get('glossary_bytes'))) : undefined,
+  };
+}
+
+type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
+
+/** Fields with names of one letter are not ids. */
+function requestsOf({ ids }: RawTeam): { readonly head: BooksHead | undefined; readonly requests: RequestContents[] } {
+  const requests: RequestContents[] = [];
+  let head: BooksHead | undefined;
+  for (let i = 0; i + 1 < ids.length; i += 2) {
+    const [id, record] = [ids[i]!, ids[i + 1]!];
+    if (id.length > 1) requests.push(readRequest(id, record));
+    else if (String(id) === 'h') head = readHead(record);
+  }
+  return { head, requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)) };
+}
+
+/** An open id that is never looked at again would hold its characters for ever. */
+function judgeIds({ ids, places, late }: RawTeam, head: BooksHead | undefined, found: Found): void {
+  const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((place) => place.subarray(PLACE_BYTES))].map(inHex));
+  for (let i = 0; i + 1 < ids.length; i += 2) {
+    const [id, record] = [ids[i]!, ids[i + 1]!];
+    if (id.length > 1 && record[0] === 0 && !listed.has(inHex(id))) {
+      found('reservation', `request ${readRequest(id, record).requestId} is open and nothing will ever end it`);
+    }
+  }
+  if (head !== undefined && head.lateMs > 0 && head.length !== places.length) {
+    found('window', `its books have ${head.length} places, its list ${places.length}`);
+  }
+  if (head === undefined && ids.length > 0) found('held', 'it has ids of requests and no head');
+}
+
+function inHex(bytes: Buffer): string {
+  return bytes.toString('hex');
+}
+
+function keysOf(teamId: string, { team, records }: RawTeam, current: number, found: Found): KeyContents[] {
+  const fields = fieldsOf(team);
+  const keys: { readonly order: number; readonly key: KeyContents }[] = [];
+  const ids = new Set<string>();
+  for (const [keyId, value] of fieldsOf(records)) {
+    ids.add(keyId);
+    const state = fields.get(`k${keyId}`);
+    if (state === undefined) found('key', 'it has no state: no request with it is let through', { keyId });
+    const record = String(value);
+    const { teamId: _teamId, ...key } = readKey({ keyId, teamId }, record, state);
+    const { number, characters, requests } = state === undefined ? NO_STATE : readKeyState(state);
+    const counts = number === current ? { characters, requests } : { characters: 0, requests: 0 };
+    keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestIn(record), ...counts } });
+  }
+  for (const name of fields.keys()) {
+    if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
+      found('key', 'it has a state and no record', { keyId: name.slice(1) });
+  }
+  return keys.toSorted((one, other) => one.order - other.order).map(({ key }) => key);
+}
+
+const NO_STATE = { number: 0, characters: 0, requests: 0 };
+
+/** Later versions keep it with the key. */
+function digestIn(record: string): string | undefined {
+  const { digest } = JSON.parse(record.slice(record.indexOf('{'))) as { readonly digest?: unknown };
+  return typeof digest === 'string' ? digest : undefined;
+}
+
+function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: readonly KeyContents[], found: Found): DayContents[] {
+  const packed = fieldsOf(days);
+  const known = new Set(keys.map(({ keyId }) => keyId));
+  for (const name of packed.keys())
+    if (name !== 'told' && !known.has(name)) found('day', 'there are days of a key that is not there', { keyId: name });
+  return keys.flatMap(({ keyId }) => {
+    const state = fields.get(`k${keyId}`);
+    return keyDays(packed.get(keyId), state && readKeyState(state)).map((row) => ({ keyId, ...row }));
+  });
+}
+
+/** Those without use are left out, unless something is open in them: no store has to keep them. */
+function periodsOf(
+  { closed, left }: RawTeam & { readonly left: LeftPeriods },
+  length: string,
+  requests: readonly RequestContents[],
+  found: Found,
+): PeriodContents[] {
+  const periods: PeriodContents[] = [];
+  for (const [name, record] of fieldsOf(closed)) {
+    const { number, startMs, endMs, characters, plan, limits } = readClosed(Number(name), record);
+    periods.push({ number, startMs, endMs, closed: true, held: { plan, limits }, characters, keys: undefined });
+  }
+  for (const [number, flat] of left) {
+    const fields = fieldsOf(flat);
+    // Without bounds it was left by a version that kept none.
+    if (!fields.has('starts')) continue;
+    const characters = Number(String(fields.get('characters') ?? 0));
+    const open = requests.filter(({ state, periodNumber }) => state === 'open' && periodNumber === number);
+    const held = open.reduce((sum, one) => sum + one.characters, 0);
+    const kept = fields.get('open');
+    if (kept !== undefined && Number(String(kept)) !== held) {
+      found('held', `period ${number} is said to hold ${String(kept)} characters, its open reservations hold ${held}`);
+    }
+    if (characters === 0 && open.length === 0) continue;
+    periods.push({
+      number,
+      startMs: Number(String(fields.get('starts'))),
+      endMs: Number(String(fields.get('ends'))),
+      closed: false,
+      held: heldIn(fields, length),
+      characters,
+      keys: undefined,
+    });
+  }
+  return periods.toSorted((one, other) => one.number - other.number);
+}
+
+/** The period's length is missing where an older version has left it: that of the team stands for it, as in lua/tend.lua. */
+function heldIn(fields: ReadonlyMap<string, Buffer>, length: string): PeriodContents['held'] {
+  const [plan, p, currency, kept] = ['plan', 'p', 'currency', 'length'].map((name) => fields.get(name));
+  if (plan === undefined || p === undefined || currency === undefined) return undefined;
+  const limits: TeamLimits = { ...readPlan(p), currency: String(currency), period: String(kept ?? length) };
+  return { plan: String(plan), limits };
+}
+
+function glossariesOf({ team, glossaries, pairs, bytes }: RawTeam, found: Found): GlossaryContents[] {
+  const counted = new Map([...fieldsOf(bytes)].map(([id, value]) => [id, Number(String(value))]));
+  const held = fieldsOf(pairs);
+  const hasSum = fieldsOf(team).has('glossary_bytes');
+  const listed: { readonly order: number; readonly glossary: GlossaryContents }[] = [];
+  const dictionaryIds = new Set<string>();
+  for (const [glossaryId, text] of fieldsOf(glossaries)) {
+    const { order, glossary } = readGlossaryRecord(glossaryId, String(text));
+    if (String(held.get(glossaryId)) !== heldBy(glossaryId, glossary.dictionaries)) {
+      found('glossary', `glossary ${glossaryId} is compared by other pairs than it holds`);
+    }
+    const dictionaries = glossary.dictionaries.map((dictionary) => {
+      dictionaryIds.add(dictionary.dictionaryId);
+      const size = counted.get(dictionary.dictionaryId);
+      if (hasSum && size === undefined) found('glossary', `dictionary ${dictionary.dictionaryId} was never counted`);
+      return { ...dictionary, bytes: size };
+    });
+    listed.push({ order, glossary: { ...glossary, dictionaries } });
+  }
+  const records = fieldsOf(glossaries);
+  for (const glossaryId of held.keys()) if (!records.has(glossaryId)) found('glossary', `glossary ${glossaryId} has pairs and no record`);
+  for (const id of counted.keys())
+    if (!dictionaryIds.has(id)) found('glossary', `bytes of dictionary ${id} are counted, which no glossary holds`);
+  return listed.toSorted((one, other) => one.order - other.order).map(({ glossary }) => glossary);
+}

@@ -1,0 +1,76 @@
+// Judges what only a database file has: its pages, its constraints, and rows that belong to nothing.
+import type { DatabaseSync } from 'node:sqlite';
+import type { ReportFinding } from '../../ports/store-contents.ts';
+import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
+
+const FAULTS_MAX = 20;
+
+/** What each query finds must not be there: `team_id` and `key_id` where the rows have them, and `detail`. */
+const STRAYS: readonly (readonly [what: string, query: string])[] = [
+  [
+    'key',
+    "SELECT t.team_id, k.key_id, 'it has no books' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_books u ON u.key = k.no AND u.team = k.team WHERE u.key IS NULL",
+  ],
+  [
+    'key',
+    "SELECT t.team_id, 'there are books of a key that is not there, or is another team''s' AS detail FROM key_books u LEFT JOIN keys k ON k.no = u.key AND k.team = u.team LEFT JOIN teams t ON t.no = u.team WHERE k.no IS NULL",
+  ],
+  [
+    'team',
+    "SELECT 'there are books of a team that is not there' AS detail FROM books b LEFT JOIN teams t ON t.no = b.team WHERE t.no IS NULL",
+  ],
+  [
+    'reservation',
+    "SELECT 'an open reservation belongs to a team that is not there' AS detail FROM operations o LEFT JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.no IS NULL",
+  ],
+  [
+    'dictionary',
+    "SELECT t.team_id, 'dictionary ' || d.dictionary_id || ' has ' || count(p.no) || ' of its ' || d.piece_count || ' pieces' AS detail FROM dictionaries d JOIN glossaries g ON g.no = d.glossary JOIN teams t ON t.no = g.team LEFT JOIN pieces p ON p.dictionary_id = d.dictionary_id GROUP BY d.no HAVING count(p.no) <> d.piece_count",
+  ],
+  [
+    'dictionary',
+    "SELECT 'there are entries of dictionary ' || p.dictionary_id || ', which no glossary holds' AS detail FROM pieces p WHERE p.place = 0 AND NOT EXISTS (SELECT 1 FROM dictionaries d WHERE d.dictionary_id = p.dictionary_id) AND NOT EXISTS (SELECT 1 FROM unheld u WHERE u.dictionary_id = p.dictionary_id)",
+  ],
+  [
+    'day',
+    "SELECT t.team_id, 'there are days of a key that is not there' AS detail FROM usage_days d LEFT JOIN keys k ON k.no = d.key AND k.team = d.team LEFT JOIN teams t ON t.no = d.team WHERE k.no IS NULL",
+  ],
+];
+
+export function judgeFile(database: DatabaseSync, path: string, report: ReportFinding): void {
+  try {
+    judgePages(database, path, report);
+    judgeRows(database, report);
+  } catch (error) {
+    const fault = databaseFaultOf(error);
+    throw fault === undefined ? error : storeFault(path, fault, error);
+  }
+}
+
+function judgePages(database: DatabaseSync, path: string, report: ReportFinding): void {
+  const pages = database
+    .prepare(`PRAGMA integrity_check(${FAULTS_MAX})`)
+    .all()
+    .map((row) => String(row['integrity_check']));
+  for (const line of pages) if (line !== 'ok') report({ what: 'file', detail: `${storeName(path)}: ${line.replaceAll(/\s+/g, ' ')}` });
+  for (const row of database.prepare('PRAGMA foreign_key_check').all().slice(0, FAULTS_MAX)) {
+    report({ what: 'file', detail: `a row of ${String(row['table'])} refers to a row of ${String(row['parent'])} that is not there` });
+  }
+}
+
+function judgeRows(database: DatabaseSync, report: ReportFinding): void {
+  // One snapshot for all: a team that is made between two queries would look like a stray.
+  database.exec('BEGIN');
+  for (const [what, query] of STRAYS) {
+    for (const row of database.prepare(`${query} LIMIT ${FAULTS_MAX}`).all()) {
+      const { team_id: team, key_id: key, detail } = row;
+      report({
+        what,
+        ...(typeof team === 'string' ? { teamId: team } : {}),
+        ...(typeof key === 'string' ? { keyId: key } : {}),
+        detail: String(detail),
+      });
+    }
+  }
+  database.exec('COMMIT');
+}

@@ -1,0 +1,169 @@
+// What must hold of a team's books, whichever store keeps them.
+import { bytesOfEntry, eachEntry, ReadEntries } from '../domain/entries-text.ts';
+import type { EntryPieces } from '../domain/entries-text.ts';
+import { isPeriodRule } from '../domain/period-rule.ts';
+import { LIMIT_NUMBERS } from '../domain/plan.ts';
+import type { TeamLimits } from '../domain/plan.ts';
+import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
+
+/** What a finding says besides its team. */
+type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
+
+/** Reports all that contradicts itself in what was read of one team at one moment. */
+export function judgeTeam(contents: TeamContents, report: ReportFinding): void {
+  const { teamId } = contents.team;
+  const found: Found = (what, detail, more) => report({ what, teamId, ...more, detail });
+  judgeLimits(contents.team.limits, 'its limits', found);
+  judgeMoney(contents, found);
+  judgeHeld(contents, found);
+  judgeCurrent(contents, found);
+  judgePeriods(contents, found);
+  judgeDays(contents, found);
+  judgeWindow(contents, found);
+  judgeGlossaries(contents, found);
+}
+
+function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
+  const wrong = LIMIT_NUMBERS.filter((name) => !isCount(limits[name]));
+  if (wrong.length > 0) found('limits', `${whose} have no whole number for ${wrong.join(', ')}`);
+  if (limits.requestsPerSecond === 0) found('limits', `${whose} let no request through`);
+  if (limits.billing !== 'quota' && limits.billing !== 'credit') found('limits', `${whose} have an unknown billing`);
+  if (!isPeriodRule(limits.period)) found('limits', `${whose} have a period that is no rule for periods`);
+}
+
+function judgeMoney({ team: { balanceMicro }, heldMicro }: TeamContents, found: Found): void {
+  if (!isCount(balanceMicro)) found('balance', `its balance, ${balanceMicro}, is not a whole number from 0 to 2^53 - 1`);
+  if (!isCount(heldMicro)) found('held', `its held money, ${heldMicro}, is not a whole number from 0 on`);
+  if (heldMicro > balanceMicro) found('held', `it holds ${heldMicro} of a balance of ${balanceMicro}`);
+}
+
+function judgeHeld({ period, keys, periods, heldCharacters, heldMicro, requests }: TeamContents, found: Found): void {
+  const open = requests.filter(({ state }) => state === 'open');
+  const characters = sumOf(open.filter(({ periodNumber }) => periodNumber === period.number).map((one) => one.characters));
+  const micro = sumOf(open.map(({ priceMicro }) => priceMicro));
+  if (!isCount(heldCharacters)) found('held', `its held characters, ${heldCharacters}, are not a whole number from 0 on`);
+  if (characters !== heldCharacters) found('held', `its books hold ${heldCharacters} characters, its open reservations ${characters}`);
+  if (micro !== heldMicro) found('held', `its books hold ${heldMicro} of its money, its open reservations ${micro}`);
+  for (const { requestId, keyId, priceMicro, periodNumber, ...one } of open) {
+    const faults = [
+      keys.every((key) => key.keyId !== keyId) && 'of a key that is not there',
+      periodNumber !== period.number && periods.every(({ number }) => number !== periodNumber) && 'in a period that is not there',
+      !isCount(one.characters) && 'of characters that are no whole number',
+      !isCount(priceMicro) && 'of money that is no whole number',
+    ].filter((fault) => fault !== false);
+    for (const fault of faults) found('reservation', `request ${requestId} is open ${fault}`, keyId === undefined ? {} : { keyId });
+  }
+}
+
+function judgeCurrent({ team, period, usedCharacters, keys }: TeamContents, found: Found): void {
+  if (!isCount(usedCharacters)) found('used', `its characters, ${usedCharacters}, are not a whole number from 0 on`);
+  const sum = sumOf(keys.map(({ characters }) => characters));
+  if (sum !== usedCharacters) found('used', `it has used ${usedCharacters} characters in its period, its keys ${sum}`);
+  for (const { keyId, characters, requests, mode, display } of keys) {
+    if (!isCount(characters) || !isCount(requests)) found('key', 'its counts are not whole numbers from 0 on', { keyId });
+    else if (requests === 0 && characters > 0) found('key', `it has ${characters} characters without a request`, { keyId });
+    if (!display.startsWith(`la_${mode}_`)) found('key', 'its beginning does not fit its mode', { keyId });
+  }
+  if (period.number < 1 || !Number.isInteger(period.number)) found('period', `its period has the number ${period.number}`);
+  if (period.startMs >= period.endMs) found('period', 'its period ends before it begins');
+  if (!Number.isFinite(period.anchorMs)) found('period', 'nobody knows what its periods are counted from');
+  if (!isCount(team.createdAtMs) || team.createdAtMs === 0) found('team', 'it was created at no moment');
+}
+
+/** Periods follow each other, and what was frozen is what its keys have. */
+function judgePeriods({ period, periods, keys, requests }: TeamContents, found: Found): void {
+  const known = new Set(keys.map(({ keyId }) => keyId));
+  const bounds = [...periods, period];
+  for (const [i, one] of periods.entries()) {
+    const name = `period ${one.number}`;
+    const next = bounds[i + 1]!;
+    if (one.number >= next.number) found('period', `${name} is not before period ${next.number}`);
+    if (one.startMs > one.endMs) found('period', `${name} ends before it begins`);
+    else if (one.endMs > next.startMs) found('period', `${name} ends after period ${next.number} has begun`);
+    if (!isCount(one.characters)) found('period', `${name} came to ${one.characters} characters`);
+    const isOpen = requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === one.number);
+    if (one.closed && isOpen) found('period', `${name} is closed, and a reservation of it is open`);
+    if (one.held !== undefined) judgeLimits(one.held.limits, `the limits of ${name}`, found);
+    if (one.keys === undefined) continue;
+    const sum = sumOf(one.keys.map(({ characters }) => characters));
+    if (sum !== one.characters) found('period', `${name} came to ${one.characters} characters, its keys to ${sum}`);
+    for (const { keyId, characters, requests: count } of one.keys) {
+      if (!known.has(keyId)) found('period', `${name} has counts of a key that is not there`, { keyId });
+      if (!isCount(characters) || !isCount(count) || count === 0)
+        found('period', `${name} has counts that are not whole numbers`, { keyId });
+    }
+  }
+}
+
+/** Days are kept no longer than periods, and are counted since a later version: they never come to more. */
+function judgeDays({ days, periods, keys, usedCharacters }: TeamContents, found: Found): void {
+  const known = new Set(keys.map(({ keyId }) => keyId));
+  for (const { keyId, day, characters, requests } of days) {
+    if (!known.has(keyId)) found('day', `day ${day} has counts of a key that is not there`, { keyId });
+    if (!isCount(characters) || !isCount(requests) || requests === 0 || !isCount(day))
+      found('day', `day ${day} has counts that are not whole numbers`, { keyId });
+  }
+  const sum = sumOf(days.map(({ characters }) => characters));
+  const total = usedCharacters + sumOf(periods.map(({ characters }) => characters));
+  if (sum > total) found('day', `its days come to ${sum} characters, its periods to ${total}`);
+}
+
+function judgeWindow({ window }: TeamContents, found: Found): void {
+  const newestMs = window.at(-1)?.atMs ?? 0;
+  const faults = window.some(
+    ({ atMs, count }, i) => !isCount(count) || count === 0 || atMs < (window[i - 1]?.atMs ?? 0) || newestMs - atMs >= RATE_WINDOW_MS,
+  );
+  if (faults) found('window', 'the places of its rate window are in no order');
+}
+
+function judgeGlossaries({ team, glossaries, glossaryBytes }: TeamContents, found: Found): void {
+  const dictionaries = glossaries.flatMap((glossary) => glossary.dictionaries);
+  const counted = dictionaries.map(({ bytes }) => bytes).filter((bytes) => bytes !== undefined);
+  if (glossaryBytes !== undefined && counted.length === dictionaries.length && sumOf(counted) !== glossaryBytes) {
+    found('glossary', `its dictionaries are said to have ${glossaryBytes} bytes, and have ${sumOf(counted)}`);
+  }
+  const ids = dictionaries.map(({ dictionaryId }) => dictionaryId);
+  if (new Set(ids).size < ids.length) found('glossary', 'two of its glossaries hold the same dictionary');
+  for (const { glossaryId, name, revision, dictionaries: held } of glossaries) {
+    if (!isCount(revision) || revision === 0) found('glossary', `glossary ${glossaryId} has the revision ${revision}`);
+    const pairs = held.map(({ sourceLang, targetLang }) => `${sourceLang}|${targetLang}`);
+    if (new Set(pairs).size < pairs.length) found('glossary', `glossary ${glossaryId} holds a pair twice`);
+    if (name === '') found('glossary', `glossary ${glossaryId} has no name`);
+  }
+  if (team.name === '') found('team', 'it has no name');
+}
+
+/** Entries are read apart from their team, which may have replaced the dictionary meanwhile: then `pieces` is `undefined`. */
+export async function judgeDictionary(
+  teamId: string,
+  { dictionaryId, entryCount, bytes }: DictionaryContents,
+  pieces: EntryPieces | undefined,
+  report: ReportFinding,
+): Promise<void> {
+  const found = (detail: string): void => report({ what: 'dictionary', teamId, detail: `dictionary ${dictionaryId} ${detail}` });
+  if (pieces === undefined) return found('has no entries');
+  let [count, sum] = [0, 0];
+  try {
+    await eachEntry(
+      new ReadEntries(pieces),
+      () => Promise.resolve(),
+      (term, translation) => {
+        count++;
+        sum += bytesOfEntry(term, translation);
+      },
+    );
+  } catch {
+    return found('cannot be read');
+  }
+  if (count !== entryCount) found(`is said to have ${entryCount} entries, and has ${count}`);
+  if (bytes !== undefined && bytes !== sum) found(`is said to have ${bytes} bytes, and has ${sum}`);
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,127 @@
+// A store with something of everything that a store can hold: for what is copied, checked and backed up.
+import { isUnavailable } from '../../src/domain/store-unavailable.ts';
+import type { TeamLimits } from '../../src/domain/plan.ts';
+import type { PluginStore } from '../../src/ports/plugin.ts';
+import type { MovableClock } from '../../src/testing/movable-clock.ts';
+
+export const RICH = {
+  quota: '01JTEAM000000000000000000A',
+  credit: '01JTEAM000000000000000000B',
+  idle: '01JTEAM000000000000000000C',
+  key: '01JKEY0000000000000000000A',
+  otherKey: '01JKEY0000000000000000000B',
+  revokedKey: '01JKEY0000000000000000000C',
+  creditKey: '01JKEY0000000000000000000D',
+  glossary: '01JG00000000000000000000GA',
+  dictionary: '01JG00000000000000000000DA',
+  largeGlossary: '01JG00000000000000000000GB',
+  openId: '01JREQ0000000000000000000A',
+  lateId: '01JREQ0000000000000000000B',
+  doneId: '01JREQ0000000000000000000C',
+  digest: 'digest-of-the-first-key-with-43-characters-',
+} as const;
+
+const QUOTA: TeamLimits = {
+  billing: 'quota',
+  requestsPerSecond: 5,
+  maxCharactersPerRequest: 1000,
+  maxGlossaries: 5,
+  characterLimit: 5000,
+  overageCharacters: 100,
+  overageCapMinor: 10,
+  minorPerMillion: 100_000,
+  currency: 'EUR',
+  period: 'P1M',
+};
+const CREDIT: TeamLimits = {
+  ...QUOTA,
+  billing: 'credit',
+  characterLimit: 0,
+  overageCharacters: 0,
+  overageCapMinor: 0,
+  minorPerMillion: 2500,
+};
+const DAY_MS = 86_400_000;
+const LEASE_MS = 60_000;
+
+/** Large enough for several pieces. */
+function largeEntries(): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`term "${i}" \\ ü`, `Übersetzung, die ${i}. {ganz} lang ist`]));
+}
+
+/** Made by the store's own operations over some months; ends with open reservations and places in the rate window. */
+export async function fillRich(store: PluginStore, clock: MovableClock): Promise<void> {
+  const { teams, glossaries } = store;
+  let ids = 0;
+  const use = async (teamId: string, keyId: string, characters: number): Promise<void> => {
+    const requestId = `01JREQ00000000000000001${String(ids++).padStart(3, '0')}`;
+    done(await store.ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined }));
+    done(await store.ledger.resolve(teamId, requestId, 'commit'));
+    clock.step(300);
+  };
+  const key = (teamId: string, keyId: string, label: string, digest: string, mode: 'live' | 'test' = 'live') =>
+    teams.createKey({ keyId, teamId, digest, display: `la_${mode}_Ab3d`, label, mode });
+  done(await teams.createTeam({ teamId: RICH.quota, name: 'Ünïcode & "Söhne"', plan: 'pro', limits: QUOTA, balanceMicro: 0 }));
+  done(await key(RICH.quota, RICH.key, 'backend', RICH.digest));
+  done(await key(RICH.quota, RICH.otherKey, 'zweiter Schlüssel', 'digest-two', 'test'));
+  done(await key(RICH.quota, RICH.revokedKey, 'gone', 'digest-three'));
+  clock.step(1000);
+  done(await teams.createTeam({ teamId: RICH.credit, name: 'Prepaid', plan: 'prepaid', limits: CREDIT, balanceMicro: 5_000_000 }));
+  done(await key(RICH.credit, RICH.creditKey, '', 'digest-four'));
+  done(await teams.createTeam({ teamId: RICH.idle, name: 'Idle', plan: 'pro', limits: QUOTA, balanceMicro: 0 }));
+  // Two periods that close, and days in them.
+  for (const days of [0, 1, 40]) {
+    clock.step(days * DAY_MS);
+    await use(RICH.quota, RICH.key, 100 + days);
+    await use(RICH.quota, RICH.revokedKey, 7);
+    await use(RICH.credit, RICH.creditKey, 11);
+  }
+  done(await teams.revokeKey(RICH.revokedKey));
+  // A plan with another length of periods closes one, and gives the next ones another anchor; the change is remembered.
+  clock.step(35 * DAY_MS + 5 * 3_600_000);
+  await use(RICH.quota, RICH.otherKey, 13);
+  // Reserved in a period that ends before it is settled.
+  await admit(store, RICH.quota, RICH.key, RICH.lateId, 17);
+  const limits = { ...QUOTA, period: 'P7D', characterLimit: 9000 };
+  done(
+    await teams.updateTeam(RICH.quota, { plan: { name: 'pro-weekly', limits }, once: { id: 'change1', request: '{"plan":"pro-weekly"}' } }),
+  );
+  done(await teams.updateTeam(RICH.credit, { name: 'Prepaid, renamed', addMicro: 1_000_000 }));
+  const pair = { sourceLang: 'EN', targetLang: 'DE' };
+  done(
+    await glossaries.create({
+      glossaryId: RICH.glossary,
+      teamId: RICH.quota,
+      name: 'Terms',
+      dictionaries: [{ dictionaryId: RICH.glossary, ...pair, entries: { cat: 'Katze', 'a "b"': 'ü\\n' } }],
+    }),
+  );
+  const created = await glossaries.find(RICH.quota, RICH.glossary);
+  if (created === undefined || isUnavailable(created)) throw new Error('no glossary');
+  const added = { dictionaryId: RICH.dictionary, sourceLang: 'EN', targetLang: 'FR', entries: { cat: 'chat' } };
+  done(await glossaries.change({ ...created, teamId: RICH.quota, name: 'More terms', dictionaries: [...created.dictionaries, added] }));
+  const large = { dictionaryId: RICH.largeGlossary, sourceLang: 'DE', targetLang: 'EN-GB', entries: largeEntries() };
+  done(await glossaries.create({ glossaryId: RICH.largeGlossary, teamId: RICH.credit, name: 'Large', dictionaries: [large] }));
+  // Closes what can be closed.
+  for (const teamId of [RICH.quota, RICH.credit]) await store.history?.periods(teamId);
+  clock.step(1100);
+  await use(RICH.quota, RICH.key, 23);
+  await use(RICH.quota, RICH.otherKey, 29);
+  await use(RICH.credit, RICH.creditKey, 31);
+  await admit(store, RICH.quota, RICH.key, RICH.openId, 19);
+  await admit(store, RICH.credit, RICH.creditKey, RICH.openId, 400);
+  await admit(store, RICH.credit, RICH.creditKey, RICH.doneId, 5);
+  done(await store.ledger.resolve(RICH.credit, RICH.doneId, 'commit'));
+}
+
+async function admit(store: PluginStore, teamId: string, keyId: string, requestId: string, characters: number): Promise<void> {
+  done(await store.ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined }));
+}
+
+/** Whatever a store answers when it has done what was asked. */
+function done(answer: unknown): void {
+  const kind = typeof answer === 'object' && answer !== null && 'kind' in answer ? answer.kind : undefined;
+  const good = [undefined, 'admitted', 'committed', 'created', 'changed'];
+  if (answer === undefined || !good.includes(kind as string | undefined))
+    throw new Error(`the store has answered ${JSON.stringify(answer)}`);
+}

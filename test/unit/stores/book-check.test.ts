@@ -1,0 +1,369 @@
+// The check of a store: silent on a sound one, also while it serves, and each planted fault is found and named.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ulidSource } from '../../../src/domain/ulid.ts';
+import type { StoreFinding } from '../../../src/ports/store-contents.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { checkStore } from '../../../src/stores/book-check.ts';
+import type { CheckCounts } from '../../../src/stores/book-check.ts';
+import { openReader } from '../../../src/stores/open-reader.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { digestKey, ownerKey, SEARCHED_KEY, teamKeys, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
+import { writeCopy } from '../../../src/stores/sqlite/file-copy.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { startRedis } from '../../support/redis.ts';
+import { fillRich, RICH } from '../../support/rich-store.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+interface Checked {
+  readonly counts: CheckCounts;
+  readonly findings: readonly StoreFinding[];
+}
+
+async function check(url: string, settleMs = 0): Promise<Checked> {
+  const findings: StoreFinding[] = [];
+  const reader = await openReader(url);
+  try {
+    const counts = await checkStore(reader, (finding) => void findings.push(finding), { settleMs });
+    for (const { detail } of findings) expect(detail).not.toMatch(/[\n\r]/);
+    return { counts, findings };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** What must be among the findings, and whose it is. */
+type Expected = Partial<StoreFinding> & { readonly what: string };
+
+function expectFinding({ findings }: Checked, { detail, ...expected }: Expected): void {
+  const match = { ...expected, ...(detail === undefined ? {} : { detail: expect.stringContaining(detail) as string }) };
+  expect(findings).toContainEqual(expect.objectContaining(match));
+}
+
+const COUNTS = { teams: 3, keys: 4, glossaries: 2 };
+const { quota, credit, key, otherKey, creditKey, openId } = RICH;
+
+describe('on SQLite', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lingate-check-'));
+  const sound = join(directory, 'sound.db');
+  let path: string;
+  let count = 0;
+
+  beforeAll(async () => {
+    const clock = new MovableClock();
+    const store = promisedStore(await openSqliteStore({ path: sound, log: SILENT, clock, busyTimeoutMs: 5000 }));
+    await fillRich(store, clock);
+    await store.close();
+  });
+  beforeEach(() => {
+    path = join(directory, `${count++}.db`);
+    writeCopy(sound, path);
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  test('nothing is found in a sound store', async () => {
+    expect(await check(`sqlite:${path}`)).toEqual({ counts: COUNTS, findings: [] });
+  });
+
+  const team = (id: string): string => `(SELECT no FROM teams WHERE team_id = '${id}')`;
+  const keyNo = (id: string): string => `(SELECT no FROM keys WHERE key_id = '${id}')`;
+  const PLANTED: readonly (readonly [sql: string, expected: Expected])[] = [
+    [`UPDATE books SET used_characters = used_characters + 1 WHERE team = ${team(quota)}`, { what: 'used', teamId: quota }],
+    [`UPDATE key_books SET characters = characters + 1 WHERE key = ${keyNo(key)}`, { what: 'used', teamId: quota }],
+    [`UPDATE books SET held_characters = held_characters + 5 WHERE team = ${team(quota)}`, { what: 'held', teamId: quota }],
+    [`UPDATE books SET held_micro = 7 WHERE team = ${team(credit)}`, { what: 'held', teamId: credit }],
+    [`UPDATE books SET held_micro = 9999999999 WHERE team = ${team(credit)}`, { what: 'held', teamId: credit, detail: 'of a balance of' }],
+    [`UPDATE books SET balance_micro = -1 WHERE team = ${team(credit)}`, { what: 'balance', teamId: credit }],
+    [`UPDATE operations SET state = 2 WHERE request_id = '${openId}' AND team = ${team(quota)}`, { what: 'held', teamId: quota }],
+    [`UPDATE operations SET key = 99 WHERE request_id = '${openId}' AND team = ${team(quota)}`, { what: 'reservation', teamId: quota }],
+    [
+      `UPDATE operations SET period_no = 77 WHERE request_id = '${openId}' AND team = ${team(quota)}`,
+      { what: 'reservation', teamId: quota },
+    ],
+    [`UPDATE books SET period_no = 55 WHERE team = ${team(quota)}`, { what: 'period', teamId: quota, detail: 'period 55 is not there' }],
+    [`UPDATE books SET period_end_ms = period_end_ms - 1 WHERE team = ${team(quota)}`, { what: 'period', teamId: quota }],
+    [`UPDATE periods SET start_ms = end_ms + 1 WHERE team = ${team(quota)} AND left_ms IS NULL`, { what: 'period', teamId: quota }],
+    [
+      `UPDATE periods SET left_ms = left_ms + 9e12 WHERE team = ${team(quota)} AND no = 1`,
+      { what: 'period', teamId: quota, detail: 'ends after period' },
+    ],
+    [
+      `UPDATE periods SET closed_characters = closed_characters + 1 WHERE team = ${team(quota)} AND no = 1`,
+      { what: 'period', teamId: quota, detail: 'came to' },
+    ],
+    [`UPDATE usage SET characters = characters - 1 WHERE team = ${team(quota)} AND period_no = 1`, { what: 'period', teamId: quota }],
+    [`UPDATE usage_days SET characters = characters + 1000 WHERE team = ${team(quota)}`, { what: 'day', teamId: quota }],
+    [`INSERT INTO usage_days VALUES (${team(quota)}, 20000, 99, 1, 1)`, { what: 'day', teamId: quota }],
+    [`UPDATE books SET window = x'0000' WHERE team = ${team(quota)}`, { what: 'window', teamId: quota }],
+    [`UPDATE teams SET requests_per_second = 0 WHERE team_id = '${quota}'`, { what: 'limits', teamId: quota }],
+    [`UPDATE teams SET period = 'monthly' WHERE team_id = '${quota}'`, { what: 'limits', teamId: quota }],
+    [`UPDATE glossary_bytes SET bytes = bytes + 1 WHERE team = ${team(quota)}`, { what: 'glossary', teamId: quota }],
+    [`UPDATE dictionaries SET entry_count = 9 WHERE dictionary_id = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota }],
+    [`DELETE FROM pieces WHERE dictionary_id = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota, detail: 'has no entries' }],
+    [`DELETE FROM pieces WHERE dictionary_id = '${RICH.largeGlossary}' AND place = 1`, { what: 'dictionary', teamId: credit }],
+    [
+      `INSERT INTO pieces (dictionary_id, place, entries) VALUES ('nobodys', 0, CAST('"a":"b"' AS BLOB))`,
+      { what: 'dictionary', detail: 'nobodys' },
+    ],
+    [`DELETE FROM key_books WHERE key = ${keyNo(otherKey)}`, { what: 'key', keyId: otherKey }],
+    [`UPDATE keys SET team = ${team(credit)} WHERE key_id = '${key}'`, { what: 'key', teamId: quota }],
+    [`DELETE FROM books WHERE team = ${team(RICH.idle)}`, { what: 'team', teamId: RICH.idle }],
+    [`UPDATE keys SET mode = 'test' WHERE key_id = '${creditKey}'`, { what: 'key', teamId: credit, keyId: creditKey }],
+    [`DELETE FROM periods WHERE team = ${team(quota)} AND no = 1`, { what: 'file', detail: 'usage' }],
+  ];
+
+  test.each(PLANTED)('%s is found', async (sql, expected) => {
+    const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+    database.exec(`PRAGMA ignore_check_constraints = ON`);
+    const before = database.prepare('SELECT total_changes() AS n').get()?.['n'];
+    database.exec(sql);
+    expect(database.prepare('SELECT total_changes() AS n').get()?.['n']).not.toBe(before);
+    database.close();
+    expectFinding(await check(`sqlite:${path}`), expected);
+  });
+
+  test('pages that were overwritten are found', async () => {
+    const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+    database.exec(
+      `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'keys') WHERE name = 'keys_by_team'`,
+    );
+    database.close();
+    await expect(check(`sqlite:${path}`)).rejects.toThrow(/is damaged; restore it from a backup/);
+  });
+
+  test('while it serves nothing is found that is not wrong', async () => {
+    const clock = { nowMs: () => Date.now() };
+    const store = promisedStore(await openSqliteStore({ path: join(directory, 'serving.db'), log: SILENT, clock, busyTimeoutMs: 5000 }));
+    const checked = await whileServing(store, () => check(`sqlite:${join(directory, 'serving.db')}`, 300));
+    for (const { findings } of checked) expect(findings).toEqual([]);
+    await store.close();
+  });
+});
+
+describe('on Redis', () => {
+  let server: Awaited<ReturnType<typeof startRedis>>;
+  let client: Redis;
+  let sound: Map<string, Buffer>;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    client = new Redis(server.port, '127.0.0.1', { protocol: 2 });
+    const clock = new MovableClock();
+    const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000 }));
+    await fillRich(store, clock);
+    await store.close();
+    sound = new Map();
+    for (const name of await client.keys('*')) sound.set(name, await client.dumpBuffer(name));
+  });
+  beforeEach(async () => {
+    await client.flushdb();
+    for (const [name, dump] of sound) await client.restore(name, 0, dump);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await server.stop();
+  });
+
+  test('nothing is found in a sound store', async () => {
+    expect(await check(server.url)).toEqual({ counts: COUNTS, findings: [] });
+  });
+
+  const keys = teamKeys(quota);
+  const creditKeys = teamKeys(credit);
+  /** Changes some bytes of a field. */
+  const patch = async (name: string, field: string | Buffer, at: number, write: (bytes: Buffer) => void): Promise<void> => {
+    const bytes = (await client.hgetBuffer(name, field))!;
+    write(bytes.subarray(at));
+    await client.hset(name, field, bytes);
+  };
+  const plus = (more: number) => (bytes: Buffer) => void bytes.writeDoubleBE(bytes.readDoubleBE(0) + more, 0);
+  const idOfOpen = async (name: string): Promise<Buffer> => {
+    const flat = (await client.callBuffer('HGETALL', name)) as Buffer[];
+    return flat.find((id, i) => i % 2 === 0 && id.length > 1 && flat[i + 1]![0] === 0)!;
+  };
+  const PLANTED: readonly (readonly [name: string, plant: () => Promise<unknown>, expected: Expected])[] = [
+    ['a character that no key has used', () => patch(keys.team, 'b', 24, plus(1)), { what: 'used', teamId: quota }],
+    ['a character that only a key has used', () => patch(keys.team, `k${key}`, 17, plus(1)), { what: 'used', teamId: quota }],
+    [
+      'a balance below nothing',
+      () => patch(creditKeys.team, 'b', 32, (bytes) => void bytes.writeDoubleBE(-1, 0)),
+      { what: 'balance', teamId: credit },
+    ],
+    [
+      'a balance that is less than what is held',
+      () => patch(creditKeys.team, 'b', 32, (bytes) => void bytes.writeDoubleBE(1, 0)),
+      { what: 'held', teamId: credit, detail: 'of a balance of 1' },
+    ],
+    [
+      'a period that ends before it begins',
+      () => patch(keys.team, 'b', 16, (bytes) => void bytes.writeDoubleBE(1, 0)),
+      { what: 'period', teamId: quota },
+    ],
+    ['held characters of nobody', () => patch(keys.ids, 'h', 0, (bytes) => void bytes.writeUInt8(99, 6)), { what: 'held', teamId: quota }],
+    [
+      'an open reservation that nothing ends',
+      async () => {
+        await client.del(keys.places, keys.late);
+      },
+      { what: 'reservation', teamId: quota },
+    ],
+    ['an open reservation that was lost', async () => client.hdel(keys.ids, await idOfOpen(keys.ids)), { what: 'held', teamId: quota }],
+    ['a lost head', () => client.hdel(keys.ids, 'h'), { what: 'held', teamId: quota }],
+    ['a place that another program has added', () => client.rpush(keys.places, Buffer.alloc(22)), { what: 'window', teamId: quota }],
+    ['a key without a state', () => client.hdel(keys.team, `k${otherKey}`), { what: 'key', teamId: quota, keyId: otherKey }],
+    ['a state without a key', () => client.hdel(keys.keys, otherKey), { what: 'key', teamId: quota, keyId: otherKey }],
+    ['a key that no digest leads to', () => client.del(digestKey(RICH.digest)), { what: 'digest', teamId: quota, keyId: key }],
+    [
+      'a digest of a key that is not there',
+      () => client.set(digestKey('x'), JSON.stringify({ keyId: 'gone', teamId: quota, mode: 'live' })),
+      { what: 'digest', teamId: quota, keyId: 'gone' },
+    ],
+    [
+      'a digest with another mode',
+      () => client.set(digestKey(RICH.digest), JSON.stringify({ keyId: key, teamId: quota, mode: 'test' })),
+      { what: 'digest', keyId: key },
+    ],
+    [
+      'a digest that leads to another team',
+      () => client.set(digestKey(RICH.digest), JSON.stringify({ keyId: key, teamId: credit, mode: 'live' })),
+      { what: 'digest', keyId: key },
+    ],
+    ['a digest that cannot be read', () => client.set(digestKey(RICH.digest), 'x'), { what: 'digest', detail: 'cannot be read' }],
+    ['a digest that would expire', () => client.expire(digestKey(RICH.digest), 1000), { what: 'expiry', keyId: key }],
+    ['an id that leads to another team', () => client.set(ownerKey(key), credit), { what: 'owner', teamId: quota, keyId: key }],
+    ['an id that leads nowhere', () => client.del(ownerKey(key)), { what: 'owner', keyId: key }],
+    ['an id of a key that is not there', () => client.set(ownerKey('gone'), quota), { what: 'owner', keyId: 'gone' }],
+    ['a team that is in no list', () => client.zrem(TEAMS_KEY, credit), { what: 'index', teamId: credit }],
+    ['a list with a team that is not there', () => client.zadd(TEAMS_KEY, 9, 'gone'), { what: 'index', teamId: 'gone' }],
+    [
+      'a name that is not searched for',
+      async () => client.hset(SEARCHED_KEY, '0', (await client.hget(SEARCHED_KEY, '0'))!.replace('renamed', 'other')),
+      { what: 'index', teamId: credit },
+    ],
+    ['keys of a team that is not there', () => client.hset('lingate:{gone}:glossaries', 'a', 'b'), { what: 'stray', teamId: 'gone' }],
+    ['a key of an unknown kind', () => client.set('lingate:{gone}:songs', 'x'), { what: 'stray', detail: 'songs' }],
+    ['a record that would expire', () => client.expire(keys.team, 1000), { what: 'expiry', teamId: quota }],
+    ['a record without a plan', () => client.hdel(keys.team, 'p'), { what: 'team', teamId: quota }],
+    [
+      'a record of another type',
+      async () => {
+        await client.del(keys.keys);
+        await client.set(keys.keys, 'x');
+      },
+      { what: 'team', teamId: quota },
+    ],
+    [
+      'limits that are none',
+      () => patch(keys.team, 'p', 1, (bytes) => void bytes.writeDoubleBE(0.5, 0)),
+      { what: 'limits', teamId: quota },
+    ],
+    [
+      'a glossary that is compared by other pairs',
+      () => client.hset(keys.pairs, RICH.glossary, 'EN|IT'),
+      { what: 'glossary', teamId: quota },
+    ],
+    ['a glossary without pairs', () => client.hdel(keys.pairs, RICH.glossary), { what: 'glossary', teamId: quota }],
+    ['pairs without a glossary', () => client.hset(keys.pairs, 'gone', 'EN|IT'), { what: 'glossary', teamId: quota, detail: 'gone' }],
+    [
+      'entries that are gone',
+      () => client.del(`lingate:{${quota}}:entries:${RICH.dictionary}`),
+      { what: 'dictionary', teamId: quota, detail: 'has no entries' },
+    ],
+    [
+      'entries that are others',
+      () => client.set(`lingate:{${quota}}:entries:${RICH.dictionary}`, '{"cat":"chat","dog":"chien"}'),
+      { what: 'dictionary', teamId: quota },
+    ],
+    [
+      'entries that are cut off',
+      () => client.set(`lingate:{${quota}}:entries:${RICH.dictionary}`, '{"cat":"ch'),
+      { what: 'dictionary', teamId: quota, detail: 'cannot be read' },
+    ],
+    ['bytes that are not counted right', () => client.hset(keys.team, 'glossary_bytes', '1'), { what: 'glossary', teamId: quota }],
+    [
+      'bytes of a dictionary that nobody holds',
+      () => client.hset(keys.bytes, 'gone', '5'),
+      { what: 'glossary', teamId: quota, detail: 'gone' },
+    ],
+    [
+      'days that come to more than the periods',
+      async () => patch(keys.days, key, 27, (bytes) => void bytes.fill(0xff, 0, 3)),
+      { what: 'day', teamId: quota },
+    ],
+    [
+      'days of a key that is not there',
+      async () => client.hset(keys.days, 'gone', (await client.hgetBuffer(keys.days, key))!),
+      { what: 'day', teamId: quota, keyId: 'gone' },
+    ],
+    [
+      'a closed period that ends after the next began',
+      async () => {
+        const [number = ''] = await client.hkeys(keys.periods);
+        await patch(keys.periods, number, 6, (bytes) => void bytes.fill(0xff, 0, 6));
+      },
+      { what: 'period', teamId: quota },
+    ],
+  ];
+
+  test.each(PLANTED)('%s is found', async (_name, plant, expected) => {
+    await plant();
+    expectFinding(await check(server.url), expected);
+  });
+
+  test('while it serves nothing is found that is not wrong', async () => {
+    await client.flushdb();
+    const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 }));
+    const checked = await whileServing(store, () => check(server.url, 300));
+    for (const { findings } of checked) expect(findings).toEqual([]);
+    await store.close();
+  });
+});
+
+const newId = ulidSource(Date.now);
+
+/** Checks several times while teams are made, keys are revoked, glossaries change and requests are admitted and settled. */
+async function whileServing(store: ReturnType<typeof promisedStore>, look: () => Promise<Checked>): Promise<Checked[]> {
+  const limits = {
+    billing: 'quota',
+    requestsPerSecond: 1_000_000,
+    maxCharactersPerRequest: 100,
+    maxGlossaries: 10,
+    characterLimit: 1e9,
+  } as const;
+  const rest = { overageCharacters: 0, overageCapMinor: 0, minorPerMillion: 0, currency: 'EUR', period: 'PT1S' };
+  const ending = new AbortController();
+  const ended = (): boolean => ending.signal.aborted;
+  let made = 0;
+  const worker = async (): Promise<void> => {
+    while (!ended()) {
+      const [teamId, keyId] = [newId(), newId()];
+      await store.teams.createTeam({ teamId, name: `Team ${teamId}`, plan: 'p', limits: { ...limits, ...rest }, balanceMicro: 0 });
+      await store.teams.createKey({ keyId, teamId, digest: `digest-${keyId}`, display: 'la_live_Ab3d', label: '', mode: 'live' });
+      for (let i = 0; i < 5 && !ended(); i++) {
+        const requestId = newId();
+        await store.ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 5000, glossary: undefined });
+        if (i % 3 > 0) await store.ledger.resolve(teamId, requestId, i % 3 === 1 ? 'commit' : 'release');
+      }
+      const dictionary = { dictionaryId: newId(), sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } };
+      await store.glossaries.create({ glossaryId: newId(), teamId, name: 'g', dictionaries: [dictionary] });
+      await store.teams.updateTeam(teamId, { name: `Renamed ${teamId}` });
+      await store.teams.revokeKey(keyId);
+      made++;
+    }
+  };
+  const workers = Array.from({ length: 4 }, worker);
+  const checked: Checked[] = [];
+  for (let i = 1; i <= 3; i++) {
+    await vi.waitUntil(() => made > i * 5, 20_000);
+    checked.push(await look());
+  }
+  ending.abort();
+  await Promise.all(workers);
+  expect(checked.at(-1)!.counts.teams).toBeGreaterThan(1);
+  return checked;
+}
