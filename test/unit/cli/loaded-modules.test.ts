@@ -67,7 +67,7 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 100],
+    ['team list', 110],
     ['team show TEAM', 110],
     ['key create --team TEAM --mode live', 110],
     ['key list --team TEAM', 110],
