@@ -34,6 +34,7 @@ export const TASKS = {
   'bench:curves': { what: 'what a request costs while one thing is turned up', file: 'bench/curves.ts' },
   'bench:ledger': { what: 'what the ledger costs Redis and the driver', file: 'bench/ledger.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
+  'bench:history': { what: 'what a year of days takes of each store', file: 'bench/history.ts' },
   'bench:micro': { what: "the parts of a request's way, each beside a floor", file: 'bench/micro.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
   manual: { what: 'writes the tables of engine protocols into the manual', file: 'src/manual.ts' },

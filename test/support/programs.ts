@@ -27,6 +27,7 @@ const EVERY = [
   'bench:curves',
   'bench:ledger',
   'bench:teams',
+  'bench:history',
 ] as const;
 /** They make root file systems and run things in these. */
 const ROOTS = ['test:bare', 'test:image'] as const;
