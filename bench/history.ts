@@ -1,12 +1,11 @@
 // npm run task -- bench:history: what a year of days takes of each store, and what reading a month of all teams takes.
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { dayOf } from '../src/domain/period.ts';
 import { answered } from '../src/domain/store-unavailable.ts';
@@ -16,6 +15,7 @@ import { openStore } from '../src/stores/open.ts';
 import { teamKeys } from '../src/stores/redis/redis-keys.ts';
 import { freshKey, GENEROUS_QUOTA } from '../src/testing/store/team-under-test.ts';
 import { startRedis } from '../test/support/redis.ts';
+import { outputOf } from '../test/support/start-program.ts';
 import { describeMachine, machineLine } from './machine/description.ts';
 import { memoryKib } from './machine/process-tree.ts';
 import { textTable } from './run/text-table.ts';
@@ -35,6 +35,7 @@ const AT_ONCE = 256;
 const PAGE = 100;
 /** All of it is written at once: what pages a day would touch again and again stays here. */
 const FILL_CACHE_KIB = 6 * 1024 * 1024;
+const READ_MS_MAX = 600_000;
 const MIB = 1024 * 1024;
 const TODAY = dayOf(Date.now());
 const CONTEXT = {
@@ -163,8 +164,8 @@ function packedDays(key: number): Buffer {
 
 /** In a process of its own, whose memory is nobody else's. */
 async function readElsewhere(url: string): Promise<Reading> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', fileURLToPath(import.meta.url), '--read', url]);
-  return JSON.parse(stdout) as Reading;
+  const args = ['--no-warnings', fileURLToPath(import.meta.url), `--teams=${TEAMS}`, `--days=${DAYS}`, '--read', url];
+  return JSON.parse(await outputOf('node', args, { msMax: READ_MS_MAX })) as Reading;
 }
 
 async function readMonth(url: string): Promise<Reading> {

@@ -21,8 +21,10 @@ export interface UsageHistoryParts extends RegistryWorkParts {
   readonly historyDays: number;
 }
 
-/** For so long a page keeps the event loop at a time. */
+/** For so long a reader keeps the event loop at a time, and rows that it reads in one go, which take some milliseconds. */
 const READ_MS_MAX = 4;
+const ROWS_MAX = 2000;
+const NO_DAY = -1;
 
 type DayRow = [day: number, key: number, characters: number, requests: number];
 type PeriodRow = [no: number, startMs: number, endMs: number, plan: string, limits: string, closed: number | null, running: number];
@@ -32,10 +34,12 @@ export class SqliteUsageHistory implements UsageHistory {
   readonly #work: RegistryWork;
   readonly #teams: TeamRows;
   readonly #pages: TeamPages;
+  readonly #rows: StatementSync;
   readonly #kept: StatementSync;
   readonly #counted: StatementSync;
   readonly #periods: StatementSync;
   readonly #charged: StatementSync;
+  #yieldAtMs = 0;
 
   constructor(parts: UsageHistoryParts) {
     this.#parts = parts;
@@ -47,7 +51,9 @@ export class SqliteUsageHistory implements UsageHistory {
       statement.setReturnArrays(true);
       return statement;
     };
-    this.#kept = arrays('SELECT day, key, characters, requests FROM usage_days WHERE team = ? AND day BETWEEN ? AND ? ORDER BY day, key');
+    const row = 'SELECT day, key, characters, requests FROM usage_days WHERE team = ?';
+    this.#rows = arrays(`${row} AND (day, key) > (?, ?) AND day <= ? AND day <> ? ORDER BY day, key LIMIT ${ROWS_MAX}`);
+    this.#kept = arrays(`${row} AND day = ?`);
     this.#counted = arrays(`SELECT b.day, u.key, u.day_characters, u.day_requests FROM books b JOIN key_books u ON u.team = b.team
       WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`);
     // Of a period that was left before plans were written down with it, nobody knows the limits.
@@ -104,64 +110,88 @@ export class SqliteUsageHistory implements UsageHistory {
     const characters = closed ?? (this.#charged.get({ $team: team, $no: number }) as unknown as [number])[0];
     return { number, startMs, endMs, closed: closed !== null, plan, limits: JSON.parse(limits) as TeamLimits, characters };
   }
-  /** Each team as it stood at one moment. Readers wait for no writer, and none for them. */
+
+  /** Readers wait for no writer, and none for them. */
   async #read(numbers: readonly number[], range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    const { database, path, clock, historyDays } = this.#parts;
-    const { to } = range;
+    const { path, clock, historyDays } = this.#parts;
     const from = Math.max(range.from, dayOf(clock.nowMs()) - historyDays);
     const found: TeamDays[] = [];
     try {
-      let untilMs = performance.now() + READ_MS_MAX;
+      this.#yieldAtMs = performance.now() + READ_MS_MAX;
       for (const no of numbers) {
-        database.exec('BEGIN');
-        const days = this.#daysOf(no, from, to);
+        const days = await this.#daysOf(no, from, range.to);
         if (days !== undefined) found.push(days);
-        database.exec('COMMIT');
-        if (performance.now() < untilMs) continue;
-        await nextTurn();
-        untilMs = performance.now() + READ_MS_MAX;
       }
       return found;
     } catch (error) {
-      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
       const cause = databaseFaultOf(error);
       if (cause === undefined) throw error;
       return unavailable(path, cause);
     }
   }
 
-  #daysOf(team: number, from: number, to: number): TeamDays | undefined {
+  /** As it stood at one moment: what is counted is read with all rows of that day, and those of other days stay as they are. */
+  async #daysOf(team: number, from: number, to: number): Promise<TeamDays | undefined> {
+    const begun = this.#snapshot(() => this.#begin(team, from, to));
+    if (begun === undefined) return undefined;
+    const { rows, keys, running, counted } = begun;
+    for (let piece = rows; piece.length === ROWS_MAX;) {
+      await nextTurn();
+      const [day, key] = piece.at(-1)!;
+      piece = this.#snapshot(() => this.#piece(team, day, key, to, running));
+      rows.push(...piece);
+    }
+    const at = rows.findIndex(([day]) => day > running);
+    rows.splice(at === -1 ? rows.length : at, 0, ...counted);
+    const used = new Set<number>();
+    const days = rows.map(([day, key, characters, requests]): KeyDay => {
+      used.add(key);
+      return { day, keyId: keys.get(key)!.keyId, characters, requests };
+    });
+    await this.#yieldInTime();
+    return { team: begun.team, keys: [...keys].flatMap(([no, key]) => (used.has(no) ? [key] : [])), days };
+  }
+
+  #begin(team: number, from: number, to: number) {
     const row = this.#teams.find(team);
     if (row === undefined) return undefined;
-    const kept = this.#kept.all(team, from, to) as unknown as DayRow[];
-    const counted = this.#counted.all(team, from, to) as unknown as DayRow[];
-    const rows = counted.length === 0 ? kept : together(kept, counted);
-    const ids = new Map<number, string>();
-    const keys: KeyRecord[] = [];
-    if (rows.length > 0) {
-      const used = new Set(rows.map(([, key]) => key));
-      for (const [no, record] of this.#parts.keys.numbered(team)) {
-        if (!used.has(no)) continue;
-        ids.set(no, record.keyId);
-        keys.push(record);
-      }
+    const counting = this.#counted.all(team, from, to) as unknown as DayRow[];
+    const running = counting[0]?.[0] ?? NO_DAY;
+    // The running day may have rows of its own already, where the clock has stepped back to it.
+    const counted = running === NO_DAY ? [] : together(this.#kept.all(team, running) as unknown as DayRow[], counting);
+    const rows = this.#piece(team, from, 0, to, running);
+    const keys = new Map<number, KeyRecord>(rows.length + counted.length === 0 ? [] : this.#parts.keys.numbered(team));
+    return { team: row.team, rows, keys, running, counted };
+  }
+
+  /** The next rows behind this day and key. */
+  #piece(team: number, day: number, key: number, to: number, running: number): DayRow[] {
+    return this.#rows.all(team, day, key, to, running) as unknown as DayRow[];
+  }
+
+  #snapshot<T>(read: () => T): T {
+    const { database } = this.#parts;
+    database.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      database.exec('COMMIT');
     }
-    const days = rows.map(([day, key, characters, requests]): KeyDay => ({ day, keyId: ids.get(key)!, characters, requests }));
-    return { team: row.team, keys, days };
+  }
+
+  async #yieldInTime(): Promise<void> {
+    if (performance.now() < this.#yieldAtMs) return;
+    await nextTurn();
+    this.#yieldAtMs = performance.now() + READ_MS_MAX;
   }
 }
 
-/** The running day may have rows of its own already, where the clock has stepped back to it. */
+/** Both of one day, in order of the keys. */
 function together(kept: readonly DayRow[], counted: readonly DayRow[]): DayRow[] {
-  const rows = kept.map((row): DayRow => [...row]);
-  for (const row of counted) {
-    const same = rows.findLast(([day, key]) => day === row[0] && key === row[1]);
-    if (same === undefined) {
-      rows.push(row);
-      continue;
-    }
-    same[2] += row[2];
-    same[3] += row[3];
+  const rows = new Map(kept.map((row) => [row[1], row]));
+  for (const [day, key, characters, requests] of counted) {
+    const [, , before, requestsBefore] = rows.get(key) ?? [day, key, 0, 0];
+    rows.set(key, [day, key, before + characters, requestsBefore + requests]);
   }
-  return rows.toSorted(([day, key], [otherDay, otherKey]) => day - otherDay || key - otherKey);
+  return [...rows.values()].toSorted(([, key], [, otherKey]) => key - otherKey);
 }
