@@ -1,12 +1,18 @@
 // Planted bugs in what stores keep of usage: days, and what periods came to.
 import { simulated } from './chain-mutations.ts';
 import type { Mutation, TestRun } from './mutation.ts';
-import { contract, inSqlite } from './store-mutations.ts';
+import { contract, inRedis, inSqlite } from './store-mutations.ts';
 
 const SIMULATED = simulated(250);
 const DAYS = contract('SQLite', 'usage by day');
 const PERIODS = contract('SQLite', 'what periods came to');
 const CALENDAR = (store: 'Redis' | 'SQLite'): TestRun => contract(store, 'periods by the calendar');
+const DAYS_IN_REDIS = contract('Redis', 'usage by day');
+const PERIODS_IN_REDIS = contract('Redis', 'what periods came to');
+
+function janitor(names: string): TestRun {
+  return { file: 'test/unit/stores/redis/redis-janitor.test.ts', names };
+}
 
 export const HISTORY_MUTATIONS: readonly Mutation[] = [
   inSqlite(
@@ -54,5 +60,49 @@ export const HISTORY_MUTATIONS: readonly Mutation[] = [
     'WHERE team = ? AND no = ? AND left_ms IS NULL`',
     'WHERE team = ? AND no = ?`',
     PERIODS,
+  ),
+  inRedis(
+    'a day has what the days before it had',
+    'lua/days.lua',
+    'characters, requests = characters - of.characters, requests - of.requests',
+    '',
+    DAYS_IN_REDIS,
+  ),
+  inRedis('a key counts on where midnight was', 'lua/resolve.lua', 'known.day ~= today or known.number', 'known.number', DAYS_IN_REDIS),
+  inRedis(
+    'a day that the clock comes back to stands there twice',
+    'lua/days.lua',
+    'if all[place] and all[place][1] == day then',
+    'if false then',
+    DAYS_IN_REDIS,
+  ),
+  inRedis(
+    'what is committed after its period has no day',
+    'lua/resolve.lua',
+    'days.add(days_of(key, known), today, characters, 1)',
+    '',
+    DAYS_IN_REDIS,
+  ),
+  inRedis(
+    'a period is closed while something is open in it',
+    'lua/tend.lua',
+    'if open == 0 or over and now >= over then',
+    'if true then',
+    PERIODS_IN_REDIS,
+  ),
+  inRedis(
+    'a period that was left waits for what is settled',
+    'lua/state.lua',
+    'max(0, counts.open - characters)',
+    'counts.open',
+    PERIODS_IN_REDIS,
+  ),
+  inRedis('records without a day have counts that are in no day', 'lua/tend.lua', 'days.close(of, key)', '', janitor('finished day away')),
+  inRedis(
+    'a team that is called for while the janitor looks at it is put off',
+    'lua/due-teams.lua',
+    '== team.was then',
+    'then',
+    janitor('called for meanwhile'),
   ),
 ];

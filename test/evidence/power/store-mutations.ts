@@ -13,7 +13,7 @@ function failures(names: string): TestRun {
   return { file: 'test/unit/stores/redis/failure.test.ts', names };
 }
 
-function inRedis(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+export function inRedis(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
   return { name: `${name} (Redis)`, edits: [{ file: `src/stores/redis/${file}`, find, replace }], caughtBy };
 }
 

@@ -21,7 +21,7 @@ do
 
   -- To be called before the accounts of a call, which all have the same time.
   function begin(at_ms)
-    now, today, place_now, done_now = at_ms, floor(at_ms / DAY_MS), nil, {}
+    now, today, place_now, done_now = at_ms, (at_ms - at_ms % DAY_MS) / DAY_MS, nil, {}
   end
 
   -- What is read of the team: `wanted_key` has the keys that operations name, or that hold what is resolved.
@@ -57,7 +57,7 @@ do
       key = { field = '', active = 0, last_use = 0, number = 0, characters = 0, requests = 0, day = 0, changed = false }
       key_states[i] = key
     end
-    key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse_key(packed)
+    key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, #packed < KEY_BYTES and with_day(packed) or packed)
     key.field, key.changed = wanted[i], false
     return key
   end

@@ -10,7 +10,7 @@ local BOOKS = '>ddddd'
 -- Whether it is active, its last use (0 for never), the number, characters and requests of the period it was used in last, and the
 -- day that these were last counted on, 0 when the key's days have all of them. What versions before the days wrote ends before it:
 -- the day of the last use stands for it.
-local KEY = '>BddddI3'
+local KEY, KEY_BYTES = '>BddddI3', 36
 local DAY_MS = 86400000
 -- An open reservation: characters, micro, number of its period, end of its lease; its key follows.
 local OPEN = '>Bdddd'
@@ -48,18 +48,12 @@ local WIDE = '-----------------------------------------------------------------'
 -- ":<dictionary>" the one that has the glossary's own id. The pattern takes one apart, with '' for an id left out.
 local HELD = '([^ :]+):?([^ ]*)'
 
-local parse_key
-
-do
-  local KEY_BYTES, KEY_DAY, LAST_USE_AT = 36, '>I3', 2
-
-  -- The parts of a key's record.
-  function parse_key(packed)
-    if #packed < KEY_BYTES then
-      packed = packed .. pack(KEY_DAY, floor(parse('>d', packed, LAST_USE_AT) / DAY_MS))
-    end
-    return parse(KEY, packed)
+-- A key's record with its day, whoever wrote it; most have one.
+local function with_day(packed)
+  if #packed < KEY_BYTES then
+    return packed .. pack('>I3', floor(parse('>d', packed, 2) / DAY_MS))
   end
+  return packed
 end
 
 local function beside(team_key, name)

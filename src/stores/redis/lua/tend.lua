@@ -90,7 +90,7 @@ local tend, periods = (function()
       local of = byte(fields[i]) == 107 and stored[sub(fields[i], 2)] -- k
       if of then
         local key = {}
-        key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse_key(fields[i + 1])
+        key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, with_day(fields[i + 1]))
         of.resting = key.day == 0
         if key.day > 0 and key.day < today then
           days.close(of, key)

@@ -24,17 +24,32 @@ describe('a broken dataset', () => {
     {
       name: 'team',
       key: keys.team,
-      operations: ['admit', 'plain', 'release', 'commit', 'update', 'standing', 'usage', 'createKey', 'revokeKey', 'createGlossary'],
+      operations: [
+        'admit',
+        'plain',
+        'release',
+        'commit',
+        'update',
+        'standing',
+        'usage',
+        'createKey',
+        'revokeKey',
+        'createGlossary',
+        'days',
+        'periods',
+      ],
     },
-    { name: 'list of places', key: keys.places, operations: ['admit', 'plain', 'standing'] },
-    { name: 'hash of ids', key: keys.ids, operations: ['admit', 'plain', 'release', 'commit', 'standing'] },
+    { name: 'list of places', key: keys.places, operations: ['admit', 'plain', 'standing', 'periods'] },
+    { name: 'hash of ids', key: keys.ids, operations: ['admit', 'plain', 'release', 'commit', 'standing', 'periods'] },
     // Read by what has an id looked at again later.
     { name: 'late', key: keys.late, operations: ['short', 'bar'] },
     { name: 'pairs', key: keys.pairs, operations: ['admit', 'createGlossary', 'changeGlossary', 'removeGlossary'] },
     { name: 'glossaries', key: keys.glossaries, operations: ['createGlossary', 'changeGlossary', 'removeGlossary', 'glossaries'] },
     // Where the counts of a period go when it is left.
     { name: 'use', key: keys.team.replace(/team$/, 'use:1'), operations: ['update'] },
-    { name: 'keys', key: keys.keys, operations: ['usage', 'createKey', 'revokeKey'] },
+    { name: 'days', key: keys.days, operations: ['commit', 'days', 'periods'] },
+    { name: 'closed periods', key: keys.periods, operations: ['periods'] },
+    { name: 'keys', key: keys.keys, operations: ['usage', 'createKey', 'revokeKey', 'days'] },
   ] as const;
   const glossary = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
   const newKey = { keyId: 'other', teamId: TEAM, digest: 'other', display: 'la_live_xxxx', label: '', mode: 'live' } as const;
@@ -48,6 +63,8 @@ describe('a broken dataset', () => {
     update: () => store.teams.updateTeam(TEAM, { addMicro: 1, plan: { name: 'credit', limits: { ...CREDIT, period: 'P1D' } } }),
     standing: () => store.teams.standing(TEAM),
     usage: () => store.teams.usage(TEAM),
+    days: () => store.history!.days(TEAM, { from: 0, to: 1_000_000 }),
+    periods: () => store.history!.periods(TEAM),
     createKey: () => store.teams.createKey(newKey),
     revokeKey: () => store.teams.revokeKey(KEY),
     createGlossary: () =>

@@ -61,6 +61,7 @@ const CALLS: readonly Call[] = [
     ['G1', '1', 'EN|DE:D1 EN|FR:D2', '{}', '', '2', 'D1', '0', '{}', '', 'D2', '0', '{}', ''],
   ),
   single('remove_glossary', [team, glossaries, pairs], ['G1']),
+  single('tend', [team], ['400', '0']),
   single('count_glossaries', [team, glossaries, pairs], ['1', 'G1', '7']),
 ];
 
@@ -72,6 +73,8 @@ beforeEach(async () => {
   ({ client } = redis);
   store = await redis.open();
   await furnish(store, { ...QUOTA, maxGlossaries: 2 });
+  await store.ledger.admit(asking('r0'));
+  await store.ledger.resolve(TEAM, 'r0', 'commit');
   await store.ledger.admit(asking('r1'));
   answered(
     await store.glossaries.create(

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
+import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { DUE_KEY, JANITOR_KEY, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
@@ -94,6 +95,17 @@ describe('the janitor', () => {
     answered(await store.teams.updateTeam(TEAM, { plan: { name: 'daily', limits: { ...QUOTA, period: 'P1D' } } }));
     await settled();
     expect(await closedNumbers()).toEqual(['1']);
+  });
+
+  test('does not put a team off that was called for meanwhile', async () => {
+    await furnish(store, MONTH);
+    await client.zadd(DUE_KEY, 10, TEAM, 20, 'B', 30, 'C');
+    const putOff = (...args: readonly string[]) => client.call('FCALL', `${functionLibrary().name}_put_off`, 1, DUE_KEY, ...args);
+    await putOff(TEAM, '9', '1000', 'B', '20', '2000', 'C', '30', '');
+    expect(await client.zrange(DUE_KEY, '0', '-1', 'WITHSCORES')).toEqual([TEAM, '10', 'B', '2000']);
+    // A call is read before anything is done.
+    await expect(putOff(TEAM, '10', '1000', 'B', '2000')).rejects.toThrow('is missing');
+    expect(await client.zscore(DUE_KEY, TEAM)).toBe('10');
   });
 
   test("writes an idle team's finished day away, and leaves a day that goes on", async () => {
