@@ -16,8 +16,8 @@ const HELD_MS = 5000;
 /** Teams of one round, and of these how many are on their way at once: a caller's operation waits behind so many. */
 const TEAMS_MAX = 200;
 const AT_ONCE = 8;
-/** While more teams are due than a round takes, the pause between rounds is so many times as long as a round. */
-const PAUSE_RATIO = 2;
+/** While more teams are due than a round takes: how many times as long as a round the pause is that leaves Redis to callers. */
+const PAUSE_RATIO = 1;
 const PAUSE_MS_MIN = 10;
 /** Teams that are compared with the list of due ones in a round, and how long until all of them are gone through again. */
 const COMPARED_MAX = 500;
