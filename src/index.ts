@@ -50,6 +50,7 @@ export type {
   Translation,
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
+export { periodBy, sameLength } from './domain/period-rule.ts';
 export type { Credential, CredentialReader } from './domain/credentials.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';

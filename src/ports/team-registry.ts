@@ -138,7 +138,8 @@ export interface TeamRegistry {
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable>;
   /**
    * Holds from the next admission on. With another period length a period begins at this moment, from which the next ones are
-   * counted: what was used before stays with the period that it closes.
+   * counted: what was used before stays with the period that it closes. Where only the anchor of the rule changes (`sameLength`),
+   * the running period ends when it would have, and the next one begins there, whatever its own beginning by `periodBy` was.
    */
   updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable>;
   /**
