@@ -17,7 +17,7 @@ local kept_periods, tend_kept = (function()
   local function tend_key(team, days_key, id, packed, first)
     local state, of, key = call('HGET', team, 'k' .. id), days.read(packed), {}
     if state then
-      key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse_key(state)
+      key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, with_day(state))
       days.close(of, key)
     end
     days.drop(of, first)

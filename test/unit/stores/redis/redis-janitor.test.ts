@@ -249,5 +249,7 @@ describe('the janitor', () => {
     clock.move(10_000);
     await janitor();
     await settled(client, teams);
+    const due = await client.zrange(DUE_KEY, '0', '-1', 'WITHSCORES');
+    expect(new Set(due.filter((_, i) => i % 2 === 1))).toEqual(new Set([String(clock.nowMs() + 10_000)]));
   });
 });
