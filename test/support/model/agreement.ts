@@ -5,14 +5,20 @@ import type { PluginStore } from '../../../src/ports/plugin.ts';
 
 export interface Contender {
   readonly name: string;
-  readonly store: PluginStore;
+  /** On one backing: each is asked for a while, then another one. */
+  readonly stores: readonly PluginStore[];
 }
+
+/** How often another instance is asked from then on, on the average. */
+const ASKED_IN_A_ROW = 4;
 
 export class Agreement {
   readonly #clock: Clock;
   readonly #model: Contender;
   readonly #others: readonly Contender[];
   readonly #trace: string[] = [];
+  #asked = 0;
+  #instance = 0;
 
   constructor(clock: Clock, model: Contender, others: readonly Contender[]) {
     this.#clock = clock;
@@ -21,12 +27,14 @@ export class Agreement {
   }
 
   get model(): PluginStore {
-    return this.#model.store;
+    return this.#model.stores[0]!;
   }
 
   /** All must answer what the model answers. */
   async on<T>(what: string, ask: (store: PluginStore) => Promise<T>): Promise<T> {
-    const [expected, ...answers] = await Promise.all([ask(this.model), ...this.#others.map(({ store }) => ask(store))]);
+    this.#turnOver();
+    const asked = this.#others.map(({ stores }) => ask(stores[this.#instance % stores.length]!));
+    const [expected, ...answers] = await Promise.all([ask(this.model), ...asked]);
     const told = JSON.stringify(expected);
     this.#trace.push(`${new Date(this.#clock.nowMs()).toISOString()}  ${what}\n    ${told}`);
     for (const [index, { name }] of this.#others.entries()) {
@@ -36,6 +44,12 @@ export class Agreement {
       if (!isDeepStrictEqual(plain(answer), plain(expected))) throw this.failure(`${name} says instead: ${JSON.stringify(answer)}`);
     }
     return expected;
+  }
+
+  /** Drawn from the number of what was asked, so that a history is played the same way each time. */
+  #turnOver(): void {
+    const drawn = (Math.imul(++this.#asked, 0x9e3779b1) >>> 0) / 2 ** 32;
+    if (drawn < 1 / ASKED_IN_A_ROW) this.#instance++;
   }
 
   failure(message: string): Error {

@@ -1,4 +1,4 @@
-// Random histories give the model, the SQLite store and the Redis store the same answers.
+// Random histories give the model, two instances of the SQLite store and two of the Redis store the same answers.
 import { randomInt } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, it } from 'vitest';
@@ -25,27 +25,28 @@ const NAMES = ['SQLite', 'Redis'];
 
 const clock = new MovableClock();
 const backings: Backing[] = [];
-const stores: PluginStore[] = [];
+/** Two instances of each, as two gateways have them. */
+const stores: PluginStore[][] = [];
 
 beforeAll(async () => {
   const opened = [await sqliteBacking('normal'), await redisBacking()];
   for (const backing of opened) {
     backings.push(backing);
-    stores.push(await backing.open(clock));
+    stores.push([await backing.open(clock), await backing.open(clock)]);
   }
 });
 
 afterAll(async () => {
-  await Promise.all(stores.map((store) => store.close()));
+  await Promise.all(stores.flat().map((store) => store.close()));
   await Promise.all(backings.map((backing) => backing.remove()));
 });
 
 it(
   'model, SQLite and Redis give the same answers and keep the same books, whatever is done, repeated, late or timed',
   async () => {
-    const others = NAMES.map((name, index): Contender => ({ name, store: stores[index] as PluginStore }));
+    const others = NAMES.map((name, index): Contender => ({ name, stores: stores[index]! }));
     // The model scans all that it holds: one for each history keeps it small.
-    const newModel = (): Contender => ({ name: 'the model', store: referenceStore(clock) });
+    const newModel = (): Contender => ({ name: 'the model', stores: [referenceStore(clock)] });
     let commands = 0;
     const answered = fc.asyncProperty(history(STEPS_MAX), (drawn) => {
       commands += commandsIn(drawn);
@@ -69,12 +70,12 @@ it(
 it(
   'a team that only its rate refuses is admitted exactly as the model says, wherever the seconds of a clock begin',
   async () => {
-    const others = NAMES.map((name, index): Contender => ({ name, store: stores[index] as PluginStore }));
+    const others = NAMES.map((name, index): Contender => ({ name, stores: stores[index]! }));
     const runs = Math.ceil(RUNS / 2);
     let commands = 0;
     const answered = fc.asyncProperty(busyHistory(STEPS_MAX), (drawn) => {
       commands += commandsIn(drawn);
-      return replay(drawn, clock, { name: 'the model', store: referenceStore(clock) }, others);
+      return replay(drawn, clock, { name: 'the model', stores: [referenceStore(clock)] }, others);
     });
     await fc.assert(answered, { numRuns: runs, seed: SEED });
     report({
