@@ -6,17 +6,20 @@ import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
-import { headerOf, keySearchOf, match, nameOf, pageOf, readBody } from './admin-input.ts';
+import { auditPageOf, headerOf, keySearchOf, match, nameOf, pageOf, readBody, reasonOf } from './admin-input.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import type { AdminRequest } from './admin-input.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
-import { done, KEY_OF_ANOTHER, NO_KEY, NO_TEAM, WAIT, withId, WRONG_TOKEN } from './admin-refusals.ts';
+import { auditEntryReport } from './audit-report.ts';
+import { done, KEY_OF_ANOTHER, MAY_ONLY_READ, NO_KEY, NO_TEAM, WAIT, withId, WRONG_TOKEN } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { Fate } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
 import type { AdminOperations } from './admin-operations.ts';
+import { actorOf } from './operators.ts';
+import type { KnownOperator } from './operators.ts';
 import { foundKeyReport, keyReport, teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
 import type { Download } from './usage-download.ts';
@@ -47,8 +50,9 @@ export interface AdminApiOptions {
   readonly nowMs: () => number;
 }
 
-/** What a handler is given: the path's variable segment, the checked body, and the query. */
+/** What a handler is given: the operations for whoever asks, the path's variable segment, the checked body, and the query. */
 interface Input {
+  readonly operations: AdminOperations;
   readonly parameter: string;
   readonly body: JsonMembers;
   readonly query: URLSearchParams;
@@ -57,6 +61,15 @@ interface Input {
   /** Likewise for a change of what there is. */
   readonly once: ChangeOnce | undefined;
 }
+
+interface RequestContext extends Pick<Input, 'once'> {
+  readonly operator: KnownOperator;
+  readonly requestId: string;
+  readonly id?: string | undefined;
+}
+
+const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0; give what is to be added, or negative what is to be taken.');
+const ONLY_A_REASON = refuse('validation_error', 'reason: stands alone; give the name, plan or add_credit_minor that it is for.');
 
 export const ADMIN_BODY_BYTES_MAX = 16_384;
 
@@ -71,37 +84,42 @@ export class AdminApi {
 
   async handle(request: AdminRequest): Promise<AdminAnswer> {
     const requestId = this.#options.newId();
-    const refusal = this.#unauthorized(request);
-    if (refusal !== undefined) return this.#problem(refusal, requestId);
+    const operator = this.#operatorOf(request);
+    if ('kind' in operator) return this.#problem(operator, requestId);
     const matched = match(request.method, request.path.slice(ADMIN_PREFIX.length));
     if (!('route' in matched)) return this.#problem(matched, requestId);
     const { route, parameter } = matched;
+    const looks = route.method === 'GET' || route.looksOnly === true;
+    if (!looks && operator.role !== 'manage') return this.#problem(MAY_ONLY_READ, requestId);
+    const run = (id?: string, once?: ChangeOnce) => this.#run(route, parameter, request, { operator, requestId, id, once });
     const key = headerOf(request, 'idempotency-key');
-    if (key === undefined || route.method === 'GET' || route.looksOnly === true) return this.#run(route, parameter, request, requestId);
+    if (key === undefined || looks) return run();
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
     const what = `${request.method} ${request.path}\n${request.body.toString('latin1')}`;
     // What a process remembers is lost with it, and unknown to others: what moves money is remembered in the store as well.
     const once = { id: digestOf(key, 'hex'), request: digestOf(what, 'base64') };
-    const answer = await this.#answered.run(key, what, (id) => this.#run(route, parameter, request, requestId, id, once));
+    const answer = await this.#answered.run(key, what, (id) => run(id, once));
     return answer === 'mismatch' ? this.#problem(KEY_OF_ANOTHER, requestId) : answer;
   }
 
   tooLarge(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): AdminAnswer {
     const tooLarge = refuse('validation_error', `body: may be at most ${ADMIN_BODY_BYTES_MAX} bytes long.`);
-    return this.#problem(this.#unauthorized(request) ?? tooLarge, this.#options.newId());
+    const operator = this.#operatorOf(request);
+    return this.#problem('kind' in operator ? operator : tooLarge, this.#options.newId());
   }
 
-  #unauthorized(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): Refusal | undefined {
+  #operatorOf(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): KnownOperator | Refusal {
     const token = /^Bearer +([\x21-\x7e]+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
-    switch (this.#options.attempts.judge(token, request.remoteAddress)) {
-      case 'right':
-        return undefined;
+    const judged = this.#options.attempts.judge(token, request.remoteAddress);
+    switch (judged) {
       case 'wrong':
         return WRONG_TOKEN;
       case 'wait':
         return WAIT;
+      default:
+        return judged;
     }
   }
 
@@ -109,15 +127,17 @@ export class AdminApi {
     route: AdminRoute,
     parameter: string,
     request: AdminRequest,
-    requestId: string,
-    id?: string,
-    once?: ChangeOnce,
+    { operator, requestId, id, once }: RequestContext,
   ): Promise<AdminAnswer> {
+    const actor = actorOf('admin', operator, request.remoteAddress);
     try {
       const input = this.#inputOf(route, parameter, request);
-      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, id, once });
+      const operations = this.#options.operations.as(actor);
+      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, operations, id, once });
       if ('kind' in handled) return handled.kind === 'download' ? fileOf(handled, requestId) : this.#problem(handled, requestId);
-      if (handled.audit !== undefined) this.#options.log.info('audit', { action: route.id, ...handled.audit, request_id: requestId });
+      if (handled.audit !== undefined) {
+        this.#options.log.info('audit', { action: route.id, ...handled.audit, actor, request_id: requestId });
+      }
       return {
         status: route.status,
         contentType: 'application/json',
@@ -134,7 +154,7 @@ export class AdminApi {
     }
   }
 
-  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Omit<Input, 'id' | 'once'> | Refusal {
+  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Omit<Input, 'operations' | 'id' | 'once'> | Refusal {
     const accepted = new Set(Object.keys(route.query ?? {}));
     const names = [...request.query.keys()];
     const foreign = names.find((name) => !accepted.has(name));
@@ -147,73 +167,79 @@ export class AdminApi {
   }
 
   readonly #handlers: Readonly<Record<AdminRouteId, (input: Input) => Promise<Handled>>> = {
-    listTeams: async ({ query }) => {
+    listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
       if ('kind' in page) return page;
-      return done(await this.#options.operations.listTeams(page), ({ teams, next }) => ({
+      return done(await operations.listTeams(page), ({ teams, next }) => ({
         value: { teams: teams.map(teamReport), next: next ?? null },
       }));
     },
-    createTeam: async ({ body, id }) => {
+    createTeam: async ({ operations, body, id }) => {
       const name = nameOf(body, 'name');
       if (typeof name === 'object') return name;
       const draft = { id, name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
-      return done(await this.#options.operations.createTeam(draft), (team) => ({
+      return done(await operations.createTeam(draft), (team) => ({
         value: teamReport(team),
         audit: { team_id: team.teamId },
       }));
     },
-    showTeam: ({ parameter }) =>
-      withId(parameter, NO_TEAM, async (id) => done(await this.#options.operations.showTeam(id), (team) => ({ value: teamReport(team) }))),
-    updateTeam: ({ parameter, body, once }) =>
+    showTeam: ({ operations, parameter }) =>
+      withId(parameter, NO_TEAM, async (id) => done(await operations.showTeam(id), (team) => ({ value: teamReport(team) }))),
+    updateTeam: ({ operations, parameter, body, once }) =>
       withId(parameter, NO_TEAM, async (id) => {
         const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
         if (typeof name === 'object') return name;
-        const edit = {
-          name,
-          plan: body['plan'] as string | undefined,
-          addCreditMinor: body['add_credit_minor'] as number | undefined,
-          once,
-        };
-        return done(await this.#options.operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
+        const reason = reasonOf(body);
+        if (typeof reason === 'object') return reason;
+        const plan = body['plan'] as string | undefined;
+        const addCreditMinor = body['add_credit_minor'] as number | undefined;
+        if (addCreditMinor === 0) return NO_AMOUNT;
+        if ((name ?? plan ?? addCreditMinor) === undefined) return ONLY_A_REASON;
+        const edit = { name, plan, addCreditMinor, reason, once };
+        return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
       }),
-    teamUsage: ({ parameter }) =>
-      withId(parameter, NO_TEAM, async (id) => done(await this.#options.operations.usage(id), ({ report }) => ({ value: report }))),
+    teamUsage: ({ operations, parameter }) =>
+      withId(parameter, NO_TEAM, async (id) => done(await operations.usage(id), ({ report }) => ({ value: report }))),
     listPeriods: ({ parameter }) =>
       withId(parameter, NO_TEAM, async (id) =>
         done(await this.#options.usage.periods(id), (periods) => ({ value: periodsReport(periods) })),
       ),
     listUsage: ({ query }) => listUsage(this.#options.usage, query, this.#options.nowMs()),
-    listKeys: ({ parameter }) =>
-      withId(parameter, NO_TEAM, async (id) =>
-        done(await this.#options.operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
-      ),
-    createKey: ({ parameter, body, id }) =>
+    listKeys: ({ operations, parameter }) =>
+      withId(parameter, NO_TEAM, async (id) => done(await operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } }))),
+    createKey: ({ operations, parameter, body, id }) =>
       withId(parameter, NO_TEAM, async (teamId) => {
         const label = (body['label'] ?? '') === '' ? '' : nameOf(body, 'label');
         if (typeof label === 'object') return label;
-        const result = await this.#options.operations.createKey({ id, teamId, mode: body['mode'] as 'live' | 'test', label });
+        const result = await operations.createKey({ id, teamId, mode: body['mode'] as 'live' | 'test', label });
         return done(result, (report) => ({ value: report, audit: { team_id: teamId, key_id: report.key_id } }));
       }),
-    revokeKey: ({ parameter }) =>
+    revokeKey: ({ operations, parameter }) =>
       withId(parameter, NO_KEY, async (id) =>
-        done(await this.#options.operations.revokeKey(id), (key) => ({
+        done(await operations.revokeKey(id), (key) => ({
           value: { key_id: key.keyId, status: key.status },
           audit: { team_id: key.teamId, key_id: key.keyId },
         })),
       ),
-    findKeys: async ({ body }) => {
+    findKeys: async ({ operations, body }) => {
       const search = keySearchOf(body);
       if ('kind' in search) return search;
-      return done(await this.#options.operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
+      return done(await operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
     },
-    listPlans: () => Promise.resolve({ value: { plans: this.#options.operations.listPlans() } }),
-    applyPlan: async ({ parameter }) =>
+    listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
+    applyPlan: async ({ operations, parameter }) =>
       done(
-        await this.#options.operations.applyPlan(parameter),
+        await operations.applyPlan(parameter),
         (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
         'path',
       ),
+    listAudit: async ({ operations, query }) => {
+      const page = auditPageOf(query);
+      if ('kind' in page) return page;
+      return done(await operations.listAudit(page), ({ entries, next }) => ({
+        value: { entries: entries.map(auditEntryReport), next: next ?? null },
+      }));
+    },
     live: async () => ({ value: await this.#options.live() }),
   };
 

@@ -7,8 +7,12 @@ import { holdsKey, matchesDisplay, matchesKeyPattern } from '../domain/api-key.t
 import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { jsonFault } from '../domain/json-cost.ts';
+import { judgeReason } from '../domain/reason.ts';
 import { judgeRecordName } from '../domain/record-name.ts';
+import { AUDIT_ID } from '../domain/audit-entry.ts';
+import type { AuditPage } from '../ports/audit-log.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
 import { ADMIN_ROUTES } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 
@@ -25,6 +29,7 @@ export interface AdminRequest {
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 200;
 const CURSOR = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+const NO_CURSOR = 'cursor: must be the next of the page before.';
 const SEARCH_MAX = 100;
 const WHOLE_KEY = 'holds a key, and an address is no place for one: look for it by POST /admin/v1/keys/find.';
 const NO_PATH = refuse('not_found', 'The admin API has no such path.');
@@ -85,6 +90,13 @@ export function nameOf(body: JsonMembers, field: string): string | Refusal {
   return 'fault' in judged ? refuse('validation_error', `${field}: ${judged.fault}.`) : judged.name;
 }
 
+/** `undefined` where none was given. */
+export function reasonOf({ reason }: JsonMembers): string | undefined | Refusal {
+  if (reason === undefined) return undefined;
+  const judged = judgeReason(reason as string);
+  return 'fault' in judged ? refuse('validation_error', `reason: ${judged.fault}.`) : judged.reason;
+}
+
 /** What a key is looked for by: never repeated in what is refused. */
 export function keySearchOf({ key, display }: JsonMembers): { readonly key: string } | { readonly display: string } | Refusal {
   if ((key === undefined) === (display === undefined)) return refuse('validation_error', 'body: must have key or display, one of the two.');
@@ -106,11 +118,22 @@ export function limitOf(query: URLSearchParams): number | Refusal {
   return refuse('validation_error', `limit: must be a whole number from 1 to ${PAGE_MAX}.`);
 }
 
+export function auditPageOf(query: URLSearchParams): AuditPage | Refusal {
+  const limit = limitOf(query);
+  if (typeof limit === 'object') return limit;
+  const after = query.get('cursor') ?? undefined;
+  if (after !== undefined && !AUDIT_ID.test(after)) return refuse('validation_error', NO_CURSOR);
+  const team = query.get('team') ?? undefined;
+  const teamId = team === undefined ? undefined : canonicalUlid(team);
+  if (team !== undefined && teamId === undefined) return refuse('validation_error', "team: must be a team's id.");
+  return { teamId, after, sinceMs: undefined, limit };
+}
+
 export function pageOf(query: URLSearchParams): TeamPage | Refusal {
   const limit = limitOf(query);
   if (typeof limit === 'object') return limit;
   const cursor = query.get('cursor') ?? undefined;
-  if (cursor !== undefined && !CURSOR.test(cursor)) return refuse('validation_error', 'cursor: must be the next of the page before.');
+  if (cursor !== undefined && !CURSOR.test(cursor)) return refuse('validation_error', NO_CURSOR);
   const search = query.get('q')?.trim();
   if (search !== undefined && search.length > SEARCH_MAX)
     return refuse('validation_error', `q: may be at most ${SEARCH_MAX} characters long.`);

@@ -1,13 +1,15 @@
 // What operators do with teams, keys and plans: one implementation below the command line, the admin API and the console.
 import { digestOf, displayOf, newKey } from '../domain/api-key.ts';
 import type { KeyMode } from '../domain/api-key.ts';
-import { MINOR_MAX, minorRoundedUp, toMicro } from '../domain/money.ts';
+import { MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';
 import { limitsOf } from '../domain/plan.ts';
 import type { Plan, TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
+import type { AuditAction, Audited, AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
 import type {
   ChangeOnce,
   FoundKey,
@@ -34,6 +36,10 @@ export interface AdminOptions {
   readonly plans: () => Plans;
   /** Makes ids of records: ULIDs. */
   readonly newId: () => string;
+  /** `undefined` where the store keeps none. */
+  readonly audit: AuditLog | undefined;
+  /** Who makes the changes, as the audit has it; `undefined` for whoever only reads. */
+  readonly actor?: string;
 }
 
 export interface TeamDraft {
@@ -48,7 +54,10 @@ export interface TeamDraft {
 export interface TeamEdit {
   readonly name?: string | undefined;
   readonly plan?: string | undefined;
+  /** Negative to take credit, which needs a reason. */
   readonly addCreditMinor?: number | undefined;
+  /** Kept in the audit. */
+  readonly reason?: string | undefined;
   /** Given when the change may be a repetition. */
   readonly once?: ChangeOnce | undefined;
 }
@@ -87,12 +96,18 @@ export class AdminOperations {
     this.#options = options;
   }
 
+  /** The same operations, for this operator. */
+  as(actor: string): AdminOperations {
+    return new AdminOperations({ ...this.#options, actor });
+  }
+
   async createTeam({ id, name, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
     const judged = judgeNewTeam(this.#options.plans(), { plan, creditMinor });
     if (judged.kind !== 'done') return judged;
     const limits = judged.value;
     const teamId = id ?? this.#options.newId();
-    const team = await this.#options.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) });
+    const draft = { teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) };
+    const team = await this.#options.teams.createTeam(draft, this.#by('createTeam'));
     if (isUnavailable(team)) return team;
     return done(team, team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]));
   }
@@ -117,9 +132,8 @@ export class AdminOperations {
     const made = this.#changeOf(before, edit);
     if ('kind' in made) return made;
     const change = edit.once === undefined ? made : { ...made, once: edit.once };
-    const after = await this.#options.teams.updateTeam(teamId, change);
-    if (after !== undefined && 'kind' in after && after.kind === 'balance_out_of_bounds') return BALANCE_TOO_LARGE;
-    if (after !== undefined && 'kind' in after && after.kind === 'other_request') return after;
+    const after = await this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason));
+    if (after !== undefined && 'kind' in after) return refusedUpdate(after);
     const result = ofTeam(teamId, after);
     const weighty = change.plan !== undefined || change.addMicro !== undefined;
     return result.kind === 'done' && weighty ? done(result.value, await this.#replicated([teamId])) : result;
@@ -140,7 +154,7 @@ export class AdminOperations {
     const keyId = await this.#idOfKey(id, teamId);
     if (typeof keyId === 'object') return keyId;
     const record = { keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode };
-    const created = await this.#options.teams.createKey(record);
+    const created = await this.#options.teams.createKey(record, this.#by('createKey'));
     if (created === undefined) return { kind: 'no_such_team', teamId };
     if (isUnavailable(created)) return created;
     return done({ key_id: keyId, key, display: created.display, mode, team_id: teamId });
@@ -152,12 +166,12 @@ export class AdminOperations {
     const keys = await this.#options.teams.listKeys(teamId);
     if (isUnavailable(keys)) return keys;
     if (keys?.some(({ keyId }) => keyId === id) !== true) return id;
-    const revoked = await this.#options.teams.revokeKey(id);
+    const revoked = await this.#options.teams.revokeKey(id, this.#by('revokeKey'));
     return isUnavailable(revoked) ? revoked : this.#options.newId();
   }
 
   async revokeKey(keyId: string): Promise<AdminResult<KeyRecord>> {
-    const key = await this.#options.teams.revokeKey(keyId);
+    const key = await this.#options.teams.revokeKey(keyId, this.#by('revokeKey'));
     if (key === undefined) return { kind: 'no_such_key', keyId };
     return isUnavailable(key) ? key : done(key, await this.#replicated([key.teamId]));
   }
@@ -191,7 +205,7 @@ export class AdminOperations {
     if (dryRun) return done({ plan: name, teams: members, changed: found.behind.length, changes });
     let changed = 0;
     for (const teamId of found.behind) {
-      const team = await teams.updateTeam(teamId, { plan: { name, limits } });
+      const team = await teams.updateTeam(teamId, { plan: { name, limits } }, this.#by('applyPlan'));
       if (isUnavailable(team)) return team;
       if (team !== undefined) changed++;
       onProgress?.(changed, found.behind.length);
@@ -199,17 +213,34 @@ export class AdminOperations {
     return done({ plan: name, teams: members, changed, changes }, changed === 0 ? undefined : await this.#replicated(found.behind));
   }
 
+  /** Newest first. An unknown team has no entries; one that was deleted keeps its own. */
+  async listAudit(page: AuditPage): Promise<AdminResult<AuditList>> {
+    const { audit } = this.#options;
+    if (audit === undefined) return { kind: 'no_audit' };
+    const found = await audit.page({ ...page, limit: page.limit + 1 });
+    if (isUnavailable(found)) return found;
+    const entries = found.slice(0, page.limit);
+    return done({ entries, next: found.length > page.limit ? entries.at(-1)?.id : undefined });
+  }
+
+  #by(action: AuditAction, reason?: string): Audited {
+    const { actor } = this.#options;
+    if (actor === undefined) throw new Error(`${action} without anybody who does it`);
+    return { actor, action, ...(reason === undefined ? {} : { reason }) };
+  }
+
   /** Waits for a replica to have what was written to these teams, as the port has it. */
   async #replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
     return this.#options.teams.replicated?.(teamIds);
   }
 
-  #changeOf(team: Team, { name, plan, addCreditMinor = 0 }: TeamEdit): TeamChange | AdminRefusal {
+  #changeOf(team: Team, { name, plan, addCreditMinor = 0, reason }: TeamEdit): TeamChange | AdminRefusal {
     const limits = plan === undefined ? team.limits : this.#limitsOf(plan);
     if ('kind' in limits) return limits;
-    if (addCreditMinor > 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
+    if (addCreditMinor !== 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
+    if (addCreditMinor < 0 && reason === undefined) return { kind: 'reason_missing' };
     // Beyond this, millionths of a minor unit are no exact integers any more.
-    if (minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
+    if (addCreditMinor > 0 && minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
     return {
       ...(name === undefined ? {} : { name }),
       ...(plan === undefined ? {} : { plan: { name: plan, limits } }),
@@ -219,6 +250,27 @@ export class AdminOperations {
 
   #limitsOf(name: string): TeamLimits | AdminRefusal {
     return limitsOfPlan(this.#options.plans(), name);
+  }
+}
+
+/** A page of the audit. */
+export interface AuditList {
+  readonly entries: readonly AuditEntry[];
+  /** Where the next page begins, if there is one. */
+  readonly next: string | undefined;
+}
+
+function refusedUpdate(
+  refused: Extract<Awaited<ReturnType<TeamRegistry['updateTeam']>>, { kind: string }>,
+): AdminRefusal | StoreUnavailable {
+  switch (refused.kind) {
+    case 'balance_out_of_bounds':
+      return BALANCE_TOO_LARGE;
+    case 'credit_not_free':
+      return { kind: 'credit_not_free', freeMinor: minorRoundedDown(refused.freeMicro) };
+    case 'other_request':
+    case 'unavailable':
+      return refused;
   }
 }
 

@@ -7,13 +7,16 @@ import { replicatedMember } from './admin-result.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import type { Download } from './usage-download.ts';
 
+/** For an operator whose role is `read`. */
+export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you see everything, and change nothing.');
+
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');
 const NO_HISTORY = refuse('not_found', 'The store of this gateway keeps no history of usage: there are no days and periods to read.');
 
 export const WRONG_TOKEN = refuse(
   'unauthorized',
-  'The admin API asks for "Authorization: Bearer TOKEN" with the token of the configuration.',
+  'The admin API asks for "Authorization: Bearer TOKEN" with a token of the configuration.',
 );
 export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address; wait a minute.', { limit: 10 }, [
   ['Retry-After', '60'],
@@ -42,6 +45,15 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
       return KEY_OF_ANOTHER;
     case 'balance_too_large':
       return refuse('validation_error', `add_credit_minor: the balance would pass ${refusal.maxMinor} minor units; add less.`);
+    case 'credit_not_free':
+      return refuse(
+        'validation_error',
+        `add_credit_minor: at most ${refusal.freeMinor} minor units can be taken; open reservations hold the rest.`,
+      );
+    case 'reason_missing':
+      return refuse('validation_error', 'reason: is required for credit that is taken.');
+    case 'no_audit':
+      return refuse('not_found', 'This store keeps no audit.');
   }
 }
 

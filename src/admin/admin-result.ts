@@ -15,7 +15,13 @@ export type AdminRefusal =
   /** Under an id under which something else was done before. */
   | { readonly kind: 'other_request' }
   /** The balance would pass what a team can have. */
-  | { readonly kind: 'balance_too_large'; readonly maxMinor: number };
+  | { readonly kind: 'balance_too_large'; readonly maxMinor: number }
+  /** More credit is to be taken than there is beside what open reservations hold. */
+  | { readonly kind: 'credit_not_free'; readonly freeMinor: number }
+  /** Credit is to be taken, and nobody says why. */
+  | { readonly kind: 'reason_missing' }
+  /** The store is a plugin's that keeps none. */
+  | { readonly kind: 'no_audit' };
 
 export interface Done<T> {
   readonly kind: 'done';

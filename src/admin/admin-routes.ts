@@ -1,6 +1,7 @@
 // The admin API as a table: method, path, what it takes, what it answers. Handlers and the OpenAPI document come from it.
 import type { TObject, TSchema } from 'typebox';
 import { MINOR_MAX } from '../domain/money.ts';
+import { REASON_CHARACTERS_MAX } from '../domain/reason.ts';
 import { RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/schema-type.ts';
 
@@ -23,7 +24,15 @@ const TeamPatchBody = Type.Object(
   {
     name: Type.Optional(name('A new name.')),
     plan: Type.Optional(Type.String({ description: 'A plan of the configuration; holds from the next request on.' })),
-    add_credit_minor: Type.Optional(minor(1, 'Credit to add, in minor units; only with a credit plan.')),
+    add_credit_minor: Type.Optional(
+      minor(
+        -MINOR_MAX,
+        'Credit to add, in minor units; only with a credit plan. Negative to take credit, at most what open reservations leave; not 0.',
+      ),
+    ),
+    reason: Type.Optional(
+      Type.String({ maxLength: REASON_CHARACTERS_MAX, description: 'Why; kept in the audit. Required for credit that is taken.' }),
+    ),
   },
   { ...closed, minProperties: 1 },
 );
@@ -115,6 +124,23 @@ const PlanAppliedAnswer = Type.Object({
   }),
   replicated,
 });
+const changed = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
+const AuditAnswer = Type.Object({
+  entries: Type.Array(
+    Type.Object({
+      at: moment,
+      actor: Type.String({ description: '`cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`.' }),
+      action: Type.String({ description: "As the admin API's operation is called." }),
+      team_id: Type.Union([Type.String(), Type.Null()]),
+      key_id: Type.Union([Type.String(), Type.Null()]),
+      before: changed,
+      after: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+        description: 'Like `before`, only members that changed, and the `reason`.',
+      }),
+    }),
+  ),
+  next: Type.Union([Type.String(), Type.Null()]),
+});
 const LiveAnswer = Type.Object({
   step_seconds: whole,
   points: Type.Array(
@@ -192,6 +218,7 @@ export type AdminRouteId =
   | 'findKeys'
   | 'listPlans'
   | 'applyPlan'
+  | 'listAudit'
   | 'live';
 
 const PAGE = {
@@ -225,7 +252,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'updateTeam',
     method: 'PATCH',
     path: '/teams/{id}',
-    summary: "Changes a team's plan or name, or adds to its credit.",
+    summary: "Changes a team's plan or name, or adds to its credit or takes of it.",
     body: TeamPatchBody,
     status: 200,
     answer: ChangedTeamAnswer,
@@ -315,6 +342,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: "Copies a plan's numbers to all of its teams.",
     status: 200,
     answer: PlanAppliedAnswer,
+  },
+  {
+    id: 'listAudit',
+    method: 'GET',
+    path: '/audit',
+    summary: 'What operators have changed, newest first, a page at a time.',
+    status: 200,
+    answer: AuditAnswer,
+    query: { team: 'Only changes of the team with this id, which may be gone.', cursor: PAGE.cursor, limit: PAGE.limit },
   },
   { id: 'live', method: 'GET', path: '/live', summary: 'The last 15 minutes in steps of 5 seconds.', status: 200, answer: LiveAnswer },
 ];

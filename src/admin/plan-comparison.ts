@@ -105,10 +105,10 @@ function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differen
   return numbers.filter((number) => held[number] !== plan[number]).map((number) => ({ number, held: held[number], plan: plan[number] }));
 }
 
-type PlanNumbers = Readonly<Record<string, string | number>>;
+export type PlanNumbers = Readonly<Record<string, string | number>>;
 
 /** In the order of the configuration; what only the other billing has is left out. */
-function planNumbers(limits: TeamLimits): PlanNumbers {
+export function planNumbers(limits: TeamLimits): PlanNumbers {
   const base = {
     billing: limits.billing,
     requests_per_second: limits.requestsPerSecond,

@@ -1,15 +1,15 @@
-// Compares operators' tokens, and counts wrong ones by address. After many of them the answer is `wait`, except for the right token.
-import { createHash, timingSafeEqual } from 'node:crypto';
+// Finds the operator of a token, and counts wrong ones by address. After many of them the answer is `wait`, except for the right token.
 import { callerNetwork } from '../domain/client-address.ts';
+import type { KnownOperator, Operators } from './operators.ts';
 
 export interface SignInOptions {
-  readonly token: string;
+  readonly operators: Operators;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
-/** `wait`: wrong, and too often of late. */
-export type SignIn = 'right' | 'wrong' | 'wait';
+/** Whose token it is. `wait`: wrong, and too often of late. */
+export type SignIn = KnownOperator | 'wrong' | 'wait';
 
 const WINDOW_MS = 60_000;
 const WRONG_MAX = 10;
@@ -17,20 +17,20 @@ const WRONG_MAX = 10;
 const ADDRESSES_MAX = 10_000;
 
 export class SignInAttempts {
-  readonly #digest: Buffer;
+  readonly #operators: Operators;
   readonly #now: () => number;
   /** When the wrong ones of an address came, oldest first; addresses in the order of their last one. */
   readonly #wrong = new Map<string, number[]>();
 
-  constructor({ token, now }: SignInOptions) {
-    this.#digest = digest(token);
+  constructor({ operators, now }: SignInOptions) {
+    this.#operators = operators;
     this.#now = now;
   }
 
   /** `token` is what was sent, `undefined` when there was none. */
   judge(token: string | undefined, address: string): SignIn {
-    // Digests are of one length: the time of the comparison reveals neither how much was right nor how long the token is.
-    if (token !== undefined && timingSafeEqual(digest(token), this.#digest)) return 'right';
+    const operator = token === undefined ? undefined : this.#operators.byToken(token);
+    if (operator !== undefined) return operator;
     return this.#count(callerNetwork(address)) > WRONG_MAX ? 'wait' : 'wrong';
   }
 
@@ -45,8 +45,4 @@ export class SignInAttempts {
     if (this.#wrong.size > ADDRESSES_MAX) this.#wrong.delete(this.#wrong.keys().next().value!);
     return recent.length;
   }
-}
-
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

@@ -1,13 +1,16 @@
 // Builds the admin API and the console and puts them on the ops listener.
 import { performance } from 'node:perf_hooks';
+import process from 'node:process';
 import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
 import { ADMIN_PREFIX } from '../admin/admin-routes.ts';
 import { liveReport } from '../admin/live-report.ts';
 import type { LiveReport } from '../admin/live-report.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
+import { Operators } from '../admin/operators.ts';
 import { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
+import { adminOperators } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
 import { CONSOLE_BODY_BYTES_MAX } from '../console/form.ts';
 import type { Overview } from '../console/overview-figures.ts';
@@ -16,6 +19,7 @@ import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { overviewOf } from './overview-of-processes.ts';
@@ -23,9 +27,11 @@ import type { ProcessStates } from './process-state.ts';
 
 /** What the admin API and the console work on; there only where the configuration turns them on. */
 export interface AdminParts {
-  readonly token: string;
+  readonly operators: Operators;
   readonly teams: TeamRegistry;
   readonly history: UsageHistory | undefined;
+  /** `undefined` where the store keeps none. */
+  readonly audit: AuditLog | undefined;
   readonly processes: () => Promise<ProcessStates>;
 }
 
@@ -36,20 +42,44 @@ export interface AdminSideOptions extends AdminParts {
   readonly log: Log;
 }
 
+/** `undefined` when the admin API is off. Throws a `ConfigError`. */
+export function openOperators(config: Config): Operators | undefined {
+  const listed = adminOperators(config, process.env);
+  return listed && new Operators(listed);
+}
+
+/** Reads the operators of a configuration that is to be put in place, and returns what does that. Throws a `ConfigError`. */
+export function readOperators(operators: Operators | undefined, next: Config): () => void {
+  const listed = operators && adminOperators(next, process.env);
+  return () => listed && operators.replace(listed);
+}
+
 /** The apps that the ops listener carries besides its pages. */
-export function adminApps({ token, teams, history, processes, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
+export function adminApps({ operators, teams, history, audit, processes, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId });
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit });
   const usage = new UsageReading(history);
-  const attempts = new SignInAttempts({ token, now });
+  const attempts = new SignInAttempts({ operators, now });
   const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), Date.now());
   const live = async (): Promise<LiveReport> => reportOf(await overview());
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const api = new AdminApi({ operations, usage, attempts, live, problems, log, newId, now, nowMs: Date.now });
   const serviceName = (): string => config().service.name;
-  const pages = new Console({ operations, usage, attempts, overview, problems, serviceName, log, newId, now, nowMs: Date.now });
+  const pages = new Console({
+    operations,
+    operators,
+    usage,
+    attempts,
+    overview,
+    problems,
+    serviceName,
+    log,
+    newId,
+    now,
+    nowMs: Date.now,
+  });
   return [
     {
       prefix: CONSOLE_PREFIX,

@@ -1,11 +1,10 @@
 // The whole gateway in one process: the public side, the operator's side, reload and stop.
-import process from 'node:process';
 import type { Config } from '../config/config.ts';
-import { adminToken } from '../config/secrets.ts';
 import { reloadOf } from '../config/changes.ts';
 import { Teardown } from '../core/teardown.ts';
 import { publicUrl, serverUrlOf } from './api-description.ts';
 import type { Address } from './api-description.ts';
+import { openOperators, readOperators } from './admin-side.ts';
 import { openWaitingListener, startOperatorSide } from './operator-side.ts';
 import type { AppOptions } from './operator-side.ts';
 import { openJsonLog } from '../ops/json-log.ts';
@@ -62,15 +61,21 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   down.add('early ops listener', () => listener?.close());
   const serving = await openServing(config, output, down, onNewStore);
   // Judged with all else before anything was opened.
-  const token = adminToken(config, process.env);
+  const operators = openOperators(config);
   const operator = await startOperatorSide({
     config: () => running,
     ready: () => serving.ready(),
     metrics: serving.metrics,
     admin:
-      token === undefined
+      operators === undefined
         ? undefined
-        : { token, teams: serving.teams, history: serving.history, processes: async () => ({ expected: 1, states: [serving.state()] }) },
+        : {
+            operators,
+            teams: serving.teams,
+            history: serving.history,
+            audit: serving.audit,
+            processes: async () => ({ expected: 1, states: [serving.state()] }),
+          },
     docsOnOps,
     pluginApis: serving.pluginApis,
     log,
@@ -103,8 +108,10 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     },
     flush: () => output.flush(),
     reload(next) {
+      const replaceOperators = readOperators(operators, next);
       const reload = reloadOf(running, next);
       serving.replace(reload.config);
+      replaceOperators();
       running = reload.config;
       return reload.waiting;
     },

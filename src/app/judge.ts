@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import process from 'node:process';
-import { adminToken, eventsSecret } from '../config/secrets.ts';
+import { adminOperators, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
@@ -10,6 +10,7 @@ import { labelOf } from '../config/load.ts';
 import type { Environment } from '../config/overrides.ts';
 import { isShipped, loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
+import type { Operator } from '../domain/operator.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
@@ -28,7 +29,7 @@ export interface SoundSettings {
   readonly engine: EngineSettings;
   readonly forward: readonly ForwardRoute[];
   /** `undefined` when the admin API is off. */
-  readonly adminToken: string | undefined;
+  readonly operators: readonly Operator[] | undefined;
   /** `undefined` when no events are told. */
   readonly eventsSecret: Buffer | undefined;
 }
@@ -52,7 +53,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
       ? await faults.of(() => setUpEngine(config, (known ?? NO_PLUGINS).engines, env))
       : undefined;
   const forward = await faults.of(() => setUpForward(config, [...own, ...(rows ?? [])], env));
-  const token = await faults.of(() => adminToken(config, env));
+  const operators = await faults.of(() => adminOperators(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known));
   if (config.tls !== undefined && !missing.has('tls.cert_file') && !missing.has('tls.key_file')) {
@@ -68,7 +69,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
     await plugins?.close();
     throw new ConfigError(lines);
   }
-  return { plugins: plugins!, engine: engine!, forward: forward!, adminToken: token, eventsSecret: signedBy };
+  return { plugins: plugins!, engine: engine!, forward: forward!, operators, eventsSecret: signedBy };
 }
 
 /** The lines of all checks that did not pass. */

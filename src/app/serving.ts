@@ -23,6 +23,7 @@ import type { Listening, ListenOptions } from './public-listener.ts';
 import { apiOptions, serverUrlOf } from './api-description.ts';
 import { documentationStep } from './public-docs.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -49,6 +50,7 @@ export interface Serving {
   /** `undefined` where the store keeps none. */
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
+  readonly audit: AuditLog | undefined;
   /** What this process tells the operator of itself. */
   state(): ProcessState;
   /** The port is open, the store answers and we are not draining. */
@@ -81,6 +83,7 @@ class OpenServing implements Serving {
   readonly teams: TeamRegistry;
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
+  readonly audit: AuditLog | undefined;
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
   readonly #languages: OfferedLanguages;
@@ -104,6 +107,7 @@ class OpenServing implements Serving {
     this.teams = opened.store.teams;
     this.history = opened.store.history;
     this.outbox = opened.store.outbox;
+    this.audit = opened.store.audit;
     const { config, engine, output, down } = opened;
     const languages = new OfferedLanguages({ ...this.#offerOf(config), ask: engine.askPairs, log: output.log });
     this.#languages = languages;

@@ -52,7 +52,8 @@ function take(token: OptionToken, flags: Flags, values: Map<string, string[]>): 
     return;
   }
   if (value === undefined || value === '') throw new UsageError(`${rawName} needs a value; write ${written(name, flag)}`);
-  if (!inlineValue && value.startsWith('-')) {
+  // No flag begins like a number.
+  if (!inlineValue && value.startsWith('-') && !/^-\d/.test(value)) {
     throw new UsageError(`${rawName} needs a value; write one that begins with a dash as ${rawName}=${value}`);
   }
   values.set(name, [...(given ?? []), value]);

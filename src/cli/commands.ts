@@ -13,7 +13,7 @@ export const COMMANDS: readonly LateCommand[] = [
   { name: 'team show', summary: 'Shows a team and its limits.', load: async () => (await import('./commands/team-show.ts')).teamShow },
   {
     name: 'team update',
-    summary: "Changes a team's plan or name, or adds to its credit.",
+    summary: "Changes a team's plan or name, or adds to its credit or takes of it.",
     load: async () => (await import('./commands/team-update.ts')).teamUpdate,
   },
   {
@@ -70,6 +70,11 @@ export const COMMANDS: readonly LateCommand[] = [
     name: 'store migrate',
     summary: 'Brings a store that an older version has written up to this one.',
     load: async () => (await import('./commands/store-migrate.ts')).storeMigrate,
+  },
+  {
+    name: 'audit list',
+    summary: 'Lists what operators have changed, newest first.',
+    load: async () => (await import('./commands/audit-list.ts')).auditList,
   },
   {
     name: 'config check',

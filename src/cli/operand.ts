@@ -1,8 +1,11 @@
-// Checks what people give as ids, names, amounts and keys.
+// Checks what people give as ids, names, amounts, reasons, days and keys.
 import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
+import { DAY_MS } from '../domain/period.ts';
+import { judgeReason } from '../domain/reason.ts';
 import { judgeRecordName } from '../domain/record-name.ts';
+import { dayOfDate } from '../domain/usage-days.ts';
 import type { CommandContext } from './command.ts';
 import { CommandFailure, UsageError } from './command.ts';
 
@@ -15,10 +18,37 @@ export function readName(flag: string, value: string): string {
 
 /** An amount in minor units of a currency. */
 export function readMinor(flag: string, value: string, least: number): number {
-  const amount = /^\d{1,15}$/.test(value) ? Number(value) : undefined;
-  if (amount !== undefined && amount >= least && amount <= MINOR_MAX) return amount;
+  const amount = readMinorOf(value);
+  if (amount !== undefined && amount >= least) return amount;
   const range = `a whole number of minor units from ${least} to ${MINOR_MAX}`;
   throw new UsageError(`--${flag} ${JSON.stringify(value)} is not ${range}`);
+}
+
+/** An amount to be added, or a negative one to be taken. */
+export function readMinorChange(flag: string, value: string): number {
+  const taken = value.startsWith('-');
+  const amount = readMinorOf(taken ? value.slice(1) : value);
+  if (amount !== undefined && amount >= 1) return taken ? -amount : amount;
+  const range = `a whole number of minor units up to ${MINOR_MAX}, negative to take credit, and not 0`;
+  throw new UsageError(`--${flag} ${JSON.stringify(value)} is not ${range}`);
+}
+
+function readMinorOf(value: string): number | undefined {
+  const amount = /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+  return amount !== undefined && amount <= MINOR_MAX ? amount : undefined;
+}
+
+export function readReason(flag: string, value: string): string {
+  const judged = judgeReason(value);
+  if ('fault' in judged) throw new UsageError(`--${flag} ${judged.fault}`);
+  return judged.reason;
+}
+
+/** A day of UTC's calendar, as the moment when it begins. */
+export function readDay(flag: string, value: string): number {
+  const day = dayOfDate(value);
+  if (day === undefined) throw new UsageError(`--${flag} ${JSON.stringify(value)} is not a day as YYYY-MM-DD, for example 2026-11-22`);
+  return day * DAY_MS;
 }
 
 /** An id in its canonical form. `where` says how to find a right one. */

@@ -1,4 +1,6 @@
 // Gives a command the configured store, or the operations on teams, keys and plans over it, whose refusals it puts into words.
+import { hostname, userInfo } from 'node:os';
+import process from 'node:process';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { replicatedWarning } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
@@ -57,8 +59,23 @@ export const SILENT: Log = { info: () => undefined, warn: () => undefined, error
 /** Rejects with a `StoreError` when there is no store to be had. */
 export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
   await withStore(context, async (store, { plans }) => {
-    await use(new AdminOperations({ teams: store.teams, plans: () => plans, newId: ulidSource(() => context.io.nowMs()) }), store);
+    const newId = ulidSource(() => context.io.nowMs());
+    await use(new AdminOperations({ teams: store.teams, plans: () => plans, newId, audit: store.audit, actor: commandActor() }), store);
   });
+}
+
+/** Who types commands, as the audit has it. */
+export function commandActor(): string {
+  return `cli:${userName()}@${hostname()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user id without a name, as in many containers.
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }
 
 /** The value, or a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is the one by which this command takes credit. */
@@ -98,5 +115,11 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return 'something else was done under this id before';
     case 'balance_too_large':
       return `the balance would pass ${refusal.maxMinor} minor units, which is the most that a team can have; add less`;
+    case 'credit_not_free':
+      return `at most ${refusal.freeMinor} minor units can be taken; open reservations hold the rest`;
+    case 'reason_missing':
+      return 'credit is taken only with a --reason, which the audit keeps';
+    case 'no_audit':
+      return 'this store keeps no audit: there are no changes to list';
   }
 }

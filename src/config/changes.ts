@@ -9,12 +9,14 @@ export interface Reload {
   readonly waiting: readonly string[];
 }
 
-/** Languages, engine replicas and pairs, plans, and where the TLS files are, are taken over, each as a whole; all else stays. */
+/** Languages, engine replicas and pairs, plans, operators, and where the TLS files are, are taken over, each as a whole; all else stays. */
 export function reloadOf(running: Config, next: Config): Reload {
   const { languages, languagesFile, plans } = next;
   const { urls, pairs } = next.engine;
   const tls = running.tls && (next.tls ?? running.tls);
-  const config = { ...running, tls, languages, languagesFile, plans, engine: { ...running.engine, urls, pairs } };
+  // With the admin API off or on there are other pages, which are settled at the start.
+  const admin = running.admin && (next.admin ?? running.admin);
+  const config = { ...running, tls, admin, languages, languagesFile, plans, engine: { ...running.engine, urls, pairs } };
   const waiting = Object.entries(FIXED_MEMBERS)
     .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
     .map(([name]) => name);
@@ -26,7 +28,8 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   listen: (c) => c.listen,
   ops: (c) => c.ops,
   ops_names: (c) => c.opsNames,
-  'admin.token': (c) => c.admin?.token,
+  // Its tokens are read anew; that there are any is settled at the start.
+  admin: (c) => c.admin !== undefined,
   listener: (c) => c.listener,
   listen_trusted_proxies: (c) => c.listenTrustedProxies,
   listen_client_address: (c) => c.listenClientAddress,

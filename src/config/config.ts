@@ -3,6 +3,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { eventRules } from '../domain/event-rules.ts';
 import type { EventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
+import type { OperatorRole } from '../domain/operator.ts';
 import type { Plan } from '../domain/plan.ts';
 import { toForward } from './forward.ts';
 import type { ForwardConfig } from './forward.ts';
@@ -20,8 +21,8 @@ export interface Config {
   readonly ops: NetworkAddress;
   /** Names by which the ops listener may be called besides addresses and `localhost`, where it checks them. */
   readonly opsNames: readonly string[];
-  /** `undefined`: no admin API and no console. `token` is as written: a string, or where the secret is to be found. */
-  readonly admin: { readonly token: unknown } | undefined;
+  /** `undefined`: no admin API and no console. Tokens are as written: a string, or where the secret is to be found. */
+  readonly admin: AdminConfig | undefined;
   readonly listener: 'uws' | 'node';
   /** IP addresses and CIDR ranges. */
   readonly listenTrustedProxies: readonly string[];
@@ -50,6 +51,12 @@ export interface Config {
   readonly languages: LanguageTable;
   readonly forward: readonly ForwardConfig[];
   readonly plugins: readonly PluginEntry[];
+}
+
+export interface AdminConfig {
+  /** Of the operator `admin`, who may change everything. */
+  readonly token?: unknown;
+  readonly tokens: readonly { readonly name: string; readonly token: unknown; readonly role: OperatorRole }[];
 }
 
 /** Where values come from, for people who ask themselves which gateway this is. */

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
+import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import { faultOfPair } from '../domain/pair-list.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
@@ -82,6 +83,7 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
     ...(sound('engine.timeout_ms', 'limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config) : []),
     ...(sound('store', 'plugins') ? storeFaults(config) : []),
     ...(sound('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
+    ...(sound('admin') ? adminFaults(config) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
 }
@@ -117,6 +119,21 @@ function timeFaults({ engine, limits }: ConfigFile): Fault[] {
     faults.push({ path: join('limits', name), reason: `${seconds} is too short; ${needed}` });
   }
   return faults;
+}
+
+/** Names compare without regard to case: in the audit nobody is to be taken for another. */
+function adminFaults({ admin }: ConfigFile): Fault[] {
+  if (admin === undefined) return [];
+  if (admin.token === undefined && admin.tokens.length === 0) {
+    return [{ path: 'admin', reason: 'has no token; give it a token, or tokens, or leave it out' }];
+  }
+  const taken = new Set(admin.token === undefined ? [] : [ADMIN_OPERATOR]);
+  return admin.tokens.flatMap(({ name }, index) => {
+    const isTaken = taken.has(name.toLowerCase());
+    taken.add(name.toLowerCase());
+    const owner = name.toLowerCase() === ADMIN_OPERATOR && admin.token !== undefined ? 'the name of admin.token' : 'listed twice';
+    return isTaken ? [{ path: `admin.tokens.${index}.name`, reason: `${shown(name)} is ${owner}; choose another` }] : [];
+  });
 }
 
 /** Field names compare without regard to case. */

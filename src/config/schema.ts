@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
+import { OPERATOR_NAME } from '../domain/operator.ts';
 import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
 import { Type } from '../domain/schema-type.ts';
@@ -133,8 +134,26 @@ export const ConfigFile = Type.Object(
     listen: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:8080' }),
     ops: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:9090' }),
     ops_names: list('a host name, for example lingate.internal', isHostName, 32, []),
-    // A secret, which is looked for when the gateway starts: other commands do not need it.
-    admin: Type.Optional(Type.Object({ token: Type.Unknown() }, closed)),
+    // Secrets, which are looked for when the gateway starts: other commands do not need them.
+    admin: Type.Optional(
+      Type.Object(
+        {
+          token: Type.Optional(Type.Unknown()),
+          tokens: Type.Array(
+            Type.Object(
+              {
+                name: matching('a name of 1 to 40 letters, digits, dots, hyphens and underscores, for example ops', OPERATOR_NAME),
+                token: Type.Unknown(),
+                role: Type.Enum(['manage', 'read']),
+              },
+              closed,
+            ),
+            { maxItems: 100, default: [] },
+          ),
+        },
+        closed,
+      ),
+    ),
     listener: Type.Enum(['uws', 'node'], { default: 'uws' }),
     listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
     listen_client_address: Type.Enum(['x-forwarded-for', 'forwarded'], { default: 'x-forwarded-for' }),

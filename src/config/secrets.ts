@@ -1,5 +1,7 @@
-// Finds secrets where a configuration says they are: in a string, an environment variable or a file, the admin API's token and the events' secret among them. Never shows one.
+// Finds secrets where a configuration says they are: in a string, an environment variable or a file, operators' tokens and the events' secret among them. Never shows one.
 import { readFileSync } from 'node:fs';
+import { ADMIN_OPERATOR } from '../domain/operator.ts';
+import type { OperatorToken } from '../domain/operator.ts';
 import { isSecret, secret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { ConfigError } from './config-error.ts';
@@ -83,16 +85,29 @@ function faultOf(text: string): string | undefined {
 /** Longer than anybody guesses or types: it is to be drawn at random. */
 const TOKEN_LENGTH_MIN = 32;
 
-/** `undefined` when the admin API is off. Throws a `ConfigError`. */
-export function adminToken({ admin, file }: Config, env: Environment): string | undefined {
+/** `undefined` when the admin API is off. Throws a `ConfigError` that tells all faults. */
+export function adminOperators({ admin, file }: Config, env: Environment): readonly OperatorToken[] | undefined {
   if (admin === undefined) return undefined;
-  const { value, faults } = reveal(secret(''), admin.token, { env, file }, 'admin.token');
+  const listed = [
+    ...(admin.token === undefined ? [] : [{ at: 'admin.token', name: ADMIN_OPERATOR, role: 'manage' as const, token: admin.token }]),
+    ...admin.tokens.map((operator, index) => ({ at: `admin.tokens.${index}.token`, ...operator })),
+  ];
+  const faults: Fault[] = [];
+  const operators: OperatorToken[] = [];
+  for (const { at, name, role, token: written } of listed) {
+    const { value, faults: unread } = reveal(secret(''), written, { env, file }, at);
+    const token = value as string;
+    const twin = operators.find((other) => other.token === token);
+    if (unread.length > 0) faults.push(...unread);
+    else if (token.length < TOKEN_LENGTH_MIN || token.includes(' ')) faults.push({ path: at, reason: TOO_WEAK });
+    else if (twin !== undefined) faults.push({ path: at, reason: `is the token of ${twin.name} too; give each operator one of their own` });
+    else operators.push({ name, role, token });
+  }
   if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
-  const token = value as string;
-  if (token.length >= TOKEN_LENGTH_MIN && !token.includes(' ')) return token;
-  const right = `it must be at least ${TOKEN_LENGTH_MIN} characters without spaces, for example from "openssl rand -hex 32"`;
-  throw new ConfigError([`${labelOf(file)}: admin.token: is too weak; ${right}`]);
+  return operators;
 }
+
+const TOO_WEAK = `is too weak; it must be at least ${TOKEN_LENGTH_MIN} characters without spaces, for example from "openssl rand -hex 32"`;
 
 const WEBHOOK_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const WEBHOOK_BYTES = { min: 24, max: 64 };

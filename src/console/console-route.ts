@@ -1,5 +1,6 @@
 // What a page of the console is: a row of the table of routes, what its handler is given, what it may answer, and the audit line of a change.
 import type { AdminOperations } from '../admin/admin-operations.ts';
+import { actorOf } from '../admin/operators.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
 import type { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { Download } from '../admin/usage-download.ts';
@@ -17,6 +18,7 @@ import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
 export interface ConsoleParts {
+  /** For whoever visits. */
   readonly operations: AdminOperations;
   readonly usage: UsageReading;
   /** Shared with the admin API: wrong tokens of an address count together. */
@@ -79,16 +81,36 @@ interface ConsoleAddress {
 
 export type ConsoleRoute =
   | (ConsoleAddress & { readonly access: 'everybody'; readonly handle: Handler<Visit> })
-  | (ConsoleAddress & { readonly access: 'signed-in'; readonly handle: Handler<SignedInVisit> });
+  | (ConsoleAddress & {
+      readonly access: 'signed-in';
+      /** It is for a change: only for operators who may make one. */
+      readonly changes: boolean;
+      readonly handle: Handler<SignedInVisit>;
+    });
 
 /** A page for those who are signed in. */
 export function get(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
-  return { method: 'GET', path, access: 'signed-in', handle };
+  return { method: 'GET', path, access: 'signed-in', changes: false, handle };
 }
 
-/** What a form of those who are signed in does. Sent again with the same `once`, it is answered as the first time. */
+/** A page that is nothing but the form of a change, or the question before one. */
+export function getForm(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
+  return { method: 'GET', path, access: 'signed-in', changes: true, handle };
+}
+
+/** The change that a form of those who are signed in makes. Sent again with the same `once`, it is answered as the first time. */
 export function post(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
-  return { method: 'POST', path, access: 'signed-in', handle };
+  return { method: 'POST', path, access: 'signed-in', changes: true, handle };
+}
+
+/** Of a form that changes nothing in the store: for everybody who is signed in. */
+export function postOwn(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
+  return { method: 'POST', path, access: 'signed-in', changes: false, handle };
+}
+
+/** Whether the visitor may be shown what leads to a change. */
+export function mayChange({ session }: SignedInVisit): boolean {
+  return session.operator.role === 'manage';
 }
 
 export function open(method: 'GET' | 'POST', path: string, handle: Handler<Visit>): ConsoleRoute {
@@ -110,6 +132,7 @@ interface Changed {
   readonly changed?: number;
 }
 
-export function audit({ log }: ConsoleParts, { requestId }: Visit, action: AdminRouteId, changed: Changed): void {
-  log.info('audit', { action, ...changed, request_id: requestId });
+export function audit({ log }: ConsoleParts, { request, requestId, session }: SignedInVisit, action: AdminRouteId, changed: Changed): void {
+  const actor = actorOf('console', session.operator, request.remoteAddress);
+  log.info('audit', { action, ...changed, actor, request_id: requestId });
 }

@@ -4,6 +4,7 @@ import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
 import { APPLY_PLAN_ROUTES } from './pages/apply-plan.ts';
+import { AUDIT_ROUTES } from './pages/audit.ts';
 import { NEW_TEAM_ROUTES } from './pages/new-team.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
@@ -29,6 +30,7 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...USAGE_ROUTES,
   ...PLANS_ROUTES,
   ...APPLY_PLAN_ROUTES,
+  ...AUDIT_ROUTES,
 ];
 
 const SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;

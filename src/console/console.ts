@@ -1,5 +1,8 @@
 // The console: from a request on the ops listener to a page. Who may see it, whether a form is ours, and that it acts once.
+import { MAY_ONLY_READ } from '../admin/admin-refusals.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotency.ts';
+import { actorOf } from '../admin/operators.ts';
+import type { Operators } from '../admin/operators.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
@@ -14,6 +17,7 @@ import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console
 import type { Session } from './sessions.ts';
 
 export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications'> {
+  readonly operators: Operators;
   readonly problems: () => ProblemWriter;
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
@@ -43,8 +47,8 @@ export class Console {
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
-    this.#sessions = new Sessions(options.now);
-    this.#parts = { ...options, sessions: this.#sessions, applications: new PlanApplications(options) };
+    this.#sessions = new Sessions(options.operators, options.now);
+    this.#parts = { ...options, sessions: this.#sessions, applications: new PlanApplications(options.nowMs) };
     this.#signInTokens = new SignInFormTokens(options.now);
     this.#sent = new IdempotentAnswers({
       fateOf: ({ kind }) => (kind === 'see' ? 'kept' : 'forgotten'),
@@ -74,6 +78,7 @@ export class Console {
     if (route.access === 'signed-in' && session === undefined) {
       return route.method === 'GET' ? { kind: 'see', to: '/sign-in' } : NOT_SIGNED_IN;
     }
+    if (route.access === 'signed-in' && route.changes && session?.operator.role !== 'manage') return MAY_ONLY_READ;
     const read = route.method === 'POST' ? readForm(request) : { form: EMPTY_FORM };
     if ('kind' in read) return read;
     const { form } = read;
@@ -113,7 +118,8 @@ export class Console {
     try {
       if (route.access === 'everybody') return await route.handle(visit, this.#parts);
       if (session === undefined) return NOT_SIGNED_IN;
-      const answer = await route.handle({ ...visit, session }, this.#parts);
+      const actor = actorOf('console', session.operator, visit.request.remoteAddress);
+      const answer = await route.handle({ ...visit, session }, { ...this.#parts, operations: this.#parts.operations.as(actor) });
       const isAway = answer.kind === 'problem' && answer.problem.code === 'service_unavailable';
       return isAway && route.method === 'POST' ? PERHAPS_DONE : answer;
     } catch (error) {

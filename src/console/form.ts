@@ -7,6 +7,7 @@ import type { Html } from '../docs/html.ts';
 import type { KeyMode } from '../domain/api-key.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
 import { MINOR_MAX } from '../domain/money.ts';
+import { judgeReason, REASON_CHARACTERS_MAX } from '../domain/reason.ts';
 import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
@@ -117,6 +118,8 @@ export type FieldFaults = Readonly<Record<string, string>>;
 /** What a browser lets people type: it counts in UTF-16 units, of which a character has two at most. */
 export const NAME_UNITS_MAX = 2 * RECORD_NAME_CHARACTERS_MAX;
 
+export const REASON_UNITS_MAX = 2 * REASON_CHARACTERS_MAX;
+
 export function nameField(sent: string): JudgedField<string> {
   const judged = judgeRecordName(sent);
   return 'fault' in judged ? { fault: `This name ${judged.fault}.` } : { value: judged.name };
@@ -142,6 +145,13 @@ export function amountField(sent: string, currency: string): JudgedField<number>
   const minor = Number(whole) * 10 ** digits + Number(part.padEnd(digits, '0'));
   if (minor === 0) return { fault: 'Write more than nothing.' };
   return minor > MINOR_MAX ? { fault: 'This is more than a team can have.' } : { value: minor };
+}
+
+/** A reason may be left out where nothing is taken. */
+export function reasonField(sent: string): JudgedField<string | undefined> {
+  if (sent.trim() === '') return { value: undefined };
+  const judged = judgeReason(sent);
+  return 'fault' in judged ? { fault: `This reason ${judged.fault}.` } : { value: judged.reason };
 }
 
 export function faultOf(judged: JudgedField<unknown>): string | undefined {

@@ -13,6 +13,7 @@ const SECTIONS = [
   { id: 'teams', href: '/teams', label: 'Teams' },
   { id: 'usage', href: '/usage', label: 'Usage' },
   { id: 'plans', href: '/plans', label: 'Plans' },
+  { id: 'audit', href: '/audit', label: 'Audit' },
 ] as const;
 
 export type Section = (typeof SECTIONS)[number]['id'];

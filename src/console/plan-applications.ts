@@ -13,22 +13,20 @@ export type Application =
   /** The store did not answer; what was changed by then stays so. */
   | { readonly kind: 'stopped'; readonly changed: number; readonly atMs: number };
 
-export interface PlanApplicationsOptions {
-  readonly operations: Pick<AdminOperations, 'applyPlan'>;
-  /** The wall clock. */
-  readonly nowMs: () => number;
-}
+/** Of the operator who applies the plan. */
+type PlanOperations = Pick<AdminOperations, 'applyPlan'>;
 
 /** How long the answer to the form waits; most plans are applied by then. */
 const WAIT_MS = 1000;
 
 export class PlanApplications {
-  readonly #options: PlanApplicationsOptions;
+  readonly #nowMs: () => number;
   /** By the plan's name; there are as many as the configuration has had plans. */
   readonly #latest = new Map<string, Application>();
 
-  constructor(options: PlanApplicationsOptions) {
-    this.#options = options;
+  /** `nowMs` is the wall clock. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
   }
 
   of(plan: string): Application | undefined {
@@ -39,18 +37,17 @@ export class PlanApplications {
    * Starts to apply the plan, unless that is under way. Resolves when it is done, or after a second with how far it is.
    * `onDone` is called when it is done.
    */
-  async start(plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
+  async start(operations: PlanOperations, plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
     const before = this.#latest.get(plan);
     if (before?.kind === 'running') return before;
     const { promise: late, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(resolve, WAIT_MS, undefined);
-    const ended = await Promise.race([this.#run(plan, onDone), late]);
+    const ended = await Promise.race([this.#run(operations, plan, onDone), late]);
     clearTimeout(timer);
     return ended ?? this.#latest.get(plan)!;
   }
 
-  async #run(plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
-    const { operations, nowMs } = this.#options;
+  async #run(operations: PlanOperations, plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
     let changed = 0;
     const stands = <T extends Application>(application: T): T => {
       this.#latest.set(plan, application);
@@ -66,9 +63,9 @@ export class PlanApplications {
     switch (result.kind) {
       case 'done':
         onDone(result.value);
-        return stands({ kind: 'done', applied: result.value, replicated: result.replicated, atMs: nowMs() });
+        return stands({ kind: 'done', applied: result.value, replicated: result.replicated, atMs: this.#nowMs() });
       case 'unavailable':
-        return stands({ kind: 'stopped', changed, atMs: nowMs() });
+        return stands({ kind: 'stopped', changed, atMs: this.#nowMs() });
       case 'no_such_plan':
       case 'no_such_team':
       case 'no_such_key':
@@ -76,6 +73,9 @@ export class PlanApplications {
       case 'other_request':
       case 'plan_takes_no_credit':
       case 'balance_too_large':
+      case 'credit_not_free':
+      case 'reason_missing':
+      case 'no_audit':
         this.#latest.delete(plan);
         return result;
     }

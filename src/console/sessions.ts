@@ -1,5 +1,6 @@
 // Sessions of the console: who is signed in, the cookie that says so, and the tokens of the sign-in form.
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { KnownOperator, Operators } from '../admin/operators.ts';
 import type { Html } from '../docs/html.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 
@@ -13,6 +14,8 @@ const NOTICES_MAX = 16;
 export interface Session {
   /** The digest of the cookie's secret: of no use as a cookie. */
   readonly id: string;
+  /** Who has signed in, as the configuration has them now. */
+  readonly operator: KnownOperator;
   /** What every form of the session carries. */
   readonly formToken: string;
   /** Keeps a notice to be shown once, and returns its name, which is fit for a URL. */
@@ -28,30 +31,36 @@ interface KeptSession {
 
 /** `now` is a monotonic clock in milliseconds. */
 export class Sessions {
+  readonly #operators: Pick<Operators, 'now'>;
   readonly #now: () => number;
   /** By the digest of the cookie's secret: the secret itself is not kept. Oldest first. */
   readonly #kept = new Map<string, KeptSession>();
 
-  constructor(now: () => number) {
+  constructor(operators: Pick<Operators, 'now'>, now: () => number) {
+    this.#operators = operators;
     this.#now = now;
   }
 
   /** Starts a session and returns the secret for its cookie. */
-  start(): string {
+  start(operator: KnownOperator): string {
     const secret = randomToken();
     const id = digest(secret);
-    this.#kept.set(id, { session: newSession(id), untilMs: this.#now() + SESSION_SECONDS * 1000 });
+    this.#kept.set(id, { session: newSession(id, operator), untilMs: this.#now() + SESSION_SECONDS * 1000 });
     if (this.#kept.size > SESSIONS_MAX) this.#kept.delete(this.#kept.keys().next().value!);
     return secret;
   }
 
-  /** `undefined` without a cookie, and for one that belongs to no session or to one that has ended. */
+  /**
+   * `undefined` without a cookie, and for one that belongs to no session or to one that has ended: by its time, or because the
+   * token that it was begun with is no operator's any more.
+   */
   find(cookie: string | undefined): Session | undefined {
     if (cookie === undefined) return undefined;
     const id = digest(cookie);
     const kept = this.#kept.get(id);
     if (kept === undefined) return undefined;
-    if (kept.untilMs > this.#now()) return kept.session;
+    const operator = kept.untilMs > this.#now() ? this.#operators.now(kept.session.operator) : undefined;
+    if (operator !== undefined) return { ...kept.session, operator };
     this.#kept.delete(id);
     return undefined;
   }
@@ -61,10 +70,11 @@ export class Sessions {
   }
 }
 
-function newSession(id: string): Session {
+function newSession(id: string, operator: KnownOperator): Session {
   const notices = new Map<string, Html>();
   return {
     id,
+    operator,
     formToken: randomToken(),
     leave(notice) {
       const name = randomBytes(9).toString('base64url');

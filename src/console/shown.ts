@@ -86,6 +86,12 @@ export function day(atMs: number): Html {
   return html`<time datetime="${rfc3339(atMs)}" title="${rfc3339(atMs)}">${rfc3339(atMs).slice(0, 10)}</time>`;
 }
 
+/** `2026-11-22 14:03:27`, in UTC. */
+export function moment(atMs: number): Html {
+  const text = rfc3339(atMs);
+  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)}</time>`;
+}
+
 /** A bar with its figures beside it; `what` names it for those who do not see it. */
 export function usageBar(what: string, used: number, limit: number): Html {
   const share = limit === 0 ? (used === 0 ? 0 : 1) : used / limit;

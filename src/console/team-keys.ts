@@ -23,11 +23,11 @@ const COLUMNS = [
   { label: 'Characters', figures: true },
   { label: 'Requests', figures: true },
   { label: 'Made' },
-  { label: 'Change' },
 ] as const;
+const CHANGE = { label: 'Change' } as const;
 
-/** Those that work first, the newest of them first. */
-export function keysTable({ team, keys }: Usage, nowMs: number): Html {
+/** Those that work first, the newest of them first. `withChanges` leads to what can be done to each. */
+export function keysTable({ team, keys }: Usage, nowMs: number, withChanges: boolean): Html {
   if (keys.length === 0) return html`<p class="soft">There are no keys yet.</p>`;
   const newest = keys.toReversed();
   const ordered = [...newest.filter(isActive), ...newest.filter((key) => !isActive(key))];
@@ -42,10 +42,10 @@ export function keysTable({ team, keys }: Usage, nowMs: number): Html {
       count(key.characters),
       count(key.requests),
       day(key.createdAtMs),
-      isActive(key) ? changes(team.teamId, key) : '–',
+      ...(withChanges ? [isActive(key) ? changes(team.teamId, key) : '–'] : []),
     ]);
   const left = ordered.length - rows.length;
-  return html`${htmlTable({ caption: `Keys of ${team.name}`, columns: COLUMNS, rows })}
+  return html`${htmlTable({ caption: `Keys of ${team.name}`, columns: withChanges ? [...COLUMNS, CHANGE] : COLUMNS, rows })}
   ${left > 0 ? html`<p class="soft">${count(left)} more, revoked or old, are listed by <code>lingate key list</code>.</p>` : undefined}`;
 }
 

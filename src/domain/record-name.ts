@@ -5,6 +5,10 @@ export const RECORD_NAME_CHARACTERS_MAX = 100;
 /** Control characters, line breaks, and marks that turn the direction of what follows: none is fit for a table. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
+export function isPrintable(text: string): boolean {
+  return !UNPRINTABLE.test(text);
+}
+
 /** The name without white space around it, or what is wrong with it, to be put behind the name of a field or flag. */
 export function judgeRecordName(value: string): { readonly name: string } | { readonly fault: string } {
   const name = value.trim();
@@ -12,6 +16,6 @@ export function judgeRecordName(value: string): { readonly name: string } | { re
   if (countCharacters(name) > RECORD_NAME_CHARACTERS_MAX) {
     return { fault: `is too long; it may have at most ${RECORD_NAME_CHARACTERS_MAX} characters` };
   }
-  if (UNPRINTABLE.test(name)) return { fault: 'holds a control character; use printable characters only' };
+  if (!isPrintable(name)) return { fault: 'holds a control character; use printable characters only' };
   return { name };
 }

@@ -1,5 +1,6 @@
 // A store: one backing service behind all of the ports that keep something.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { AuditLog } from './audit-log.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { KeyDirectory } from './key-directory.ts';
@@ -48,6 +49,8 @@ export interface Store {
   readonly history?: UsageHistory;
   /** A store that keeps none tells of nothing. */
   readonly outbox?: Outbox;
+  /** A store that keeps none makes changes all the same. */
+  readonly audit?: AuditLog;
   /** Writes something small, wherever admissions are written. `undefined` when that was taken: reading alone proves nothing. */
   ping(): Promise<StoreFault | undefined>;
   /** Lets running operations end, then closes. */

@@ -3,6 +3,7 @@ import type { KeyDigest, KeyMode } from '../domain/api-key.ts';
 import type { Micro } from '../domain/money.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Audited } from '../domain/audit-entry.ts';
 
 export interface NewTeam {
   /** ULID. */
@@ -33,6 +34,7 @@ export interface TeamPage {
 export interface TeamChange {
   readonly name?: string;
   readonly plan?: { readonly name: string; readonly limits: TeamLimits };
+  /** Negative to take credit away. */
   readonly addMicro?: Micro;
   /** Given where the change may be a repetition: within a day it is made once under this id, whichever process is asked. */
   readonly once?: ChangeOnce;
@@ -50,9 +52,16 @@ export interface OtherRequest {
   readonly kind: 'other_request';
 }
 
-/** The balance would not be a whole number from 0 to 2^53 - 1; nothing was changed. */
+/** The balance would not be a whole number up to 2^53 - 1; nothing was changed. */
 export interface BalanceOutOfBounds {
   readonly kind: 'balance_out_of_bounds';
+}
+
+/** The balance would be less than what open reservations hold; nothing was changed. */
+export interface CreditNotFree {
+  readonly kind: 'credit_not_free';
+  /** What can be taken: the balance less what is held. */
+  readonly freeMicro: Micro;
 }
 
 export interface NewKey {
@@ -125,10 +134,13 @@ export interface TeamDeletion {
   readonly keepUsage: boolean;
 }
 
-/** Where there is no such team or key, `undefined` is answered. `unavailable` to a change leaves open whether it was made. */
+/**
+ * Where there is no such team or key, `undefined` is answered. `unavailable` to a change leaves open whether it was made. A
+ * store with an audit keeps what a change is given as `by`, and what it changed, in the operation that makes it.
+ */
 export interface TeamRegistry {
   /** If a team has this id already, it is answered as it is: a creation whose outcome is unknown may be repeated. */
-  createTeam(team: NewTeam): Promise<Team | StoreUnavailable>;
+  createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable>;
   /** In order of creation. */
   listTeams(): Promise<readonly Team[] | StoreUnavailable>;
   /** A page of them, in the same order. */
@@ -141,7 +153,11 @@ export interface TeamRegistry {
    * counted: what was used before stays with the period that it closes. Where only the anchor of the rule changes (`sameLength`),
    * the running period ends when it would have, and the next one begins there, whatever its own beginning by `periodBy` was.
    */
-  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable>;
+  updateTeam(
+    teamId: string,
+    change: TeamChange,
+    by?: Audited,
+  ): Promise<Team | undefined | BalanceOutOfBounds | CreditNotFree | OtherRequest | StoreUnavailable>;
   /**
    * Whether there was a team to delete. With its first step, which is atomic, there is no team of this id any more: no key of it
    * is admitted anywhere, and what its open reservations held is charged to nobody. Then everything that it has is removed, a
@@ -150,11 +166,11 @@ export interface TeamRegistry {
    */
   deleteTeam?(teamId: string, deletion: TeamDeletion): Promise<boolean | StoreUnavailable>;
   /** The key works at once, on every node. */
-  createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable>;
+  createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** In order of creation. */
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable>;
   /** Once this answers with the key's record, no later request with the key is admitted anywhere. */
-  revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable>;
+  revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /**
    * Whether another server has what was written to these teams, so that a failover cannot undo it: waits for it for about a
    * second. `undefined` where there is none to wait for. Left out by stores that are never copied.

@@ -35,12 +35,12 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   const { log, clock, sqliteDurability, commandTimeoutMs, historyDays, events } = context;
   const { mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
   const creation = { mayCreate, onCreated, mayMigrate, onMigrated };
+  const kept = historyDays === undefined ? {} : { historyDays };
   switch (storeKindOf(url)) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
       const durability = sqliteDurability === undefined ? {} : { durability: sqliteDurability };
       const patience = commandTimeoutMs === undefined ? {} : { busyTimeoutMs: commandTimeoutMs };
-      const kept = historyDays === undefined ? {} : { historyDays };
       return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience, ...kept, creation, events });
     }
     case 'redis': {
@@ -48,7 +48,6 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
       const { onRevocationsRestored: onRestored } = context;
       const restored = onRestored === undefined ? {} : { onRestored };
       const patience = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
-      const kept = historyDays === undefined ? {} : { historyDays };
       const tending = context.tends === true ? { tendEveryMs: TEND_EVERY_MS } : {};
       return openRedisStore({ url, log, creation, ...restored, ...patience, ...kept, ...tending });
     }

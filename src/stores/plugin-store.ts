@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, gateways, history } = store;
+  const { keys, teams, glossaries, gateways, history, audit } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
@@ -12,6 +12,7 @@ export function fromPlugin(store: PluginStore): Store {
     glossaries,
     ...(gateways === undefined ? {} : { gateways }),
     ...(history === undefined ? {} : { history }),
+    ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
     close: () => store.close(),
   };

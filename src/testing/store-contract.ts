@@ -5,6 +5,7 @@ import { collector } from './cases.ts';
 import type { AddCase, ContractCase } from './cases.ts';
 import { MovableClock, START_MS } from './movable-clock.ts';
 import { admissionContract } from './store/admission-contract.ts';
+import { auditContract } from './store/audit-contract.ts';
 import { calendarContract } from './store/calendar-contract.ts';
 import { checkContract } from './store/check-contract.ts';
 import { clockContract } from './store/clock-contract.ts';
@@ -56,6 +57,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract },
   { title: 'what periods came to', part: periodUseContract },
+  { title: 'audit, and credit that is taken', part: auditContract },
   { title: 'what gateways leave', part: gatewaysContract },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },

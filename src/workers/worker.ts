@@ -14,10 +14,10 @@ import { openTeamMetrics } from '../ops/metrics/team-gauges.ts';
 import { openConfiguredStore } from '../app/configured-store.ts';
 import { openEvents } from '../app/events.ts';
 import { openTeamWatch } from '../app/team-metrics.ts';
+import { openOperators, readOperators } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessState, ProcessStates } from '../app/process-state.ts';
 import process from 'node:process';
-import { adminToken } from '../config/secrets.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';
@@ -160,8 +160,10 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     reload(next) {
       // Workers do not answer a reload: what one of them would throw is thrown here.
       for (const url of next.engine.urls) readEngineUrl(url);
+      const replaceOperators = readOperators(onStore.admin?.operators, next);
       const reload = reloadOf(running, next);
       running = reload.config;
+      replaceOperators();
       return reload.waiting;
     },
     forget: (worker) => merged.retire(worker),
@@ -184,8 +186,8 @@ interface OnStore {
 
 /** A store of its own is opened only where there is something to do with it. */
 async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNewStore: OnNewStore): Promise<OnStore> {
-  const token = adminToken(config, process.env);
-  if (token === undefined && config.teamMetrics === undefined && config.events === undefined) {
+  const operators = openOperators(config);
+  if (operators === undefined && config.teamMetrics === undefined && config.events === undefined) {
     return { admin: undefined, metrics: () => Promise.resolve([]), close: () => Promise.resolve() };
   }
   const opened = await openAwaited(config, log, () => openConfiguredStore(config, log, { onCreated: newStoreLine(log, onNewStore) }));
@@ -194,7 +196,13 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   const events = openEvents(config, store, log);
   const sources = [...(watch ? [openTeamMetrics(watch)] : []), ...(events ? [openEventMetrics(events.counts)] : [])];
   return {
-    admin: token === undefined ? undefined : { token, teams: store.teams, history: store.history, processes: () => workers.processes() },
+    admin: operators && {
+      operators,
+      teams: store.teams,
+      history: store.history,
+      audit: store.audit,
+      processes: () => workers.processes(),
+    },
     metrics: async () => (await Promise.all(sources.map((source) => source()))).flat(),
     async close() {
       watch?.close();

@@ -100,6 +100,15 @@ const ROWS: readonly Row[] = [
     command: ({ id }) => ['team', 'update', id, '--add-credit-minor', '50'],
     drawn: ['team_id', 'created_at'],
   },
+  {
+    id: 'updateTeam',
+    what: 'credit that is taken',
+    method: 'PATCH',
+    path: team,
+    body: { add_credit_minor: -50, reason: 'paid “twice”' },
+    command: ({ id }) => ['team', 'update', id, '--add-credit-minor', '-50', '--reason', 'paid “twice”'],
+    drawn: ['team_id', 'created_at'],
+  },
   { id: 'teamUsage', what: 'of nothing', method: 'GET', path: (made) => `${team(made)}/usage`, command: ({ id }) => ['usage', id] },
   {
     id: 'teamUsage',
@@ -216,6 +225,15 @@ const ROWS: readonly Row[] = [
     path: () => '/plans/pro/apply',
     command: () => ['plan', 'apply', 'pro'],
   },
+  {
+    id: 'listAudit',
+    what: 'of a team',
+    method: 'GET',
+    path: ({ id }) => `/audit?team=${id}`,
+    command: ({ id }) => ['audit', 'list', '--team', id],
+    before: async ({ keyId }, { revoke }) => revoke(keyId),
+  },
+  { id: 'listAudit', what: 'of all teams', method: 'GET', path: () => '/audit?limit=200', command: () => ['audit', 'list'] },
 ];
 
 /** What a program asks for and nobody types. */

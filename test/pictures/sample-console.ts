@@ -1,4 +1,5 @@
 // The console on made-up teams and traffic: real pages on a real listener and store, nothing that serves callers behind them.
+import { Operators } from '../../src/admin/operators.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,9 +28,10 @@ export async function openSampleConsole(): Promise<SampleConsole> {
   const store = await openBeside(config.store, { nowMs: () => clock.atMs });
   const teamId = await sampleTeams(store, config.plans, clock);
   const apps = adminApps({
-    token: TOKEN,
+    operators: new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]),
     teams: store.teams,
     history: store.history,
+    audit: store.audit,
     processes: () => Promise.resolve(sampleStates(Date.now())),
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,

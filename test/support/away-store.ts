@@ -1,5 +1,6 @@
 // The ports of a store that is away: whatever they are asked, they answer so.
 import type { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import type { AuditLog } from '../../src/ports/audit-log.ts';
 import type { GlossaryStore } from '../../src/ports/glossary-store.ts';
 import type { TeamRegistry } from '../../src/ports/team-registry.ts';
 
@@ -21,6 +22,8 @@ export const AWAY_TEAMS: TeamRegistry = {
   usage: answerAway,
   standing: answerAway,
 };
+
+export const AWAY_AUDIT: AuditLog = { page: answerAway, forgetNames: answerAway, restore: answerAway };
 
 export const AWAY_GLOSSARIES: GlossaryStore = {
   create: answerAway,

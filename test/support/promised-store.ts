@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
 
 export function promisedStore(store: Store): PluginStore {
-  const { keys, teams, glossaries, gateways, history } = store;
+  const { keys, teams, glossaries, gateways, history, audit } = store;
   return {
     keys,
     ledger: promisedLedger(store.ledger),
@@ -12,6 +12,7 @@ export function promisedStore(store: Store): PluginStore {
     glossaries,
     ...(gateways === undefined ? {} : { gateways }),
     ...(history === undefined ? {} : { history }),
+    ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
     close: () => store.close(),
   };

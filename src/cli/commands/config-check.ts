@@ -15,11 +15,11 @@ export const configCheck: Command = {
   flags: {},
   examples: ['lingate config check --config lingate.yaml'],
   async run(context) {
-    const { engine, adminToken, forward, plugins } = await judgedConfig(context);
+    const { engine, operators, forward, plugins } = await judgedConfig(context);
     await plugins.close();
     const config = await context.config();
     const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
-    const admin = adminToken === undefined ? 'off' : 'on';
+    const admin = operators === undefined ? 'off' : 'on';
     const summary = {
       ...summaryOf(config),
       ...engineSummaryOf(engine),

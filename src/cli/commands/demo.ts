@@ -15,7 +15,7 @@ import type { TeamRegistry } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { LISTEN_FLAGS } from './serve.ts';
 import { runUntilStopped } from '../../app/until-stopped.ts';
-import { withStore } from '../with-store.ts';
+import { commandActor, withStore } from '../with-store.ts';
 
 const FOLDER = 'data';
 const KEY_FILE = join(FOLDER, 'demo.json');
@@ -63,16 +63,14 @@ async function demoTeam(teams: TeamRegistry, config: Config): Promise<DemoTeam> 
   const [planName, plan] = [...config.plans].find(([name]) => name === 'free') ?? [...config.plans][0]!;
   const key = newKey('test', randomBytes);
   const team = { team_id: newId(), key_id: newId(), key };
-  answered(await teams.createTeam({ teamId: team.team_id, name: 'demo', plan: planName, limits: limitsOf(plan), balanceMicro: 0 }));
+  const actor = commandActor();
+  const record = { teamId: team.team_id, name: 'demo', plan: planName, limits: limitsOf(plan), balanceMicro: 0 };
+  answered(await teams.createTeam(record, { actor, action: 'createTeam' }));
   answered(
-    await teams.createKey({
-      keyId: team.key_id,
-      teamId: team.team_id,
-      digest: digestOf(key),
-      display: displayOf(key),
-      label: 'demo',
-      mode: 'test',
-    }),
+    await teams.createKey(
+      { keyId: team.key_id, teamId: team.team_id, digest: digestOf(key), display: displayOf(key), label: 'demo', mode: 'test' },
+      { actor, action: 'createKey' },
+    ),
   );
   await keep(team);
   return team;

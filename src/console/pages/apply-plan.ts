@@ -3,7 +3,7 @@ import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import { audit, CONSOLE_PREFIX, get, pageAnswer, post } from '../console-route.ts';
+import { audit, CONSOLE_PREFIX, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import { postForm } from '../form.ts';
 import { count, failoverWarning, NUMBER_LABELS, numberText } from '../shown.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
@@ -15,7 +15,8 @@ export const APPLY_PLAN_ROUTES: readonly ConsoleRoute[] = [get(PATH, question), 
 /** So many are compared for the question; applying goes through all of them. */
 const COMPARED_MAX = 10_000;
 
-async function question({ parameters, formToken }: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function question(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+  const { parameters, formToken } = visit;
   const name = parameters['name'] ?? '';
   const compared = await operations.comparePlan(name, COMPARED_MAX);
   if (compared.kind !== 'done') return refusalOf(compared, 'path');
@@ -27,17 +28,18 @@ async function question({ parameters, formToken }: SignedInVisit, { operations }
     submit: complete ? `Apply to ${teams(behind)}` : 'Apply to all of its teams',
     beside: html`<a href="${CONSOLE_PREFIX}/plans">Leave them</a>`,
   });
-  const title = behind === 0 && complete ? `Plan ${name}` : `Apply plan ${name}?`;
+  const asks = mayChange(visit) && !(behind === 0 && complete);
+  const title = !asks ? `Plan ${name}` : `Apply plan ${name}?`;
   const main = html`<h1>${title}</h1>
     <p>${found(compared.value)}</p>
     ${behind === 0 ? undefined : differences(examples, behind)}
-    ${behind === 0 && complete ? html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>` : form}`;
+    ${!asks ? html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>` : form}`;
   return pageAnswer({ title, section: 'plans', main });
 }
 
 async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const plan = visit.parameters['name'] ?? '';
-  const stands = await parts.applications.start(plan, ({ teams: all, changed }) =>
+  const stands = await parts.applications.start(parts.operations, plan, ({ teams: all, changed }) =>
     audit(parts, visit, 'applyPlan', { plan, teams: all, changed }),
   );
   const notice = (text: string): ConsoleAnswer => ({ kind: 'see', to: '/plans', notice: html`<p>${text}</p>` });
@@ -57,9 +59,12 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
     case 'no_such_team':
     case 'no_such_key':
     case 'no_history':
-    case 'plan_takes_no_credit':
     case 'other_request':
+    case 'plan_takes_no_credit':
     case 'balance_too_large':
+    case 'credit_not_free':
+    case 'reason_missing':
+    case 'no_audit':
       return refusalOf(stands, 'path');
   }
 }

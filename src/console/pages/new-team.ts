@@ -2,13 +2,13 @@
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
-import { audit, get, pageAnswer, post } from '../console-route.ts';
+import { audit, getForm, pageAnswer, post } from '../console-route.ts';
 import { amountField, faultOf, NAME_UNITS_MAX, nameField, postForm, selectField, textField } from '../form.ts';
 import type { FieldFaults, JudgedField } from '../form.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { failoverWarning } from '../shown.ts';
 
-export const NEW_TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/new', newTeamPage), post('/teams', createTeam)];
+export const NEW_TEAM_ROUTES: readonly ConsoleRoute[] = [getForm('/teams/new', newTeamPage), post('/teams', createTeam)];
 
 function newTeamPage(visit: SignedInVisit, parts: ConsoleParts): ConsoleAnswer {
   return formPage(visit, parts, {});

@@ -1,14 +1,14 @@
 // Revoking a key: first the question, with what is known of its use.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
-import { audit, CONSOLE_PREFIX, get, pageAnswer, post } from '../console-route.ts';
+import { audit, CONSOLE_PREFIX, getForm, pageAnswer, post } from '../console-route.ts';
 import { postForm } from '../form.ts';
 import { findTeamKey, isQuiet, lastUse } from '../team-keys.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { failoverWarning } from '../shown.ts';
 
 const PATH = '/teams/{id}/keys/{key}/revoke';
-export const REVOKE_KEY_ROUTES: readonly ConsoleRoute[] = [get(PATH, question), post(PATH, revoke)];
+export const REVOKE_KEY_ROUTES: readonly ConsoleRoute[] = [getForm(PATH, question), post(PATH, revoke)];
 
 async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const found = await findTeamKey(visit, parts);

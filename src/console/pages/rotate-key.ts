@@ -4,7 +4,7 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
-import { audit, CONSOLE_PREFIX, get, pageAnswer, post } from '../console-route.ts';
+import { audit, CONSOLE_PREFIX, getForm, pageAnswer, post } from '../console-route.ts';
 import { labelField, NAME_UNITS_MAX, postForm, textField } from '../form.ts';
 import { findTeamKey, isQuiet, lastUse, newKeyNotice } from '../team-keys.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
@@ -12,7 +12,7 @@ import type { TeamKey } from '../team-keys.ts';
 
 const PATH = '/teams/{id}/keys/{key}/rotate';
 export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
-  get(PATH, (visit, parts) => rotation(visit, parts, undefined)),
+  getForm(PATH, (visit, parts) => rotation(visit, parts, undefined)),
   post(PATH, replace),
 ];
 

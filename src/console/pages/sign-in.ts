@@ -1,14 +1,14 @@
-// Signing in with the admin token, and out again.
+// Signing in with an operator's token, and out again.
 import { html } from '../../docs/html.ts';
 import { clearedCookie, cookieOf, sessionCookie } from '../sessions.ts';
 import { isOverTls, postForm, textField } from '../form.ts';
-import { open, post } from '../console-route.ts';
+import { open, postOwn } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../console-route.ts';
 
 export const SIGN_IN_ROUTES: readonly ConsoleRoute[] = [
   open('GET', '/sign-in', signInPage),
   open('POST', '/sign-in', signIn),
-  post('/sign-out', signOut),
+  postOwn('/sign-out', signOut),
 ];
 
 function signInPage({ request, formToken }: Visit, { sessions }: ConsoleParts): ConsoleAnswer {
@@ -19,17 +19,17 @@ function signInPage({ request, formToken }: Visit, { sessions }: ConsoleParts): 
 function signIn({ request, form, formToken, requestId }: Visit, { attempts, sessions, log }: ConsoleParts): ConsoleAnswer {
   const address = request.remoteAddress;
   const judgement = attempts.judge(form('token'), address);
-  if (judgement === 'right') {
+  if (typeof judgement === 'object') {
     const before = sessions.find(cookieOf(request.headers.cookie));
     if (before !== undefined) sessions.end(before);
-    log.info('an operator has signed in to the console', { address, request_id: requestId });
-    return { kind: 'see', to: '', headers: [['Set-Cookie', sessionCookie(sessions.start(), isOverTls(request))]] };
+    log.info('an operator has signed in to the console', { operator: judgement.name, address, request_id: requestId });
+    return { kind: 'see', to: '', headers: [['Set-Cookie', sessionCookie(sessions.start(judgement), isOverTls(request))]] };
   }
   // Tries beyond the limit are not logged: someone who keeps trying would fill the log.
   if (judgement === 'wrong') log.warn('a wrong token at the console', { address, request_id: requestId });
   const [status, fault, field] =
     judgement === 'wrong'
-      ? ([401, 'This is not the token in the configuration.', ['WWW-Authenticate', 'Bearer']] as const)
+      ? ([401, 'This is not a token in the configuration.', ['WWW-Authenticate', 'Bearer']] as const)
       : ([429, 'Too many wrong tokens from this address; wait a minute.', ['Retry-After', '60']] as const);
   return { kind: 'page', status, headers: [field], content: { title: 'Sign in', main: signInForm(formToken, fault) } };
 }
@@ -46,7 +46,7 @@ function signInForm(formToken: string, fault: string | undefined) {
     type: 'password',
     required: true,
     fault,
-    hint: 'The admin.token in the configuration. The session lasts an hour.',
+    hint: 'Yours from the configuration: admin.token, or one of admin.tokens. The session lasts an hour.',
     more: { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined ? { autofocus: '' } : {}) },
   });
   // Password managers store a password under a user name, and browsers warn where there is none.

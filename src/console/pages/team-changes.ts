@@ -8,7 +8,8 @@ import { minorRoundedDown } from '../../domain/money.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { audit, post } from '../console-route.ts';
-import { amountField, labelField, modeField, nameField } from '../form.ts';
+import { amountField, faultOf, labelField, modeField, nameField, reasonField } from '../form.ts';
+import type { FieldFaults } from '../form.ts';
 import { newKeyNotice } from '../team-keys.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { failoverWarning, money } from '../shown.ts';
@@ -39,12 +40,26 @@ async function giveCredit(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   const before = teamId === undefined ? undefined : await parts.operations.showTeam(teamId);
   if (before?.kind !== 'done') return before === undefined ? NO_TEAM : refusalOf(before);
   const { currency } = before.value.limits;
-  const amount = amountField(visit.form('amount'), currency);
-  if ('fault' in amount) return teamPage(visit, parts, { amount: amount.fault });
-  return change(visit, parts, { addCreditMinor: amount.value }, 'amount', ({ balanceMicro }) => {
-    const balance = money(minorRoundedDown(balanceMicro), currency);
-    return html`${money(amount.value, currency)} was added. The credit is now ${balance}.`;
-  });
+  const taken = visit.form('amount').trim().startsWith('-');
+  const amount = amountField(visit.form('amount').trim().replace('-', ''), currency);
+  const reason = reasonField(visit.form('reason'));
+  if ('fault' in amount || 'fault' in reason) {
+    const faults = { amount: faultOf(amount), reason: faultOf(reason) };
+    return teamPage(visit, parts, Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined)) as FieldFaults);
+  }
+  if (taken && reason.value === undefined) return teamPage(visit, parts, { reason: 'Say why: credit is taken only with a reason.' });
+  const edit = { addCreditMinor: taken ? -amount.value : amount.value, reason: reason.value };
+  return change(
+    visit,
+    parts,
+    edit,
+    'amount',
+    ({ balanceMicro }) => {
+      const balance = money(minorRoundedDown(balanceMicro), currency);
+      return html`${money(amount.value, currency)} ${taken ? 'was taken' : 'was added'}. The credit is now ${balance}.`;
+    },
+    currency,
+  );
 }
 
 function changePlan(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
@@ -70,12 +85,13 @@ async function change(
   edit: TeamEdit,
   field: string,
   done: (team: Team) => Html,
+  currency = '',
 ): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
   if (teamId === undefined) return NO_TEAM;
   const result = await parts.operations.updateTeam(teamId, edit);
   if (result.kind !== 'done') {
-    const fault = faultOf(result);
+    const fault = refusalText(result, currency);
     return fault === undefined ? refusalOf(result) : teamPage(visit, parts, { [field]: fault });
   }
   audit(parts, visit, 'updateTeam', { team_id: teamId });
@@ -87,13 +103,14 @@ async function change(
   };
 }
 
-function faultOf(result: Exclude<AdminResult<Team>, { kind: 'done' }>): string | undefined {
+function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, currency: string): string | undefined {
   switch (result.kind) {
     case 'unavailable':
     case 'no_such_team':
     case 'no_such_key':
     case 'no_history':
     case 'other_request':
+    case 'no_audit':
       return undefined;
     case 'no_such_plan':
       return `There is no such plan; there are ${result.plans.join(', ')}.`;
@@ -101,5 +118,9 @@ function faultOf(result: Exclude<AdminResult<Team>, { kind: 'done' }>): string |
       return `The plan ${result.plan} takes no credit.`;
     case 'balance_too_large':
       return 'This is more than a team can have.';
+    case 'credit_not_free':
+      return `At most ${money(result.freeMinor, currency)} can be taken: open reservations hold the rest.`;
+    case 'reason_missing':
+      return 'Say why: credit is taken only with a reason.';
   }
 }

@@ -7,9 +7,9 @@ import { canonicalUlid } from '../../domain/ulid.ts';
 import { anchorOf } from '../../domain/period-rule.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
-import { get, pageAnswer } from '../console-route.ts';
+import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { NAME_UNITS_MAX, postForm, selectField, textField } from '../form.ts';
+import { NAME_UNITS_MAX, postForm, REASON_UNITS_MAX, selectField, textField } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { teamHistory } from '../team-history.ts';
@@ -31,7 +31,11 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     ${usageSection(figures, report)}
     <p><a href="#history">Days, months and periods</a></p>
     <h2 id="keys">Keys</h2>
-    ${keysTable(figures, visit.nowMs)} ${teamForms(team, parts.operations.listPlans(), visit, faults)}
+    ${keysTable(figures, visit.nowMs, mayChange(visit))}
+    <p>
+      <a href="${CONSOLE_PREFIX}/audit?team=${team.teamId}">What was changed<span class="unseen"> of ${team.name}</span></a>
+    </p>
+    ${mayChange(visit) ? teamForms(team, parts.operations.listPlans(), visit, faults) : undefined}
     <div id="history">${history}</div>`;
   const assets = ['copy.js'] as const;
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, Object.keys(faults).length === 0 ? 200 : 400);
@@ -99,18 +103,26 @@ function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: F
 }
 
 function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit, faults: FieldFaults): Html {
-  const fields = textField({
+  const fields = html`${textField({
     name: 'amount',
     label: `Amount in ${limits.currency}`,
     value: form('amount'),
     required: true,
-    hint: 'Added to the credit at once. It cannot be taken back here.',
+    hint: 'Added to the credit at once. With a minus in front it is taken: at most what open requests do not hold.',
     fault: faults['amount'],
-    more: { inputmode: 'decimal', autocomplete: 'off' },
-  });
+    more: { autocomplete: 'off' },
+  })}
+  ${textField({
+    name: 'reason',
+    label: 'Reason',
+    value: form('reason'),
+    hint: 'Kept in the audit. Needed where credit is taken.',
+    fault: faults['reason'],
+    more: { maxlength: REASON_UNITS_MAX, autocomplete: 'off' },
+  })}`;
   return html`<section aria-labelledby="credit">
-    <h2 id="credit">Add credit</h2>
-    ${postForm({ action: `/teams/${teamId}/credit`, formToken, fields, submit: 'Add credit' })}
+    <h2 id="credit">Add or take credit</h2>
+    ${postForm({ action: `/teams/${teamId}/credit`, formToken, fields, submit: 'Change the credit' })}
   </section>`;
 }
 

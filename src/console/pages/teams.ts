@@ -6,7 +6,7 @@ import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { FoundKey, TeamSummary } from '../../ports/team-registry.ts';
-import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
+import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { htmlTable } from '../html-table.ts';
 import { count, day, money, usageBar } from '../shown.ts';
@@ -35,7 +35,8 @@ interface Asked {
   readonly cursor: string | undefined;
 }
 
-async function teamsPage({ request, nowMs }: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+  const { request, nowMs } = visit;
   const asked = askedOf(request.query);
   if (holdsKey(request.query.get('q') ?? '')) return withoutKey();
   const keys = matchesDisplay(asked.search) ? await operations.findKeys({ display: asked.search }) : undefined;
@@ -50,9 +51,9 @@ async function teamsPage({ request, nowMs }: SignedInVisit, { operations }: Cons
   const teams = compare === undefined ? found.value.teams : found.value.teams.toSorted(compare);
   const main = html`<div class="title">
       <h1>Teams</h1>
-      <a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>
+      ${mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined}
     </div>
-    ${searchForm(asked)} ${keys === undefined ? undefined : foundKeys(asked.search, keys.value, nowMs)}
+    ${searchForm(asked)} ${keys === undefined ? undefined : foundKeys(asked.search, keys.value, nowMs, mayChange(visit))}
     ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked) : undefined} ${pager(asked, found.value.next)}`;
   return pageAnswer({ title: 'Teams', section: 'teams', main });
 }
@@ -161,10 +162,10 @@ const COLUMNS = [
   { label: 'Mode' },
   { label: 'Status' },
   { label: 'Last use' },
-  { label: 'Change' },
 ] as const;
+const CHANGE = { label: 'Change' } as const;
 
-function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number): Html {
+function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number, withChanges: boolean): Html {
   if (keys.length === 0) return html`<p class="soft">No key begins with <code>${display}</code>.</p>`;
   const rows = keys.slice(0, KEYS_MAX).map((key) => {
     const team = `${CONSOLE_PREFIX}/teams/${key.teamId}`;
@@ -176,10 +177,10 @@ function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number): H
       key.mode,
       html`<span class="${key.status}">${key.status}</span>`,
       lastUse(key, nowMs),
-      key.status === 'active' ? html`<a href="${team}/keys/${key.keyId}/revoke">Revoke${which}</a>` : '–',
+      ...(withChanges ? [key.status === 'active' ? html`<a href="${team}/keys/${key.keyId}/revoke">Revoke${which}</a>` : '–'] : []),
     ];
   });
   return html`<h2>Keys that begin with <code>${display}</code></h2>
-    ${htmlTable({ caption: `Keys that begin with ${display}`, columns: COLUMNS, rows })}
+    ${htmlTable({ caption: `Keys that begin with ${display}`, columns: withChanges ? [...COLUMNS, CHANGE] : COLUMNS, rows })}
     ${keys.length > 1 ? html`<p class="soft">Several keys share these twelve characters: <code>lingate key find</code> with the whole key says which it is.</p>` : undefined}`;
 }

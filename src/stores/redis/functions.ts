@@ -32,7 +32,7 @@ const GROUPS = {
     },
   },
   teams: {
-    files: [...TEAM, 'teams', 'keys', 'glossaries', 'history', 'erase'],
+    files: [...TEAM, 'audit', 'teams', 'keys', 'glossaries', 'history', 'erase'],
     functions: {
       create_team: { lua: 'create_team' },
       update_team: { lua: 'update_team' },
@@ -48,6 +48,10 @@ const GROUPS = {
       erase_keys: { lua: 'erase_keys', onFull: true },
       erase_some: { lua: 'erase_some', onFull: true },
     },
+  },
+  audit: {
+    files: ['shared', 'arguments', 'begin-audit'],
+    functions: { begin_audit: { lua: 'begin_audit', onFull: true } },
   },
   search: {
     files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams', 'due-teams'],

@@ -116,7 +116,10 @@ export class Masters {
     const { team, keys } = teamKeys(teamId);
     try {
       if (keyId === undefined) return await this.#delete(teamId, keepUsage === true);
-      const reply = await this.#options.run('revoke_key', { keys: [team, keys], args: ['', NO_DEADLINE, '', '', '', '', keyId] });
+      const reply = await this.#options.run('revoke_key', {
+        keys: [team, keys],
+        args: ['', NO_DEADLINE, '', '', '', '', keyId, '', '', '0'],
+      });
       const [, , , , wasActive] = reply as readonly unknown[];
       return wasActive === 1;
     } catch (error) {

@@ -11,6 +11,7 @@
  * - `:once:<id>` what was asked for by the change of the team with this id, for a day; `:changes` sorted set of these ids
  * - `:keys` hash of the keys' records
  * - `:days` hash of what each key was used for by day (lua/days.lua)
+ * - `:audit` sorted set of the entries of the audit (lua/audit.lua)
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
  * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has their sum
  * - `:pairs` hash from glossary to what it holds (glossary-record.ts), apart from the records so that an admission reads a
@@ -30,6 +31,7 @@ export interface TeamKeys {
   /** What the names of periods that were left begin with, and of changes that are remembered. */
   readonly use: string;
   readonly once: string;
+  readonly audit: string;
 }
 
 export function teamKeys(teamId: string): TeamKeys {
@@ -47,6 +49,7 @@ export function teamKeys(teamId: string): TeamKeys {
     bytes: `${base}bytes`,
     use: `${base}use:`,
     once: `${base}once:`,
+    audit: `${base}audit`,
   };
 }
 
@@ -85,6 +88,9 @@ export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 
 /** Hash of the records that gateways leave about themselves, by host and configuration file. */
 export const GATEWAYS_KEY = 'lingate:gateways';
+
+/** All entries of the audit in order of time, as `<id><team>`: the entry itself lies with its team (lua/begin-audit.lua). */
+export const AUDIT_KEY = 'lingate:audit';
 
 /** What the owners of digests are found under. */
 export const DIGEST_PREFIX = 'lingate:digest:';

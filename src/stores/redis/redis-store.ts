@@ -1,6 +1,6 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
 import { Cluster } from 'ioredis';
-import { HISTORY_DAYS } from '../../domain/period.ts';
+import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -11,6 +11,7 @@ import { checkLayout } from './layout-version.ts';
 import { causeOf, isNoMaster } from './failure-cause.ts';
 import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { RedisAuditLog } from './redis-audit-log.ts';
 import { RedisGatewayRecords } from './redis-gateway-records.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
 import { RedisJanitor } from './redis-janitor.ts';
@@ -34,7 +35,7 @@ export interface RedisStoreOptions {
   readonly commandTimeoutMs?: number;
   /** Replaces the servers' own clocks; for tests that move time. */
   readonly clock?: Clock;
-  /** How many days of usage are kept. */
+  /** How many days of usage, and the audit, are kept. */
   readonly historyDays?: number;
   /** How often this process looks after teams for which nobody asks; never, if it is not a gateway. */
   readonly tendEveryMs?: number;
@@ -70,8 +71,9 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   // A replica or a full server is opened all the same: what it has can be read.
   await link.settleMasters();
   const probe = new WriteProbe(link);
-  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), options.historyDays, options.clock);
   const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
+  const audit = new RedisAuditLog({ link, clock, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
+  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, historyDays, clock);
   const tending = { link, index: teams.index, erasure: teams.erasure, log, clock, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
@@ -82,8 +84,10 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     glossaries: new RedisGlossaryStore(link, new DictionaryText(link, bulk)),
     gateways: new RedisGatewayRecords(link, options.clock),
     history: new RedisUsageHistory(link, teams.index, historyDays),
+    audit,
     ping: () => probe.ask(),
     close: async () => {
+      audit.close();
       await janitor?.close();
       await link.close();
       bulk.close();

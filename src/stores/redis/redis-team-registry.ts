@@ -4,14 +4,13 @@ import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import type {
-  BalanceOutOfBounds,
   FoundKey,
   KeyRecord,
   KeySearch,
   NewKey,
   NewTeam,
-  OtherRequest,
   Standing,
   Team,
   TeamChange,
@@ -21,6 +20,8 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
+import { newKeyDifference, REVOCATION } from '../../domain/audit-entry.ts';
+import type { RedisAuditLog } from './redis-audit-log.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
@@ -36,26 +37,28 @@ import type { TeamRecord } from './team-summary.ts';
 /** Teams whose keys are looked through at a time. */
 const KEYS_PIECE = 250;
 
-const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
-
 export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
   readonly #replication: Replication;
+  readonly #audit: RedisAuditLog;
   readonly #clock: Clock | undefined;
   readonly index: TeamIndex;
   readonly erasure: RedisTeamErasure;
 
   /** `clock` replaces the servers' own: for tests that move time. */
-  constructor(link: RedisLink, replication: Replication, historyDays?: number, clock?: Clock) {
+  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, historyDays?: number, clock?: Clock) {
     this.#link = link;
     this.#replication = replication;
+    this.#audit = audit;
     this.#clock = clock;
     this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
     this.erasure = new RedisTeamErasure(link, this.index, historyDays, clock);
   }
 
-  async createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
-    const reply = await this.#run('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team))]);
+  async createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {
+    const audit = await this.#audit.begin(team.teamId, by);
+    if (isUnavailable(audit)) return audit;
+    const reply = await this.#run('create_team', team.teamId, [String(team.balanceMicro), ...counted(newTeamFields(team)), ...audit]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'erasing') throw new RangeError(`team ${team.teamId} is being deleted; create it under an id of its own.`);
     return (await this.index.add(team.teamId, team.name)) ?? readTeam(team.teamId, reply.values[0]);
@@ -93,11 +96,18 @@ export class RedisTeamRegistry implements TeamRegistry {
     return values.includes(null) ? undefined : readTeam(teamId, values);
   }
 
-  async updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable> {
+  async updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
+    // Ends the leases that are over: what they held may be taken.
+    const standing = (change.addMicro ?? 0) < 0 ? await this.standing(teamId) : undefined;
+    if (isUnavailable(standing)) return standing;
+    const audit = await this.#audit.begin(teamId, by);
+    if (isUnavailable(audit)) return audit;
     const once = [change.once?.id ?? '', change.once?.request ?? '', String(CHANGE_REMEMBERED_MS)];
-    const reply = await this.#run('update_team', teamId, [String(change.addMicro ?? 0), ...once, ...counted(changedTeamFields(change))]);
+    const args = [String(change.addMicro ?? 0), ...once, ...counted(changedTeamFields(change)), ...audit];
+    const reply = await this.#run('update_team', teamId, args);
     if (reply.kind === 'unavailable') return reply;
-    if (reply.word === 'balance') return OUT_OF_BOUNDS;
+    if (reply.word === 'balance') return { kind: 'balance_out_of_bounds' };
+    if (reply.word === 'held') return { kind: 'credit_not_free', freeMicro: Number(String(reply.values[0])) };
     if (reply.word === 'other') return { kind: 'other_request' };
     if (reply.word === 'none') return undefined;
     const unnamed = change.name === undefined ? undefined : await this.index.add(teamId, change.name);
@@ -111,9 +121,11 @@ export class RedisTeamRegistry implements TeamRegistry {
     return deleted;
   }
 
-  async createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
+  async createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     const { keyId, teamId, digest, mode } = key;
-    const reply = await this.#run('create_key', teamId, [keyId, keyJson(key)]);
+    const audit = await this.#audit.begin(teamId, by, newKeyDifference(key), keyId);
+    if (isUnavailable(audit)) return audit;
+    const reply = await this.#run('create_key', teamId, [keyId, keyJson(key), ...audit]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return undefined;
     // The digest last: with it the key begins to work, and everything that its requests need has to be there.
@@ -134,11 +146,14 @@ export class RedisTeamRegistry implements TeamRegistry {
     return isUnavailable(report) ? report : report?.keys;
   }
 
-  async revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable> {
+  async revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
     if (isUnavailable(teamId)) return teamId;
     if (teamId === null) return undefined;
-    const reply = await this.#run('revoke_key', teamId, [keyId]);
+    const begun = await this.#audit.begin(teamId, by, REVOCATION, keyId);
+    // A key must not stay in use because another server of a cluster is away.
+    const audit = isUnavailable(begun) ? this.#audit.unlisted(by!, REVOCATION, keyId) : begun;
+    const reply = await this.#run('revoke_key', teamId, [keyId, ...audit]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return undefined;
     this.#link.masters?.revocations.note({ teamId, keyId });

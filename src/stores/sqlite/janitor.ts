@@ -1,7 +1,8 @@
-// Clears up: ended leases, forgotten ids, what is over of the usage of teams without requests, and what an interrupted deletion has left; a few rows at a time.
+// Clears up, a few rows at a time: ended leases, forgotten ids, what is over of the usage of teams without requests, what of the audit is too old, and what an interrupted deletion has left.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { AuditRows } from './audit-rows.ts';
 import type { Books } from './books.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { Expiry } from './expiry.ts';
@@ -17,11 +18,12 @@ const SWEEP_EVERY_MS = 2000;
 const SWEEP_ON_MS = 200;
 /** And while days and periods are over of more teams than that: of all of them, a period is to be closed within seconds. */
 const HISTORY_ON_MS = 4;
-/** Teams with open leases looked at in one sweep, teams tidied, leases ended for each, and ids cleared away. */
+/** Teams with open leases looked at in one sweep, teams tidied, leases ended for each, ids and entries of the audit cleared away. */
 const TEAMS_MAX = 200;
 const DUE_TEAMS_MAX = 8;
 const LEASES_MAX = 64;
 const IDS_MAX = 1024;
+const AUDIT_MAX = 1024;
 
 export interface JanitorParts {
   readonly database: DatabaseSync;
@@ -34,6 +36,7 @@ export interface JanitorParts {
   readonly history: HistoryChores;
   readonly erasure: Pick<TeamErasure, 'isDue' | 'finishAll'>;
   readonly pieces: Pick<DictionaryPieces, 'isDue' | 'clear'>;
+  readonly audit: AuditRows;
 }
 
 export class Janitor {
@@ -69,9 +72,9 @@ export class Janitor {
   async #round(): Promise<void> {
     try {
       await this.sweep();
-      const { history, ids, clock } = this.#parts;
+      const { history, clock } = this.#parts;
       if (history.hasMore) this.#schedule(HISTORY_ON_MS);
-      else this.#schedule(ids.isDue(clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
+      else this.#schedule(this.#isDue(clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
     } catch {
       this.#parts.log.error('clearing up after idle teams failed; it is tried again');
       this.#schedule(SWEEP_EVERY_MS);
@@ -80,20 +83,25 @@ export class Janitor {
 
   /** One round, resolved when its transaction has ended. Looks before it asks for the write lock. */
   async sweep(): Promise<void> {
-    const { clock, group, books, expiry, ids, history, erasure, pieces } = this.#parts;
+    const { clock, group, books, expiry, ids, history, audit, erasure, pieces } = this.#parts;
     if (erasure.isDue()) await erasure.finishAll();
     if (pieces.isDue(clock.nowMs())) await pieces.clear();
     const teams = this.#dueTeams(clock.nowMs());
     const isOver = history.look(clock.nowMs());
-    if (teams.length === 0 && !isOver && !ids.isDue(clock.nowMs())) return;
+    if (teams.length === 0 && !isOver && !this.#isDue(clock.nowMs())) return;
     const tidy = () => {
       const nowMs = clock.nowMs();
       for (const teamId of teams) expiry.endLeases(books.team(teamId)!, nowMs, LEASES_MAX);
       if (isOver) history.run(nowMs);
       ids.clear(nowMs, IDS_MAX);
+      audit.clear(nowMs, AUDIT_MAX);
     };
     // A round that finds the store busy may be skipped; the group commit has logged it.
     await group.run(tidy);
+  }
+
+  #isDue(nowMs: number): boolean {
+    return this.#parts.ids.isDue(nowMs) || this.#parts.audit.isDue(nowMs);
   }
 
   #dueTeams(nowMs: number): string[] {

@@ -91,7 +91,7 @@ export class KeyRows {
     return this.#numbered.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns)]);
   }
 
-  /** Whether it was this that revoked it. */
+  /** False where there is no such key, or one that is revoked already. */
   revoke(keyId: string, nowMs: number): boolean {
     return this.#revoke.run(nowMs, keyId).changes > 0;
   }

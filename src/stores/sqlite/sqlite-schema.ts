@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
+import { AUDIT } from './schema-audit.ts';
 import { cutDictionaries, DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
 import { ERASURE } from './schema-erasure.ts';
@@ -165,6 +166,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   HISTORY,
   ERASURE,
   OUTBOX,
+  AUDIT,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

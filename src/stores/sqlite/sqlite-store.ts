@@ -1,7 +1,7 @@
 // The embedded store: one SQLite file, shared by the processes of one machine.
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
-import { HISTORY_DAYS } from '../../domain/period.ts';
+import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -10,6 +10,7 @@ import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
+import { AuditRows } from './audit-rows.ts';
 import { Books } from './books.ts';
 import { Expiry } from './expiry.ts';
 import { HistoryChores } from './history-chores.ts';
@@ -26,6 +27,7 @@ import { Periods } from './periods.ts';
 import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
+import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteEvents } from './sqlite-events.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { SqliteGatewayRecords } from './sqlite-gateway-records.ts';
@@ -49,7 +51,7 @@ export interface SqliteStoreOptions {
   /** How long an operation may wait for other processes; after that it is answered `unavailable` and never run. */
   readonly busyTimeoutMs?: number;
   readonly creation?: StoreCreation;
-  /** How many days of usage are kept. */
+  /** How many days of usage, and the audit, are kept. */
   readonly historyDays?: number;
   /** Without them those of a gateway that sends events from this file; without one nothing is kept to be told. */
   readonly events?: EventRules | undefined;
@@ -73,12 +75,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const [days, periods] = [new DayCounts(database, books, hooks), new Periods(database, books, hooks)];
   const expiry = new Expiry(database, books, periods);
   const ids = new RequestIds(database);
+  const audit = new AuditRows(database, historyDays * DAY_MS);
   const pieces = new DictionaryPieces({ database, path, clock, group });
-  const parts = { database, clock, group, books, expiry, periods, keys, teams };
+  const parts = { database, clock, group, books, expiry, periods, keys, teams, audit };
   const erasure = new TeamErasure({ database, work: new RegistryWork(parts), events: told, books, days, periods, pieces });
   const registry = { ...parts, erasure, usage, events: told };
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
-  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history, erasure, pieces });
+  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history, audit, erasure, pieces });
   let closed: Promise<void> | undefined;
   return {
     keys: directoryOf(keys, path),
@@ -89,6 +92,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       resolutions: new Resolutions({ database, books, expiry, ids, days, hooks }),
     }),
     teams: new SqliteTeamRegistry(registry),
+    audit: new SqliteAuditLog({ database, clock, group, rows: audit }),
     glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces }),
     history: new SqliteUsageHistory({ ...registry, path, historyDays }),
     gateways: new SqliteGatewayRecords({ database, clock, group }),

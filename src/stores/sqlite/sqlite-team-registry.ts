@@ -3,14 +3,13 @@ import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import type {
-  BalanceOutOfBounds,
   FoundKey,
   KeyRecord,
   KeySearch,
   NewKey,
   NewTeam,
-  OtherRequest,
   Standing,
   Team,
   TeamChange,
@@ -20,6 +19,8 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
+import { newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
+import type { AuditRows } from './audit-rows.ts';
 import type { KeyRows } from './key-rows.ts';
 import { RegistryWork } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
@@ -39,13 +40,13 @@ export interface RegistryParts extends RegistryWorkParts {
   readonly usage: PeriodUsage;
   /** `undefined` where no events are told. */
   readonly events: SqliteEvents | undefined;
+  readonly audit: AuditRows;
 }
-
-const OUT_OF_BOUNDS: BalanceOutOfBounds = { kind: 'balance_out_of_bounds' };
 
 export class SqliteTeamRegistry implements TeamRegistry {
   readonly #work: RegistryWork;
   readonly #keys: KeyRows;
+  readonly #audit: AuditRows;
   readonly #teams: TeamRows;
   readonly #pages: TeamPages;
   readonly #erasure: RegistryParts['erasure'];
@@ -55,6 +56,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   constructor(parts: RegistryParts) {
     this.#work = new RegistryWork(parts);
     this.#keys = parts.keys;
+    this.#audit = parts.audit;
     this.#teams = parts.teams;
     this.#pages = new TeamPages(this.#work, this.#teams);
     this.#erasure = parts.erasure;
@@ -62,7 +64,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     this.#events = parts.events;
   }
 
-  createTeam(team: NewTeam): Promise<Team | StoreUnavailable> {
+  createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {
     return this.#work.change(`team ${team.teamId}`, (nowMs) => {
       const known = this.#numberOf(team.teamId);
       if (known !== undefined) return this.#teams.get(known).team;
@@ -71,7 +73,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
       this.#work.current(team.teamId, nowMs);
       const made = this.#teams.get(no).team;
       this.#events?.teamChanged('team_created', made, nowMs);
-      return made;
+      return this.#audited(undefined, made, by, nowMs);
     });
   }
 
@@ -100,7 +102,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  updateTeam(teamId: string, change: TeamChange): Promise<Team | undefined | BalanceOutOfBounds | OtherRequest | StoreUnavailable> {
+  updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
     return this.#work.change(`team ${teamId}`, (nowMs) => {
       const no = this.#work.current(teamId, nowMs);
       if (no === undefined) return undefined;
@@ -108,9 +110,9 @@ export class SqliteTeamRegistry implements TeamRegistry {
       const known = change.once && this.#teams.changed(no, change.once.id, nowMs);
       if (known !== undefined) return known === change.once?.request ? team : { kind: 'other_request' };
       const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
-      // Credit that reservations hold cannot be taken away.
-      const isSound = Number.isSafeInteger(balanceMicro) && balanceMicro >= heldMicro;
-      if (change.addMicro !== undefined && !isSound) return OUT_OF_BOUNDS;
+      if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
+      if (change.addMicro !== undefined && balanceMicro < heldMicro)
+        return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro };
       if (change.name !== undefined) this.#teams.setName(no, change.name);
       if (change.plan !== undefined) {
         const { name, limits } = change.plan;
@@ -126,7 +128,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
       if (changed.limits.billing === 'credit') {
         this.#events?.balance(teamId, changed.limits.currency, team.balanceMicro, balanceMicro, nowMs);
       }
-      return changed;
+      return this.#audited(team, changed, by, nowMs);
     });
   }
 
@@ -134,13 +136,14 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return this.#erasure.delete(teamId, erasure);
   }
 
-  createKey(key: NewKey): Promise<KeyRecord | undefined | StoreUnavailable> {
+  createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#work.change(`key ${key.keyId}`, (nowMs) => {
       const no = this.#numberOf(key.teamId);
       if (no === undefined) return undefined;
       this.#keys.insert(no, key, nowMs);
       const made = this.#keys.get(key.keyId);
       if (made !== undefined) this.#events?.keyChanged('key_created', made, nowMs);
+      if (by !== undefined) this.#audit.add(by, { teamId: key.teamId, keyId: key.keyId, ...newKeyDifference(key) }, nowMs);
       return made;
     });
   }
@@ -152,11 +155,12 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  revokeKey(keyId: string): Promise<KeyRecord | undefined | StoreUnavailable> {
+  revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#work.change(`key ${keyId}`, (nowMs) => {
       const isNews = this.#keys.revoke(keyId, nowMs);
       const key = this.#keys.get(keyId);
       if (isNews && key !== undefined) this.#events?.keyChanged('key_revoked', key, nowMs);
+      if (isNews && by !== undefined) this.#audit.add(by, { teamId: key!.teamId, keyId, ...REVOCATION }, nowMs);
       return key;
     });
   }
@@ -187,6 +191,13 @@ export class SqliteTeamRegistry implements TeamRegistry {
       const no = this.#work.current(teamId, nowMs);
       return no === undefined ? undefined : this.#teams.standing(no);
     });
+  }
+
+  /** The team as it is now, with an entry of what makes it differ. */
+  #audited(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): Team {
+    const difference = by && teamDifference(before, after);
+    if (difference !== undefined) this.#audit.add(by!, { teamId: after.teamId, ...difference }, nowMs);
+    return after;
   }
 
   #numberOf(teamId: string): number | undefined {

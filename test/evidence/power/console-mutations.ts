@@ -29,8 +29,8 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
   bug(
     'a session never ends',
     'console/sessions.ts',
-    'if (kept.untilMs > this.#now()) return kept.session;',
-    'return kept.session;',
+    'kept.untilMs > this.#now() ? this.#operators.now(kept.session.operator) : undefined',
+    'this.#operators.now(kept.session.operator)',
     SIGN_IN,
   ),
   bug('a session outlives its end', 'console/pages/sign-in.ts', 'sessions.end(session);', '', guards('signing out')),

@@ -174,7 +174,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constant('create_key' as const), team }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('revoke_key' as const), team, key }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('change_plan' as const), team, limits }) },
-  { weight: 1, arbitrary: fc.record({ step: fc.constant('add_credit' as const), team, micro }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      step: fc.constant('add_credit' as const),
+      team,
+      micro: fc.oneof(
+        micro,
+        micro.map((taken) => -taken),
+      ),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('create_glossary' as const), team, pair }) },
   {
     weight: 2,

@@ -17,6 +17,7 @@ import type {
 import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type {
   BalanceOutOfBounds,
+  CreditNotFree,
   KeyRecord,
   KeyUsage,
   NewKey,
@@ -111,12 +112,14 @@ export class ReferenceAccount {
     return { kind };
   }
 
-  update(change: TeamChange, nowMs: number): Team | BalanceOutOfBounds | OtherRequest {
+  update(change: TeamChange, nowMs: number): Team | BalanceOutOfBounds | CreditNotFree | OtherRequest {
     this.#catchUp(nowMs);
     const known = change.once && this.#changes.get(change.once.id);
     if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
     const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
-    if (!Number.isSafeInteger(balanceMicro) || balanceMicro < 0) return { kind: 'balance_out_of_bounds' };
+    const { heldMicro } = this.#books();
+    if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
+    if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
     this.team.name = change.name ?? this.team.name;
     const anotherLength = change.plan !== undefined && !sameLength(change.plan.limits.period, this.team.limits.period);
     if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);

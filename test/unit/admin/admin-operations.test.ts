@@ -4,10 +4,10 @@ import { refusalOf } from '../../../src/admin/admin-refusals.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { valueOf } from '../../../src/cli/with-store.ts';
 import { DEFAULT_PLANS } from '../../../src/config/schema.ts';
-import { AWAY, AWAY_TEAMS } from '../../support/away-store.ts';
+import { AWAY, AWAY_AUDIT, AWAY_TEAMS } from '../../support/away-store.ts';
 
 const PLANS = new Map(Object.entries(DEFAULT_PLANS));
-const admin = new AdminOperations({ teams: AWAY_TEAMS, plans: () => PLANS, newId: () => 'ID' });
+const admin = new AdminOperations({ teams: AWAY_TEAMS, plans: () => PLANS, newId: () => 'ID', audit: AWAY_AUDIT, actor: 'cli:test@host' });
 
 test.each([
   ['createTeam', () => admin.createTeam({ name: 'Acme', plan: 'free', creditMinor: undefined })],
@@ -21,6 +21,7 @@ test.each([
   ['revokeKey', () => admin.revokeKey('K')],
   ['findKeys', () => admin.findKeys({ key: 'K' })],
   ['applyPlan', () => admin.applyPlan('free')],
+  ['listAudit', () => admin.listAudit({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })],
 ])('%s', async (_name, operate) => {
   const result = await operate();
   expect(result).toEqual(AWAY);

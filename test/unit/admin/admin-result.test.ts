@@ -38,7 +38,7 @@ beforeEach(() => {
       return Promise.resolve(confirmed);
     },
   };
-  admin = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1' });
+  admin = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: undefined, actor: 'cli:test@host' });
 });
 
 const OPERATIONS: readonly (readonly [string, boolean, () => Promise<AdminResult<unknown>>])[] = [
@@ -74,6 +74,6 @@ test.each([
 
 test('a store that knows no replicas says nothing', async () => {
   const { replicated: _left, ...teams } = { ...AWAY_TEAMS, revokeKey: () => Promise.resolve(KEY), replicated: undefined };
-  const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1' });
+  const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: undefined, actor: 'cli:test@host' });
   expect(replicatedMember(await plain.revokeKey('K1'))).toEqual({});
 });

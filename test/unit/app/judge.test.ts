@@ -149,7 +149,10 @@ test('what is sound comes out as values for the wiring', async () => {
     plugins: [{ module: plugin() }],
   });
   const judged = await judge(loadConfig({ file, env: {} }), SILENT, { TOKEN: token, A: 'b' });
-  expect(judged).toMatchObject({ adminToken: token, forward: [{ path: '/v1/voices', headers: { a: 'b' } }] });
+  expect(judged).toMatchObject({
+    operators: [{ name: 'admin', role: 'manage', token }],
+    forward: [{ path: '/v1/voices', headers: { a: 'b' } }],
+  });
   await judged.plugins.close();
   await expect(judge(loadConfig({ file, env: {} }), SILENT, { TOKEN: 'short', A: 'b' })).rejects.toBeInstanceOf(ConfigError);
 });

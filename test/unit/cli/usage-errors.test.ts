@@ -10,7 +10,7 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   [
     'frobnicate',
     '',
-    'unknown command "frobnicate"; there are serve, demo, team, key, usage, plan, store, config, engine, routes, openapi.',
+    'unknown command "frobnicate"; there are serve, demo, team, key, usage, plan, store, audit, config, engine, routes, openapi.',
   ],
   ['--json team list', '', 'unknown flag --json; flags go after the command.'],
   ['team', 'team', 'a command is missing; there are create, list, show, update.'],
@@ -52,7 +52,12 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   [
     `team update ${TEAM} --add-credit-minor 0`,
     'team update',
-    '--add-credit-minor "0" is not a whole number of minor units from 1 to 9007199254.',
+    '--add-credit-minor "0" is not a whole number of minor units up to 9007199254, negative to take credit, and not 0.',
+  ],
+  [
+    `team update ${TEAM} --add-credit-minor -5`,
+    'team update',
+    '--reason is missing: credit is taken only with one, which the audit keeps.',
   ],
   [`key create --team ${TEAM}`, 'key create', '--mode live|test is missing.'],
   [`key create --team ${TEAM} --mode prod`, 'key create', '--mode "prod" is neither live nor test.'],

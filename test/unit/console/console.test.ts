@@ -1,6 +1,7 @@
 // The console by a clock that the test moves, over stores that fail: old sessions, an absent store, a defect of ours.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
+import { Operators } from '../../../src/admin/operators.ts';
 import { SignInAttempts } from '../../../src/admin/sign-in-attempts.ts';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import { Console } from '../../../src/console/console.ts';
@@ -39,10 +40,12 @@ beforeEach(() => {
     },
   });
   const newId = ulidSource(() => nowMs);
+  const operators = new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]);
   const options = {
-    operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId }),
+    operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId, audit: undefined }),
+    operators,
+    attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
-    attempts: new SignInAttempts({ token: TOKEN, now: () => nowMs }),
     overview: () => Promise.reject(new Error('no test asks for it')),
     serviceName: () => 'lingate',
     problems: () => new ProblemWriter({ docsUrl: 'http://x', realm: 'lingate' }),

@@ -14,15 +14,17 @@ function operationsOf() {
     new Promise((resolve) => {
       runs.push({ end: resolve, progress });
     });
-  return { runs, applications: new PlanApplications({ operations: { applyPlan }, nowMs: () => 42 }) };
+  const applications = new PlanApplications(() => 42);
+  const start = applications.start.bind(applications, { applyPlan });
+  return { runs, applications, start };
 }
 
 const APPLIED: PlanApplied = { plan: 'pro', teams: 9, changed: 3, changes: [] };
 
 test('one that is quick is told when it is done', async () => {
-  const { runs, applications } = operationsOf();
+  const { runs, applications, start } = operationsOf();
   const told: PlanApplied[] = [];
-  const started = applications.start('pro', (applied) => void told.push(applied));
+  const started = start('pro', (applied) => void told.push(applied));
   await turn();
   runs[0]!.end({ kind: 'done', value: APPLIED });
   expect(await started).toEqual({ kind: 'done', applied: APPLIED, atMs: 42 });
@@ -30,12 +32,12 @@ test('one that is quick is told when it is done', async () => {
 });
 
 test('one that takes longer is told as it stands, is not begun twice, and ends behind the page', async () => {
-  const { runs, applications } = operationsOf();
-  const started = applications.start('pro', () => undefined);
+  const { runs, applications, start } = operationsOf();
+  const started = start('pro', () => undefined);
   await turn();
   runs[0]!.progress(2, 5000);
   expect(await started).toEqual({ kind: 'running', changed: 2, behind: 5000 });
-  expect(await applications.start('pro', () => undefined)).toEqual({ kind: 'running', changed: 2, behind: 5000 });
+  expect(await start('pro', () => undefined)).toEqual({ kind: 'running', changed: 2, behind: 5000 });
   expect(runs).toHaveLength(1);
   runs[0]!.end({ kind: 'done', value: APPLIED });
   await turn();
@@ -43,21 +45,21 @@ test('one that takes longer is told as it stands, is not begun twice, and ends b
 });
 
 test('one that the store stopped says how far it came, and can be begun again', async () => {
-  const { runs, applications } = operationsOf();
-  const started = applications.start('pro', () => undefined);
+  const { runs, start } = operationsOf();
+  const started = start('pro', () => undefined);
   await turn();
   runs[0]!.progress(7, 10);
   runs[0]!.end({ kind: 'unavailable', cause: 'connect' });
   expect(await started).toEqual({ kind: 'stopped', changed: 7, atMs: 42 });
-  const again = applications.start('pro', () => undefined);
+  const again = start('pro', () => undefined);
   await turn();
   runs[1]!.end({ kind: 'done', value: APPLIED });
   expect((await again).kind).toBe('done');
 });
 
 test('a plan that is not there leaves nothing behind', async () => {
-  const { runs, applications } = operationsOf();
-  const started = applications.start('none', () => undefined);
+  const { runs, applications, start } = operationsOf();
+  const started = start('none', () => undefined);
   await turn();
   runs[0]!.end({ kind: 'no_such_plan', plan: 'none', plans: ['pro'] });
   expect((await started).kind).toBe('no_such_plan');

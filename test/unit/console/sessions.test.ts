@@ -1,15 +1,19 @@
 // Sessions and anti-forgery tokens by a clock that the test moves: what is an hour old counts for nothing.
 import { describe, expect, test } from 'vitest';
+import { Operators } from '../../../src/admin/operators.ts';
 import { html } from '../../../src/docs/html.ts';
 import { clearedCookie, cookieOf, isSame, sessionCookie, Sessions, SignInFormTokens } from '../../../src/console/sessions.ts';
 
 const HOUR_MS = 3_600_000;
+const TOKEN = { name: 'ops', role: 'manage', token: 'x'.repeat(32) } as const;
+const OPERATORS = new Operators([TOKEN]);
+const OPERATOR = OPERATORS.byToken(TOKEN.token)!;
 
 describe('a session', () => {
   test('lasts an hour from the sign-in, however much it is used', () => {
     let now = 5;
-    const sessions = new Sessions(() => now);
-    const cookie = sessions.start();
+    const sessions = new Sessions(OPERATORS, () => now);
+    const cookie = sessions.start(OPERATOR);
     for (now = 5; now < HOUR_MS; now += 60_000) expect(sessions.find(cookie)).toBeDefined();
     now = HOUR_MS + 4;
     expect(sessions.find(cookie)).toBeDefined();
@@ -20,8 +24,8 @@ describe('a session', () => {
   });
 
   test('is found by its own cookie alone, which is nowhere in it', () => {
-    const sessions = new Sessions(() => 0);
-    const [mine, other] = [sessions.start(), sessions.start()];
+    const sessions = new Sessions(OPERATORS, () => 0);
+    const [mine, other] = [sessions.start(OPERATOR), sessions.start(OPERATOR)];
     const session = sessions.find(mine)!;
     expect(sessions.find(other)).not.toBe(session);
     for (const none of [undefined, '', 'x', session.id, session.formToken, `${mine} `]) expect(sessions.find(none)).toBeUndefined();
@@ -30,22 +34,22 @@ describe('a session', () => {
   });
 
   test('that has ended stays so, and the others go on', () => {
-    const sessions = new Sessions(() => 0);
-    const [mine, other] = [sessions.start(), sessions.start()];
+    const sessions = new Sessions(OPERATORS, () => 0);
+    const [mine, other] = [sessions.start(OPERATOR), sessions.start(OPERATOR)];
     sessions.end(sessions.find(mine)!);
     expect(sessions.find(mine)).toBeUndefined();
     expect(sessions.find(other)).toBeDefined();
   });
 
   test('beyond a thousand the oldest ends', () => {
-    const sessions = new Sessions(() => 0);
-    const cookies = Array.from({ length: 1001 }, () => sessions.start());
+    const sessions = new Sessions(OPERATORS, () => 0);
+    const cookies = Array.from({ length: 1001 }, () => sessions.start(OPERATOR));
     expect(cookies.map((cookie) => sessions.find(cookie) !== undefined).indexOf(true)).toBe(1);
   });
 
   test('shows a notice once, and keeps no more than sixteen', () => {
-    const sessions = new Sessions(() => 0);
-    const session = sessions.find(sessions.start())!;
+    const sessions = new Sessions(OPERATORS, () => 0);
+    const session = sessions.find(sessions.start(OPERATOR))!;
     const names = Array.from({ length: 17 }, (_, at) => session.leave(html`${at}`));
     expect(session.take(names[16]!)?.text).toBe('16');
     expect(session.take(names[16]!)).toBeUndefined();

@@ -1,6 +1,7 @@
 -- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs lies in the team's record as
 -- `k<key>`.
--- KEYS: team, keys. ARGV: the head (clock, deadline, offer), then key, and the record's JSON when it is to be made.
+-- KEYS: team, keys. ARGV: the head (clock, deadline, offer), then key, the record's JSON when it is to be made, and what the
+-- audit is told.
 
 local function describe_key(x, now)
   return { now, 'key', call('HGET', x.keys, x.id), call('HGET', x.team, x.field) }
@@ -17,6 +18,7 @@ local function create_key()
   if late then
     return { now, 'late' }
   end
+  local audit = open_audit(x.team, 9, now)
   if call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
@@ -24,6 +26,7 @@ local function create_key()
     local record = digits(call('HLEN', x.keys)) .. ' ' .. digits(now) .. ' ' .. json
     call('HSET', x.keys, x.id, record)
     call('HSET', x.team, x.field, pack(KEY, 1, 0, 0, 0, 0, 0))
+    keep_audit(audit)
   end
   return describe_key(x, now)
 end
@@ -34,6 +37,7 @@ local function revoke_key()
   if late then
     return { now, 'late' }
   end
+  local audit = open_audit(x.team, 8, now)
   local record = call('HGET', x.team, x.field)
   if call('HEXISTS', x.keys, x.id) == 0 or not record or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
@@ -41,6 +45,7 @@ local function revoke_key()
   local active = byte(record)
   if active == 1 then
     call('HSET', x.team, x.field, pack('B', 0) .. sub(record, 2))
+    keep_audit(audit)
   end
   local answer = describe_key(x, now)
   -- Whether it was this call that revoked it.

@@ -40,11 +40,35 @@ local function is_same_length(one, other)
   return one == other or months == other_months and seconds == other_seconds
 end
 
-local function described(now, team_key)
-  return { now, 'team', call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b') }
+local function behind_fields(first)
+  return first + 1 + number_at(first)
 end
 
--- 7: the balance; then fields. A team that exists already is answered as it is.
+local function description_of(team_key)
+  return call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b')
+end
+
+local function described(now, team_key)
+  return { now, 'team', description_of(team_key) }
+end
+
+-- Whether two descriptions differ in more than the books; a plan that was written before a number was added has 0 for it.
+local PLAN_AT, BOOKS_AT = 6, 7
+
+local function differ(before, after)
+  for i = 1, #after do
+    local was, is = before[i] or '', after[i] or ''
+    if i == PLAN_AT then
+      was, is = was .. string.rep('\0', PLAN_BYTES - #was), is .. string.rep('\0', PLAN_BYTES - #is)
+    end
+    if i ~= BOOKS_AT and was ~= is then
+      return true
+    end
+  end
+  return false
+end
+
+-- 7: the balance; then fields; then what the audit is told. A team that exists already is answered as it is.
 local function create_team()
   local now, late = read_clock()
   local team_key, offer, balance = key_at(1), read_offer(), number_at(7)
@@ -52,6 +76,7 @@ local function create_team()
   if late then
     return { now, 'late' }
   end
+  local audit = open_audit(team_key, behind_fields(8), now)
   if call('HEXISTS', team_key, 'b') == 1 then
     return described(now, team_key)
   elseif call('HEXISTS', team_key, 'erasure') == 1 then
@@ -62,7 +87,9 @@ local function create_team()
     return ask_for_bounds(now, now, named.period)
   end
   call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor), unpack(fields))
-  return described(now, team_key)
+  local answer = described(now, team_key)
+  keep_audit(audit, NONE, answer[3])
+  return answer
 end
 
 -- The ids of remembered changes, by when each is forgotten: they are found by it when the team is deleted.
@@ -74,7 +101,7 @@ local function remember_change(team_key, once, now, remembered)
 end
 
 -- 7: micro to add; 8: an id under which this is done once, or ''; 9: what was asked for under it; 10: how long to remember that;
--- then fields.
+-- then fields; then what the audit is told.
 local function update_team()
   local now, late = read_clock()
   local team_key, offer, add = key_at(1), read_offer(), number_at(7)
@@ -87,16 +114,22 @@ local function update_team()
   if not team then
     return { now, 'none' }
   end
+  local audit, before = open_audit(team_key, behind_fields(11), now), description_of(team_key)
   local done = once ~= '' and call('GET', beside(team_key, 'once:' .. once))
   if done then
     return done == request and described(now, team_key) or { now, 'other' }
   end
-  team.balance = team.balance + add
   -- Read, so that a key of a wrong type fails before anything is written.
   call('ZCARD', beside(team_key, 'changes'))
-  if team.balance < 0 or team.balance > NUMBER_MAX then
+  -- Read only where it matters; the driver has ended the leases that are over.
+  local head = add < 0 and call('HGET', beside(team_key, 'ids'), 'h')
+  local held = head and select(2, parse(HEAD_HELD, head)) or 0
+  if add < 0 and team.balance + add < held then
+    return { now, 'held', digits(team.balance - held) }
+  elseif team.balance + add > NUMBER_MAX then
     return { now, 'balance' }
   end
+  team.balance = team.balance + add
   if named.period and not is_same_length(named.period, team.length) then
     -- Begins a period at the time of the function's first answer, from which the next ones are counted, if not by the calendar.
     -- The period that follows a running one starts behind the moment that it is counted from: such an offer answers another question.
@@ -116,7 +149,11 @@ local function update_team()
     call('SET', beside(team_key, 'once:' .. once), request, 'PX', remembered)
     remember_change(team_key, once, now, remembered)
   end
-  return described(now, team_key)
+  local answer = described(now, team_key)
+  if add ~= 0 or differ(before, answer[3]) then
+    keep_audit(audit, before, answer[3])
+  end
+  return answer
 end
 
 -- KEYS 2: keys. The team, its keys' records and counts, in the period that holds now.

@@ -44,16 +44,22 @@ function ledger(what: string, operations: Parameters<typeof encodeCall>[0][numbe
 const ADMISSION = asking('r2');
 const COMMIT = { requestId: 'r1', verdict: 'commit' } as const;
 
+const AUDITED = ['0'.repeat(31), '{}', '1000'];
+
 /** Calls that write when they are complete. */
 const CALLS: readonly Call[] = [
   ledger('an admission', [ADMISSION]),
   ledger('a commit', [COMMIT]),
   ledger('three operations', [ADMISSION, COMMIT, { requestId: 'r3', verdict: 'release' }]),
   ledger('an admission with a glossary', [asking('r2', { glossary: { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' } })]),
-  single('create_team', [`${team}2`], ['0', '10', 'name', 'n', 'plan', 'p', 'currency', 'EUR', 'period', 'P1M', 'p', packPlan(QUOTA)]),
-  single('update_team', [team], ['5', 'once', 'asked', '1000', '2', 'name', 'other']),
-  single('create_key', [team, keys], ['other', '{}']),
-  single('revoke_key', [team, keys], [KEY]),
+  single(
+    'create_team',
+    [`${team}2`],
+    ['0', '10', 'name', 'n', 'plan', 'p', 'currency', 'EUR', 'period', 'P1M', 'p', packPlan(QUOTA), ...AUDITED],
+  ),
+  single('update_team', [team], ['5', 'once', 'asked', '1000', '2', 'name', 'other', ...AUDITED]),
+  single('create_key', [team, keys], ['other', '{}', ...AUDITED]),
+  single('revoke_key', [team, keys], [KEY, ...AUDITED]),
   single('create_glossary', [team, glossaries, pairs], ['G2', 'EN|DE', '{}', '', '1', 'G2', '0', '{}', '']),
   single(
     'change_glossary',

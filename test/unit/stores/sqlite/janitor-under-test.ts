@@ -1,7 +1,8 @@
 // The janitor on a connection of its own, to be swept by hand beside stores on the same file.
 import type { DatabaseSync } from 'node:sqlite';
-import { HISTORY_DAYS } from '../../../../src/domain/period.ts';
+import { DAY_MS, HISTORY_DAYS } from '../../../../src/domain/period.ts';
 import type { Clock } from '../../../../src/ports/clock.ts';
+import { AuditRows } from '../../../../src/stores/sqlite/audit-rows.ts';
 import { Books } from '../../../../src/stores/sqlite/books.ts';
 import { DayCounts } from '../../../../src/stores/sqlite/day-counts.ts';
 import { DictionaryPieces } from '../../../../src/stores/sqlite/dictionary-pieces.ts';
@@ -41,10 +42,11 @@ export async function janitorOn(
   const [days, periods] = [new DayCounts(database, books, hooks), new Periods(database, books, hooks)];
   const [expiry, ids] = [new Expiry(database, books, periods), new RequestIds(database)];
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
+  const audit = new AuditRows(database, historyDays * DAY_MS);
   const pieces = new DictionaryPieces({ database, path, clock, group });
   const work = new RegistryWork({ clock, group, books, expiry, periods });
   const erasure = new TeamErasure({ database, work, books, days, periods, pieces, events: undefined });
-  const janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history, erasure, pieces });
+  const janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history, audit, erasure, pieces });
   return {
     database,
     history,

@@ -87,11 +87,11 @@ describe('credit that would leave its bounds is refused, and nothing changes', (
   const plan = { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 7 } };
   test.each([
     ['more than an integer holds', { addMicro: Number.MAX_SAFE_INTEGER, plan }],
-    ['taking what is reserved', { addMicro: -981, name: 'Other' }],
     ['half a millionth', { addMicro: 0.5 }],
-  ])('%s', async (_what, change) => {
+    ['taking what is reserved', { addMicro: -981, name: 'Other' }, { kind: 'credit_not_free', freeMicro: 980 }],
+  ])('%s', async (_what, change, refusal: object = { kind: 'balance_out_of_bounds' }) => {
     const before = answered(await store.teams.findTeam(team.teamId));
-    expect(await store.teams.updateTeam(team.teamId, change)).toEqual({ kind: 'balance_out_of_bounds' });
+    expect(await store.teams.updateTeam(team.teamId, change)).toEqual(refusal);
     expect(await store.teams.findTeam(team.teamId)).toEqual(before);
   });
 });

@@ -1,0 +1,48 @@
+// Entries of the audit as programs and people read them: members by the names that the admin API gives them.
+import { minorRoundedDown } from '../domain/money.ts';
+import { rfc3339 } from '../domain/period.ts';
+import type { AuditEntry, AuditState } from '../domain/audit-entry.ts';
+import { numberChanges, planNumbers } from './plan-comparison.ts';
+
+type AuditMembers = Readonly<Record<string, string | number>>;
+
+export interface AuditEntryReport {
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly team_id: string | null;
+  readonly key_id: string | null;
+  readonly before: AuditMembers;
+  readonly after: AuditMembers;
+}
+
+export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, before, after }: AuditEntry): AuditEntryReport {
+  return {
+    at: rfc3339(atMs),
+    actor,
+    action,
+    team_id: teamId ?? null,
+    key_id: keyId ?? null,
+    before: membersOf(before, numbersOf(before, after)),
+    after: { ...membersOf(after, numbersOf(after, before)), ...(reason === undefined ? {} : { reason }) },
+  };
+}
+
+function membersOf({ limits: _limits, balanceMicro, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
+  const { name, plan, ...key } = state;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(plan === undefined ? {} : { plan }),
+    ...numbers,
+    ...(balanceMicro === undefined ? {} : { balance_minor: minorRoundedDown(balanceMicro) }),
+    ...key,
+  };
+}
+
+/** Those numbers of a plan that are others on the other side; all of them where that has none. */
+function numbersOf({ limits }: AuditState, other: AuditState): AuditMembers {
+  if (limits === undefined) return {};
+  if (other.limits === undefined) return planNumbers(limits);
+  const changes = numberChanges(other.limits, limits);
+  return Object.fromEntries(changes.flatMap(({ number, to }) => (to === null ? [] : [[number, to]])));
+}

@@ -1,0 +1,67 @@
+// lingate audit list: what operators have changed, newest first, printed a page at a time however much there is.
+import { auditEntryReport } from '../../admin/audit-report.ts';
+import type { AuditEntryReport } from '../../admin/audit-report.ts';
+import type { AdminOperations } from '../../admin/admin-operations.ts';
+import type { Command } from '../command.ts';
+import { readDay, readId } from '../operand.ts';
+import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
+
+const PAGE = 500;
+
+export const auditList: Command = {
+  name: 'audit list',
+  summary: 'Lists what operators have changed, newest first.',
+  usage: '[--team TEAM] [--since DAY]',
+  about: 'Changes by command line, admin API and console are kept for history.days. A team that was deleted is named by its id.',
+  flags: {
+    team: { kind: 'text', value: 'TEAM', summary: 'only changes of the team with this id', fallback: 'all teams' },
+    since: {
+      kind: 'text',
+      value: 'DAY',
+      summary: 'only changes from this day of UTC on, for example 2026-11-22',
+      fallback: 'all that are kept',
+    },
+  },
+  examples: ['lingate audit list --since 2026-11-01', 'lingate audit list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
+  async run(context) {
+    const team = context.text('team');
+    const since = context.text('since');
+    const teamId = team === undefined ? undefined : readId('team', team, TEAMS_WHERE);
+    const sinceMs = since === undefined ? undefined : readDay('since', since);
+    await withAdmin(context, async (admin) => {
+      const { io, json } = context;
+      let first = true;
+      for await (const page of pagesOf(admin, teamId, sinceMs)) {
+        const start = first ? (json ? '{"entries":[' : '') : json ? ',' : '';
+        first = false;
+        io.out(start + (json ? page.map((entry) => JSON.stringify(entry)).join(',') : page.map((entry) => `${textOf(entry)}\n`).join('')));
+      }
+      if (json) io.out(`${first ? '{"entries":[' : ''}]}\n`);
+      else if (first) io.out('Nothing was changed.\n');
+    });
+  },
+};
+
+async function* pagesOf(
+  admin: AdminOperations,
+  teamId: string | undefined,
+  sinceMs: number | undefined,
+): AsyncGenerator<readonly AuditEntryReport[]> {
+  let after: string | undefined;
+  do {
+    const { entries, next } = valueOf(await admin.listAudit({ teamId, after, sinceMs, limit: PAGE }));
+    if (entries.length > 0) yield entries.map(auditEntryReport);
+    after = next;
+  } while (after !== undefined);
+}
+
+/** `2026-11-22T10:00:00Z  updateTeam  cli:ada@host  team 01…  balance_minor 700 -> 200, reason "…"`. */
+function textOf({ at, actor, action, team_id, key_id, before, after }: AuditEntryReport): string {
+  const whose = [team_id === null ? [] : [`team ${team_id}`], key_id === null ? [] : [`key ${key_id}`]].flat().join(' ');
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changes = names.map((name) => {
+    const [was, is] = [before[name], after[name]].map((value) => (value === undefined ? undefined : JSON.stringify(value)));
+    return was === undefined ? `${name} ${is}` : `${name} ${was} -> ${is ?? 'none'}`;
+  });
+  return [at, action, actor, whose, changes.join(', ')].join('  ').trimEnd();
+}

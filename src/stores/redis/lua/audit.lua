@@ -1,0 +1,47 @@
+-- The audit of a team, `:audit`: a sorted set whose members all have score 0, so that they lie in the order of their ids.
+-- A member: the id, `>I4c0` with what the driver knows of the change as JSON, then the team's description before the change and
+-- behind it, where only this function knows them.
+
+local ID_BYTES = 31
+-- So many entries that are too old go with each new one.
+local OLD_AT_ONCE = 64
+local MISSING = 4294967295
+
+local function moment(ms)
+  return string.format('%015.0f', max(0, ms))
+end
+
+-- Arguments from `first` on: the entry's id, or only its serial where the list of all entries could not be asked for one, or '' for
+-- no entry; what the driver knows; how long entries are kept. To be called before anything is written: reads what is too old.
+local function open_audit(team_key, first, now)
+  local audit = { id = text_at(first), record = text_at(first + 1), kept = number_at(first + 2), key = beside(team_key, 'audit') }
+  if audit.id == '' then
+    return audit
+  end
+  if #audit.id < ID_BYTES then
+    audit.id = moment(now) .. audit.id
+  end
+  audit.old = call('ZRANGEBYLEX', audit.key, '-', '(' .. moment(now - audit.kept), 'LIMIT', 0, OLD_AT_ONCE)
+  return audit
+end
+
+local function description(values)
+  local parts = { pack('>I2', #values) }
+  for _, value in ipairs(values) do
+    insert(parts, value and pack('>I4c0', #value, value) or pack('>I4', MISSING))
+  end
+  return table.concat(parts)
+end
+
+-- `before` is NONE for what was made now; both are left out where the driver knows all.
+local function keep_audit(audit, before, after)
+  if audit.id == '' then
+    return
+  end
+  local known = after and description(before) .. description(after) or ''
+  call('ZADD', audit.key, 0, audit.id .. pack('>I4c0', #audit.record, audit.record) .. known)
+  if #audit.old > 0 then
+    call('ZREM', audit.key, unpack(audit.old))
+  end
+  call('PEXPIRE', audit.key, audit.kept)
+end

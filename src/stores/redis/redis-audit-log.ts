@@ -1,0 +1,230 @@
+// The audit in Redis: each entry lies with its team, written by the function that makes the change; a list over all teams leads to it.
+import { randomInt } from 'node:crypto';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
+import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
+import type { AuditDifference, AuditRecord } from '../../domain/audit-entry.ts';
+import { ID_BYTES, idOf, packEntry, readEntry, readRecord } from './audit-codec.ts';
+import { AUDIT_KEY, teamKeys } from './redis-keys.ts';
+import type { RedisLink } from './redis-link.ts';
+
+/** Entries that are read, changed or forgotten at a time. */
+const PIECE = 256;
+/** What leads to no entry after so long never will: every change has a deadline of seconds. */
+const BEGUN_MS = 60_000;
+const PRUNE_EVERY_MS = 60_000;
+/** Serials of entries that the list could not be asked for: greater than those that it draws. */
+const UNLISTED = 500_000_000_000_000;
+/** Behind every member that begins with an id: the byte after an id is a length's first, a team's letter or digit. */
+const BEHIND = 'ÿ';
+
+/** What a function is told: the entry's id, or '' for none; what the driver knows; how long entries are kept. */
+export type AuditArguments = readonly [id: string, record: string, keptMs: string];
+
+export interface RedisAuditOptions {
+  readonly link: RedisLink;
+  readonly keptMs: number;
+  /** Replaces the servers' own: for tests that move time. */
+  readonly clock: Clock | undefined;
+  /** Whether this process forgets what is too old: a gateway does. */
+  readonly prunes: boolean;
+}
+
+export class RedisAuditLog implements AuditLog {
+  readonly #link: RedisLink;
+  readonly #keptMs: number;
+  readonly #clock: Clock | undefined;
+  readonly #pruning: NodeJS.Timeout | undefined;
+
+  constructor({ link, keptMs, clock, prunes }: RedisAuditOptions) {
+    this.#link = link;
+    this.#keptMs = keptMs;
+    this.#clock = clock;
+    this.#pruning = prunes ? setInterval(() => void this.prune(), PRUNE_EVERY_MS).unref() : undefined;
+  }
+
+  close(): void {
+    clearInterval(this.#pruning);
+  }
+
+  /**
+   * To be called before a change of the team: puts the entry's id into the list over all teams. If the change is not made, or
+   * its process dies, that leads nowhere, and readers leave it out; the other way round an entry could be missing there for ever.
+   */
+  async begin(
+    teamId: string,
+    by: Audited | undefined,
+    known?: AuditDifference,
+    keyId?: string,
+  ): Promise<AuditArguments | StoreUnavailable> {
+    if (by === undefined) return ['', '', '0'];
+    const args = [String(this.#clock?.nowMs() ?? ''), teamId, String(this.#keptMs)];
+    const reply = await this.#link.ask(({ run }) => run('begin_audit', { keys: [AUDIT_KEY], args }));
+    if (isUnavailable(reply)) return reply;
+    const [, id] = reply as readonly [number, Buffer];
+    return this.#arguments(String(id), by, known, keyId);
+  }
+
+  /** Where the list cannot be reached and the change must not wait for it: the entry is listed once its team's audit is read. */
+  unlisted(by: Audited, known: AuditDifference, keyId: string): AuditArguments {
+    return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by, known, keyId);
+  }
+
+  #arguments(
+    id: string,
+    { actor, action, reason }: Audited,
+    known: AuditDifference | undefined,
+    keyId: string | undefined,
+  ): AuditArguments {
+    const record = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, ...known };
+    return [id, JSON.stringify(record), String(this.#keptMs)];
+  }
+
+  async page({ teamId, after, sinceMs, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> {
+    const nowMs = await this.#now();
+    if (isUnavailable(nowMs)) return nowMs;
+    const kept = idBefore(nowMs - this.#keptMs);
+    const wanted = sinceMs === undefined ? kept : idBefore(sinceMs);
+    const from = wanted > kept ? wanted : kept;
+    return teamId === undefined ? this.#pageOfAll(after, from, limit, nowMs) : this.#pageOfTeam(teamId, after, from, limit);
+  }
+
+  async #pageOfTeam(
+    teamId: string,
+    after: string | undefined,
+    from: string,
+    limit: number,
+  ): Promise<readonly AuditEntry[] | StoreUnavailable> {
+    const key = teamKeys(teamId).audit;
+    const members = await this.#link.ask(({ redis }) => redis.zrevrangebylexBuffer(key, below(after), `[${from}`, 'LIMIT', 0, limit));
+    if (isUnavailable(members)) return members;
+    const entries = members.map((member) => readEntry(teamId, member));
+    const unlisted = entries.filter(({ id }) => Number(id.slice(-16)) >= UNLISTED);
+    if (unlisted.length > 0) await this.#list(unlisted);
+    return entries;
+  }
+
+  async #pageOfAll(
+    after: string | undefined,
+    from: string,
+    limit: number,
+    nowMs: number,
+  ): Promise<readonly AuditEntry[] | StoreUnavailable> {
+    const entries: AuditEntry[] = [];
+    let last = after;
+    for (;;) {
+      const count = Math.min(PIECE, Math.max(limit - entries.length, 16));
+      const upTo = below(last);
+      const listed = await this.#link.ask(({ redis }) => redis.zrevrangebylex(AUDIT_KEY, upTo, `[${from}`, 'LIMIT', 0, count));
+      if (isUnavailable(listed)) return listed;
+      const found = await this.#link.ask(() => Promise.all(listed.map((member) => this.#entryOf(member))));
+      if (isUnavailable(found)) return found;
+      entries.push(...found.filter((entry) => entry !== undefined));
+      await this.#forgetBegun(
+        listed.filter((_, index) => found[index] === undefined),
+        nowMs,
+      );
+      if (entries.length >= limit || listed.length < count) return entries.slice(0, limit);
+      last = listed.at(-1)!.slice(0, ID_BYTES);
+    }
+  }
+
+  async #entryOf(listed: string): Promise<AuditEntry | undefined> {
+    const [id, teamId] = [listed.slice(0, ID_BYTES), listed.slice(ID_BYTES)];
+    const [member] = await this.#link.redis.zrangebylexBuffer(teamKeys(teamId).audit, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1);
+    return member === undefined ? undefined : readEntry(teamId, member);
+  }
+
+  /** Takes out of the list what leads nowhere and is older than any change that may still be made. */
+  async #forgetBegun(listed: readonly string[], nowMs: number): Promise<void> {
+    const gone = listed.filter((member) => momentOf(member) < nowMs - BEGUN_MS);
+    // Whatever comes of it: the next reader tries again.
+    if (gone.length > 0) await this.#link.ask(({ redis }) => redis.zrem(AUDIT_KEY, ...gone));
+  }
+
+  async forgetNames(teamId: string): Promise<StoreUnavailable | undefined> {
+    const key = teamKeys(teamId).audit;
+    let from = '-';
+    for (;;) {
+      const after = from;
+      const members = await this.#link.ask(({ redis }) => redis.zrangebylexBuffer(key, after, '+', 'LIMIT', 0, PIECE));
+      if (isUnavailable(members)) return members;
+      const changed = await this.#link.ask(({ redis }) => {
+        const both = redis.multi();
+        for (const member of members) both.zrem(key, member).zadd(key, 0, nameless(teamId, member));
+        return both.exec();
+      });
+      if (isUnavailable(changed)) return changed;
+      if (members.length < PIECE) return undefined;
+      from = `(${idOf(members.at(-1)!)}${BEHIND}`;
+    }
+  }
+
+  async restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
+    const restored = await this.#link.ask(({ redis }) =>
+      Promise.all(
+        entries.map(async ({ id, atMs: _atMs, teamId = '', ...record }) => {
+          const key = teamKeys(teamId).audit;
+          const [there] = await redis.zrangebylexBuffer(key, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1);
+          if (there === undefined) await redis.multi().zadd(key, 0, packEntry(id, record)).pexpire(key, this.#keptMs).exec();
+        }),
+      ),
+    );
+    return isUnavailable(restored) ? restored : this.#list(entries);
+  }
+
+  async #list(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
+    const added = await this.#link.ask(({ redis }) => {
+      const both = redis.multi();
+      for (const { id, teamId = '' } of entries) both.zadd(AUDIT_KEY, 0, id + teamId);
+      return both.pexpire(AUDIT_KEY, this.#keptMs).exec();
+    });
+    return isUnavailable(added) ? added : undefined;
+  }
+
+  /** Forgets what is too old, a piece at a time: at the teams that the oldest of the list lead to, then in the list itself. */
+  async prune(): Promise<StoreUnavailable | undefined> {
+    const nowMs = await this.#now();
+    if (isUnavailable(nowMs)) return nowMs;
+    const until = `(${idBefore(nowMs - this.#keptMs)}`;
+    for (;;) {
+      const old = await this.#link.ask(({ redis }) => redis.zrangebylex(AUDIT_KEY, '-', until, 'LIMIT', 0, PIECE));
+      if (isUnavailable(old)) return old;
+      for (const teamId of new Set(old.map((member) => member.slice(ID_BYTES)))) {
+        const failed = await this.#pruneTeam(teamKeys(teamId).audit, until);
+        if (failed !== undefined) return failed;
+      }
+      const gone = old.length === 0 ? 0 : await this.#link.ask(({ redis }) => redis.zrem(AUDIT_KEY, ...old));
+      if (isUnavailable(gone)) return gone;
+      if (old.length < PIECE) return undefined;
+    }
+  }
+
+  async #pruneTeam(key: string, until: string): Promise<StoreUnavailable | undefined> {
+    for (;;) {
+      const old = await this.#link.ask(({ redis }) => redis.zrangebylexBuffer(key, '-', until, 'LIMIT', 0, PIECE));
+      if (isUnavailable(old)) return old;
+      const gone = old.length === 0 ? 0 : await this.#link.ask(({ redis }) => redis.zrem(key, ...old));
+      if (isUnavailable(gone)) return gone;
+      if (old.length < PIECE) return undefined;
+    }
+  }
+
+  async #now(): Promise<number | StoreUnavailable> {
+    if (this.#clock !== undefined) return this.#clock.nowMs();
+    const time = await this.#link.ask(({ redis }) => redis.time());
+    return isUnavailable(time) ? time : Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
+  }
+}
+
+function below(id: string | undefined): string {
+  return id === undefined ? '+' : `(${id}`;
+}
+
+function nameless(teamId: string, member: Buffer): Buffer {
+  const record: AuditRecord = withoutNames(readRecord(teamId, member));
+  return packEntry(idOf(member), record);
+}

@@ -1,0 +1,204 @@
+// Part of the store contract: the audit, written by the operations that it tells of. A store that keeps none passes.
+import { answered } from '../../domain/store-unavailable.ts';
+import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
+import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+
+const BY: Audited = { actor: 'cli:ada@host', action: 'updateTeam' };
+const FIRST: Omit<AuditPage, 'teamId'> = { after: undefined, sinceMs: undefined, limit: 100 };
+const DAY_MS = 86_400_000;
+
+export function auditContract(it: AddCase, subject: Subject): void {
+  const withAudit = (name: string, run: (audit: AuditLog) => Promise<void>): void =>
+    it(name, async () => {
+      if (subject.again.audit !== undefined) await run(subject.again.audit);
+    });
+  const entriesOf = async (teamId: string, page: Partial<AuditPage> = {}): Promise<readonly AuditEntry[]> =>
+    answered(await subject.again.audit!.page({ ...FIRST, teamId, ...page }));
+  /** Without what is the same in all of them. */
+  const told = (entries: readonly AuditEntry[]): unknown[] => entries.map(({ id: _id, atMs: _atMs, teamId: _teamId, ...rest }) => rest);
+  const newTeam = { name: 'Acme', plan: 'test', limits: PREPAID, balanceMicro: 5_000_000 };
+  const made = async (by: Audited = { ...BY, action: 'createTeam' }): Promise<string> => {
+    const teamId = newId();
+    answered(await subject.store.teams.createTeam({ ...newTeam, teamId }, by));
+    return teamId;
+  };
+
+  withAudit('every change leaves an entry with what it changed, newest first, by the store’s clock', async () => {
+    const { teams } = subject.store;
+    const startMs = subject.clock.nowMs();
+    const teamId = await made();
+    subject.clock.step(1000);
+    await teams.updateTeam(teamId, { name: 'Other', addMicro: 2_000_000 }, BY);
+    await teams.updateTeam(teamId, { addMicro: -3_000_000 }, { ...BY, reason: 'charged twice “in May”' });
+    const limits = { ...PREPAID, requestsPerSecond: 7 };
+    await teams.updateTeam(teamId, { plan: { name: 'test', limits } }, { actor: 'console:ops@::1', action: 'applyPlan' });
+    const key = freshKey(teamId, 'backend');
+    await teams.createKey(key, { ...BY, action: 'createKey' });
+    subject.clock.step(1000);
+    await teams.revokeKey(key.keyId, { ...BY, action: 'revokeKey' });
+    const entries = await entriesOf(teamId);
+    const { display, label, mode } = key;
+    expect(told(entries)).toEqual([
+      { ...BY, action: 'revokeKey', keyId: key.keyId, before: { status: 'active' }, after: { status: 'revoked' } },
+      { ...BY, action: 'createKey', keyId: key.keyId, before: {}, after: { display, label, mode, status: 'active' } },
+      { actor: 'console:ops@::1', action: 'applyPlan', keyId: undefined, before: { limits: PREPAID }, after: { limits } },
+      {
+        ...BY,
+        reason: 'charged twice “in May”',
+        keyId: undefined,
+        before: { balanceMicro: 7_000_000 },
+        after: { balanceMicro: 4_000_000 },
+      },
+      {
+        ...BY,
+        keyId: undefined,
+        before: { name: 'Acme', balanceMicro: 5_000_000 },
+        after: { name: 'Other', balanceMicro: 7_000_000 },
+      },
+      { ...BY, action: 'createTeam', keyId: undefined, before: {}, after: newTeam },
+    ]);
+    expect(entries.map(({ atMs }) => atMs - startMs)).toEqual([2000, 1000, 1000, 1000, 1000, 0]);
+    expect(entries.every((entry) => entry.teamId === teamId)).toBe(true);
+  });
+
+  withAudit('what changes nothing leaves none: repeated, refused, for nobody, or without anybody who is told', async () => {
+    const { teams } = subject.store;
+    const teamId = await made();
+    const key = freshKey(teamId);
+    await teams.createKey(key, { ...BY, action: 'createKey' });
+    await teams.revokeKey(key.keyId, { ...BY, action: 'revokeKey' });
+    const once = { id: newId(), request: 'add' };
+    await teams.updateTeam(teamId, { addMicro: 1, once }, BY);
+    const before = await entriesOf(teamId);
+    expect(before.length).toBe(4);
+    await teams.createTeam({ ...newTeam, teamId, name: 'Repeated' }, BY);
+    await teams.updateTeam(teamId, { addMicro: 1, once }, BY);
+    await teams.updateTeam(teamId, { addMicro: 2, once: { ...once, request: 'other' } }, BY);
+    await teams.updateTeam(teamId, { name: 'Acme', plan: { name: 'test', limits: PREPAID } }, BY);
+    await teams.updateTeam(teamId, { addMicro: -9_000_000 }, BY);
+    await teams.updateTeam(teamId, { addMicro: Number.MAX_SAFE_INTEGER - 1 }, BY);
+    await teams.revokeKey(key.keyId, BY);
+    await teams.revokeKey(newId(), BY);
+    await teams.updateTeam(newId(), { name: 'x' }, BY);
+    await teams.createKey(freshKey(newId()), BY);
+    await teams.updateTeam(teamId, { name: 'Quietly' });
+    expect(await entriesOf(teamId)).toEqual(before);
+  });
+
+  withAudit('pages of one team and of all follow each other, whatever is added meanwhile', async (audit) => {
+    const { teams } = subject.store;
+    const [one, other] = [await made(), await made()];
+    for (let i = 0; i < 5; i++) await teams.updateTeam(i % 2 === 0 ? one : other, { name: `Name ${i}` }, BY);
+    const all = answered(await audit.page({ ...FIRST, teamId: undefined })).filter(({ teamId }) => teamId === one || teamId === other);
+    expect(all.map(({ teamId, after }) => [teamId, after.name])).toEqual([
+      [one, 'Name 4'],
+      [other, 'Name 3'],
+      [one, 'Name 2'],
+      [other, 'Name 1'],
+      [one, 'Name 0'],
+      [other, 'Acme'],
+      [one, 'Acme'],
+    ]);
+    const paged: AuditEntry[] = [];
+    for (let page = all.slice(0, 1); page.length > 0;) {
+      paged.push(...page);
+      await teams.updateTeam(one, { name: `Later ${paged.length}` }, BY);
+      page = [...answered(await audit.page({ ...FIRST, teamId: undefined, after: page.at(-1)!.id, limit: 2 }))].filter(
+        ({ id }) => id >= all.at(-1)!.id,
+      );
+    }
+    expect(paged).toEqual(all);
+    const [, third] = await entriesOf(other, { limit: 2 });
+    expect((await entriesOf(other, { after: third!.id })).map(({ id }) => id)).toEqual([all[5]!.id]);
+  });
+
+  withAudit('a page may begin at a moment, and what is too old is in none', async (audit) => {
+    const { teams } = subject.store;
+    const teamId = await made();
+    subject.clock.step(5000);
+    const sinceMs = subject.clock.nowMs();
+    await teams.updateTeam(teamId, { name: 'Since' }, BY);
+    expect((await entriesOf(teamId, { sinceMs })).map(({ after }) => after.name)).toEqual(['Since']);
+    expect((await entriesOf(teamId, { sinceMs: sinceMs + 1 })).length).toBe(0);
+    expect((await entriesOf(teamId, { sinceMs: 0 })).length).toBe(2);
+    subject.clock.step(400 * DAY_MS - 5000);
+    expect((await entriesOf(teamId)).length).toBe(2);
+    subject.clock.step(1);
+    expect((await entriesOf(teamId)).map(({ after }) => after.name)).toEqual(['Since']);
+    subject.clock.step(5000);
+    expect(await entriesOf(teamId)).toEqual([]);
+    expect(answered(await audit.page({ ...FIRST, teamId: undefined })).filter((entry) => entry.teamId === teamId)).toEqual([]);
+  });
+
+  withAudit('names are taken out of a team’s entries, and nothing else', async (audit) => {
+    const { teams } = subject.store;
+    const [teamId, neighbour] = [await made(), await made()];
+    const key = freshKey(teamId, 'a label');
+    await teams.createKey(key, { ...BY, action: 'createKey' });
+    await teams.updateTeam(teamId, { name: 'Renamed', addMicro: -1 }, { ...BY, reason: 'Acme asked for it' });
+    const [entries, others] = [await entriesOf(teamId), await entriesOf(neighbour)];
+    expect(await audit.forgetNames(teamId)).toBeUndefined();
+    const after = await entriesOf(teamId);
+    for (const word of ['Acme', 'Renamed', 'a label', key.display]) expect(JSON.stringify(after).includes(word)).toBe(false);
+    expect(told(after)).toEqual([
+      { ...BY, keyId: undefined, before: { balanceMicro: 5_000_000 }, after: { balanceMicro: 4_999_999 } },
+      { ...BY, action: 'createKey', keyId: key.keyId, before: {}, after: { mode: key.mode, status: 'active' } },
+      { ...BY, action: 'createTeam', keyId: undefined, before: {}, after: { plan: 'test', limits: PREPAID, balanceMicro: 5_000_000 } },
+    ]);
+    expect(after.map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
+    expect(await audit.forgetNames(teamId)).toBeUndefined();
+    expect(await entriesOf(teamId)).toEqual(after);
+    expect(await entriesOf(neighbour)).toEqual(others);
+  });
+
+  withAudit('entries of another store are taken as they are, once', async (audit) => {
+    const teamId = newId();
+    const nowMs = subject.clock.nowMs();
+    const entry = (atMs: number, name: string): AuditEntry => ({
+      ...BY,
+      id: `${String(atMs).padStart(15, '0')}${'7'.padStart(16, '0')}`,
+      atMs,
+      teamId,
+      keyId: undefined,
+      before: {},
+      after: { name, limits: GENEROUS_QUOTA },
+    });
+    const entries = [entry(nowMs - 1234, 'later'), entry(nowMs - 5678, 'earlier')];
+    expect(await audit.restore(entries)).toBeUndefined();
+    expect(await audit.restore([{ ...entries[0]!, after: { name: 'otherwise' } }])).toBeUndefined();
+    expect(await entriesOf(teamId)).toEqual(entries);
+    const all = answered(await audit.page({ ...FIRST, teamId: undefined }));
+    expect(all.filter((one) => one.teamId === teamId)).toEqual(entries);
+  });
+
+  it('credit is taken down to what open reservations hold, and what can be taken is told', async () => {
+    const { teams } = subject.store;
+    const team = await teamUnderTest(subject.store, PREPAID, 100_000);
+    await team.reserve(10, { leaseMs: 500 });
+    await team.reserve(20);
+    expect(await teams.updateTeam(team.teamId, { addMicro: -25_001, name: 'x' })).toEqual({ kind: 'credit_not_free', freeMicro: 25_000 });
+    expect(await teams.updateTeam(team.teamId, { addMicro: -25_000 })).toMatchObject({ balanceMicro: 75_000 });
+    expect(await teams.updateTeam(team.teamId, { addMicro: -1 })).toEqual({ kind: 'credit_not_free', freeMicro: 0 });
+    subject.clock.step(500);
+    expect(await subject.again.teams.updateTeam(team.teamId, { addMicro: -25_000 })).toMatchObject({ balanceMicro: 50_000 });
+    expect(await team.standing()).toMatchObject({ balanceMicro: 50_000, heldMicro: 50_000, openReservations: 1 });
+    expect((await team.admit({ characters: 1 })).kind).toBe('credit_exhausted');
+  });
+
+  it('credit that is taken and reserved at the same moment is never both', async () => {
+    const { teams } = subject.store;
+    const team = await teamUnderTest(subject.store, PREPAID, 250_000);
+    const asked = Array.from({ length: 10 }, () => [
+      team.admit({ characters: 10 }),
+      subject.again.teams.updateTeam(team.teamId, { addMicro: -25_000 }),
+    ]);
+    await Promise.all(asked.flat());
+    const { balanceMicro, heldMicro } = await team.standing();
+    expect([balanceMicro >= heldMicro, balanceMicro % 25_000, heldMicro % 25_000]).toEqual([true, 0, 0]);
+    expect(await teams.updateTeam(team.teamId, { addMicro: heldMicro - balanceMicro - 1 })).toMatchObject({ kind: 'credit_not_free' });
+  });
+}
