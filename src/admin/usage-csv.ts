@@ -28,8 +28,12 @@ function lineOf(values: readonly (string | number | null | undefined)[]): string
 const FORMULA = /(^|[;\t\r\n])([\s\p{Cf}"'“”‘’«»`]*)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20\u2212])/gu;
 const NEEDS_QUOTES = /[",\r\n;\t]|^\s|\s$/;
 
+/** Most cells: nothing in them needs a closer look. */
+const PLAIN = /^\w(?:[\w .-]*\w)?$/;
+
 /** An apostrophe before what would run makes text of it. */
 function cell(text: string): string {
+  if (PLAIN.test(text)) return text;
   const safe = text.replace(FORMULA, "$1'$2");
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -53,8 +53,15 @@ export function dayOfDate(date: string): number | undefined {
 
 /** `2026-11-22`. */
 export function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+  const written = dates.get(day) ?? new Date(day * DAY_MS).toISOString().slice(0, 10);
+  if (dates.size >= DATES_KEPT) dates.clear();
+  dates.set(day, written);
+  return written;
 }
+
+/** Millions of rows are of a few hundred days: writing each anew took a tenth of an export. */
+const dates = new Map<number, string>();
+const DATES_KEPT = 1000;
 
 /** The days of a month, given as `2026-11`; `undefined` for what is none. */
 export function daysOfMonth(month: string): DayRange | undefined {
