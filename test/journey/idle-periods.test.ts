@@ -1,0 +1,46 @@
+// A gateway closes the period of a team that nobody asks about, within ten seconds of its end: looked at past the store, which
+// would close it to answer.
+import { DatabaseSync } from 'node:sqlite';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { sqlitePathOf } from '../../src/domain/store-url.ts';
+import { teamKeys } from '../../src/stores/redis/redis-keys.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import type { Setting } from '../support/every-gateway.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+
+const CLOSED_WITHIN_MS = 10_000;
+
+onEveryGateway({ listeners: ['uws'] }, (setting) => {
+  test('a period closes without a request', async () => {
+    const { teamId, key } = await setting.gateway.team({ ...QUOTA_PLAN, period: 'PT3S' });
+    const body = { text: ['0123456789'], target_lang: 'DE' };
+    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
+    await expect.poll(() => closedPeriods(setting, teamId), { timeout: 30_000, interval: 100 }).toBe(1);
+    const seenMs = Date.now();
+    const periods = answered(await setting.gateway.store.history!.periods(teamId))!;
+    const [period, ...others] = periods.filter(({ closed }) => closed);
+    expect(others).toEqual([]);
+    expect(period?.characters).toBe(10);
+    expect(seenMs - period!.endMs).toBeLessThan(CLOSED_WITHIN_MS);
+  });
+});
+
+async function closedPeriods({ store, url }: Setting, teamId: string): Promise<number> {
+  if (store === 'sqlite') {
+    const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
+    try {
+      const query = 'SELECT count(*) AS count FROM periods WHERE closed_characters > 0 AND team = (SELECT no FROM teams WHERE team_id = ?)';
+      return Number(database.prepare(query).get(teamId)?.['count']);
+    } finally {
+      database.close();
+    }
+  }
+  const redis = new Redis(url, { protocol: 2 });
+  try {
+    return await redis.hlen(teamKeys(teamId).periods);
+  } finally {
+    redis.disconnect();
+  }
+}
