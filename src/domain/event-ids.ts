@@ -1,7 +1,5 @@
 // Ids of events: made of what they tell, so that one that is kept again, after a repetition or a failover, has the same.
 
-import { dateOf } from './usage-days.ts';
-
 /** No dots: they divide what is signed. */
 export const eventIds = {
   /** A period is named by its start, as what was copied to another store still has it. */
@@ -10,7 +8,7 @@ export const eventIds = {
   credit: (teamId: string, thresholdMinor: number, atMs: number) => `${teamId}-credit-${thresholdMinor}-${atMs}`,
   period: (teamId: string, periodStartMs: number) => `${teamId}-period-${periodStartMs}`,
   /** A day to which more was added, because the clock had stepped back, is another event. */
-  day: (teamId: string, day: number, requests: number) => `${teamId}-day-${dateOf(day)}-${requests}`,
+  day: (teamId: string, day: number, requests: number) => `${teamId}-day-${day}-${requests}`,
   /** One is made, revoked or deleted once. */
   once: (id: string, what: 'created' | 'revoked' | 'deleted') => `${id}-${what}`,
   /** Two changes in a millisecond are told as one. */

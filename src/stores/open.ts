@@ -49,7 +49,7 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
       const restored = onRestored === undefined ? {} : { onRestored };
       const patience = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
       const tending = context.tends === true ? { tendEveryMs: TEND_EVERY_MS } : {};
-      return openRedisStore({ url, log, creation, ...restored, ...patience, ...kept, ...tending });
+      return openRedisStore({ url, log, creation, ...restored, ...patience, ...kept, ...tending, events });
     }
     case undefined:
     default: {

@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Cluster } from 'ioredis';
+import { microAbove } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
 import { causeOf } from './failure-cause.ts';
 import { CONSTANTS } from './team-layout.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'arguments', 'layout'] as const;
-const TEAM = [...SHARED, 'plan', 'team'] as const;
+const TEAM = [...SHARED, 'plan', 'outbox', 'team'] as const;
 const ACCOUNT = [...TEAM, 'days', 'call', 'state', 'window', 'expiry', 'account'] as const;
 
 interface FunctionGroup {
@@ -54,13 +56,14 @@ const GROUPS = {
     functions: { begin_audit: { lua: 'begin_audit', onFull: true } },
   },
   search: {
-    files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams', 'due-teams'],
+    files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams', 'due-teams', 'outbox-lease'],
     functions: {
       index_team: { lua: 'index_team' },
       unindex_team: { lua: 'unindex_team', onFull: true },
       note_team: { lua: 'note_team', onFull: true },
       find_teams: { lua: 'find_teams' },
       put_off: { lua: 'put_off' },
+      lease_outbox: { lua: 'lease_outbox', onFull: true },
     },
   },
 } as const satisfies Record<string, FunctionGroup>;
@@ -82,19 +85,20 @@ export interface FunctionLibrary {
   readonly text: string;
 }
 
-export function functionLibrary(): FunctionLibrary {
-  const groups = Object.values<FunctionGroup>(GROUPS).map((group) => ({ ...group, text: textOf(group) }));
+/** By the rules for events, which stand in the text: another gateway may have others. */
+export function functionLibrary(rules?: EventRules): FunctionLibrary {
+  const groups = Object.values<FunctionGroup>(GROUPS).map((group) => ({ ...group, text: textOf(group, eventConstants(rules)) }));
   const name = `lingate_${createHash('sha256').update(JSON.stringify(groups)).digest('hex').slice(0, 12)}`;
   const parts = groups.map(({ text, functions }) => ['do', text, ...registrations(name, functions), 'end'].join('\n'));
   return { name, text: [`#!lua name=${name}`, 'local KEYS, ARGV', ...parts].join('\n') };
 }
 
 /** Redis lends `redis.call` and most of Lua only to calls, not while a library loads: the first call makes the functions. */
-function textOf({ files, functions }: FunctionGroup): string {
+function textOf({ files, functions }: FunctionGroup, constants: string): string {
   const lua = files.map((file) => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8'));
   const made = new Set(Object.values(functions).map((described) => described.lua));
   const returned = [...made].map((one) => `${one} = ${one}`).join(', ');
-  return ['local made', 'local function make()', CONSTANTS, ...lua, `return { ${returned} }`, 'end'].join('\n');
+  return ['local made', 'local function make()', CONSTANTS, constants, ...lua, `return { ${returned} }`, 'end'].join('\n');
 }
 
 function registrations(library: string, functions: FunctionGroup['functions']): string[] {
@@ -108,7 +112,14 @@ function registrations(library: string, functions: FunctionGroup['functions']): 
   );
 }
 
-const LIBRARY = functionLibrary();
+/** Without rules nothing is kept. */
+function eventConstants(rules: EventRules | undefined): string {
+  if (rules === undefined) return 'local events = { kept = false }';
+  const credit = rules.creditMinor.map((minor) => `{ '${minor}', ${microAbove(minor)} }`);
+  return `local events = { kept = false, rules = { percents = { ${rules.percents.join(', ')} }, credit = { ${credit.join(', ')} } } }`;
+}
+
+const WITHOUT_EVENTS = functionLibrary();
 /** Of other versions; more than a rolling upgrade needs. Gateways whose library was deleted load it again. */
 const OTHERS_MAX = 8;
 const MISSING = /Function not found/;
@@ -117,6 +128,7 @@ const EXISTS = /already exists/;
 /** The functions on the servers of one connection. */
 export class RedisFunctions {
   readonly #connection: RedisConnection;
+  #library = WITHOUT_EVENTS;
   #loading: Promise<void> | undefined = undefined;
 
   constructor(connection: RedisConnection) {
@@ -128,7 +140,7 @@ export class RedisFunctions {
    * become master before it got the library. A function that is missing has done nothing.
    */
   readonly run: RunFunction = (name, { keys, args }) => {
-    const call = () => this.#connection.callBuffer('FCALL', `${LIBRARY.name}_${name}`, keys.length, ...keys, ...args);
+    const call = () => this.#connection.callBuffer('FCALL', `${this.#library.name}_${name}`, keys.length, ...keys, ...args);
     return call().catch(async (error: unknown) => {
       if (!(error instanceof Error && MISSING.test(error.message))) throw error;
       await this.load();
@@ -136,30 +148,35 @@ export class RedisFunctions {
     });
   };
 
+  /** By these rules events are kept; to be called before anything else. */
+  keepEvents(rules: EventRules | undefined): void {
+    this.#library = rules === undefined ? WITHOUT_EVENTS : functionLibrary(rules);
+  }
+
   /** Loads the library on every master. Rejects with Redis's error where one refuses it. */
   load(): Promise<void> {
     const masters = this.#connection instanceof Cluster ? this.#connection.nodes('master') : [this.#connection];
-    this.#loading ??= Promise.all(masters.map(loadOn))
+    this.#loading ??= Promise.all(masters.map((master) => loadOn(master, this.#library)))
       .then(() => undefined)
       .finally(() => (this.#loading = undefined));
     return this.#loading;
   }
 }
 
-async function loadOn(master: Exclude<RedisConnection, Cluster>): Promise<void> {
+async function loadOn(master: Exclude<RedisConnection, Cluster>, library: FunctionLibrary): Promise<void> {
   try {
-    await master.call('FUNCTION', 'LOAD', LIBRARY.text);
+    await master.call('FUNCTION', 'LOAD', library.text);
   } catch (error) {
     if (error instanceof Error && EXISTS.test(error.message)) return;
     throw error;
   }
-  await dropOthers(master).catch(() => undefined);
+  await dropOthers(master, library.name).catch(() => undefined);
 }
 
 /** Libraries are never used up: each version that has run here left one. Not allowed to everybody, and not needed. */
-async function dropOthers(master: Exclude<RedisConnection, Cluster>): Promise<void> {
+async function dropOthers(master: Exclude<RedisConnection, Cluster>, own: string): Promise<void> {
   const listed = (await master.call('FUNCTION', 'LIST', 'LIBRARYNAME', 'lingate_*')) as readonly (readonly unknown[])[];
-  const others = listed.map((fields) => String(fields[fields.indexOf('library_name') + 1])).filter((name) => name !== LIBRARY.name);
+  const others = listed.map((fields) => String(fields[fields.indexOf('library_name') + 1])).filter((name) => name !== own);
   if (others.length <= OTHERS_MAX) return;
   for (const name of others) await master.call('FUNCTION', 'DELETE', name);
 }

@@ -11,6 +11,8 @@ export type Undone =
 /** Reads a reply from front to back. */
 export class ReplyReader {
   readonly nowMs: number;
+  /** Whether the answer that was read last says that its team has events to be listed. */
+  told = false;
   readonly #bytes: Buffer;
   #at = 8;
 
@@ -45,8 +47,10 @@ export class ReplyReader {
 
   resolution(): Resolution | Undone {
     const letter = this.#letter();
+    this.told = letter === 'K';
     switch (letter) {
       case 'C':
+      case 'K':
         return { kind: 'committed' };
       case 'R':
         return { kind: 'released' };

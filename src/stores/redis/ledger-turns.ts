@@ -21,6 +21,8 @@ export interface LedgerTurnsOptions extends StoreRoundOptions {
   readonly masters?: Masters | undefined;
   /** Called with every call: the connection must not be closed before it has ended. */
   readonly track: (running: Promise<unknown>) => void;
+  /** Told of teams whose charges have kept events. */
+  readonly onEvents?: (teamId: string) => void;
 }
 
 /** What was asked for, and how often it is sent. */
@@ -155,9 +157,15 @@ export class LedgerTurns {
   #conclude(groups: readonly Group[], bytes: Buffer): void {
     const answers: (Admission | Resolution | Undone)[] = [];
     const reply = new ReplyReader(bytes);
+    let told: string | undefined;
     try {
       for (const group of groups) {
-        for (const { asked } of group) answers.push('verdict' in asked ? reply.resolution() : reply.admission(asked));
+        for (const { asked } of group) {
+          answers.push('verdict' in asked ? reply.resolution() : reply.admission(asked));
+          if (reply.told) told = asked.teamId;
+        }
+        if (told !== undefined) this.#options.onEvents?.(told);
+        told = undefined;
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : 'a reply cannot be read';

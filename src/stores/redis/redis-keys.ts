@@ -80,6 +80,18 @@ export const ERASURES_KEY = 'lingate:erasures';
 /** Sorted set: deleted teams whose usage has stayed, all with the score 0, so that they lie in the order of their ids. */
 export const ONLY_USAGE_KEY = 'lingate:only-usage';
 
+/** Sorted set of the events that are to be sent, `<team> <event>`, by when; and how often each was sent in vain, a hash. */
+export const EVENTS_KEY = 'lingate:{lingate:outbox}:events';
+export const TRIES_KEY = 'lingate:{lingate:outbox}:tries';
+
+/** Who sends them, and by which rules they are kept (lua/outbox-lease.lua). */
+export const SENDER_KEY = 'lingate:{lingate:outbox}:sender';
+
+/** A team's events that are still to be told (lua/outbox.lua). */
+export function outboxKey(teamId: string): string {
+  return `lingate:{${teamId}}:outbox`;
+}
+
 /** The version of all these forms (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';
 

@@ -11,7 +11,8 @@ import { teamSlot } from './redis-keys.ts';
 import { FunctionCaller } from './function-caller.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
 import type { RunFunction } from './functions.ts';
-import { StoreTime } from './store-time.ts';
+import { listEvents } from './event-list.ts';
+import { serverTime, StoreTime } from './store-time.ts';
 import { within } from './within.ts';
 
 export interface RedisLinkOptions {
@@ -22,10 +23,23 @@ export interface RedisLinkOptions {
   readonly clock: Clock | undefined;
   readonly log: Log;
   readonly run: RunFunction;
+  /** Whether operations keep events, which are to be listed for the sender. */
+  readonly keepsEvents?: boolean;
   /** Set where masters may change: told how many lost revocations were applied again. */
   readonly onRestored?: (count: number) => void;
 }
 
+/** Functions after which a team may have events that are in no list. */
+const KEEP_EVENTS: ReadonlySet<string> = new Set([
+  'create_team',
+  'update_team',
+  'create_key',
+  'revoke_key',
+  'delete_team',
+  'erase_some',
+  'tend',
+  'periods',
+]);
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
 const ASK_FOR_MASTERS_EVERY_MS = 200;
@@ -75,6 +89,7 @@ export class RedisLink implements Ledger {
       clustered: 'slots' in options.redis,
       masters: this.masters,
       track: (running) => void this.#track(running),
+      ...(options.keepsEvents === true ? { onEvents: (teamId: string) => void this.#listEvents(teamId) } : {}),
     });
   }
 
@@ -92,6 +107,7 @@ export class RedisLink implements Ledger {
 
   async call(call: FunctionCall): Promise<FunctionReply> {
     const reply = this.#closed ? CLOSED : await this.#track(this.#caller.call(call));
+    if (this.#options.keepsEvents === true && KEEP_EVENTS.has(call.name)) await this.#listEvents(call.teamId);
     return reply.kind === 'unavailable' ? this.#advising(reply) : reply;
   }
 
@@ -128,6 +144,11 @@ export class RedisLink implements Ledger {
       // Not connected at this moment: there is nothing to wait for, only reconnecting has to stop.
     }
     this.redis.disconnect();
+  }
+
+  /** A team whose events could not be listed is found later (redis-outbox.ts, `heal`). */
+  async #listEvents(teamId: string): Promise<void> {
+    await this.ask(async ({ redis }) => listEvents(redis, teamId, this.#options.clock?.nowMs() ?? (await serverTime(redis))));
   }
 
   /** Adds the advice for operators, which the ledger's answers do not have: nobody reads it there. */

@@ -1,5 +1,7 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
 import { Cluster } from 'ioredis';
+import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -19,6 +21,7 @@ import { RedisKeyDirectory } from './redis-key-directory.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { RedisFunctions, mayLoadLater } from './functions.ts';
 import { RedisLink } from './redis-link.ts';
+import { RedisOutbox, rulesInForce } from './redis-outbox.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
 import { RedisUsageHistory } from './redis-usage-history.ts';
 import { Replication } from './replication.ts';
@@ -42,6 +45,8 @@ export interface RedisStoreOptions {
   /** Told how many revocations a new master had lost and was told again. */
   readonly onRestored?: (count: number) => void;
   readonly creation?: StoreCreation;
+  /** Without them those of a gateway that sends events from here; without one nothing is kept to be told. */
+  readonly events?: EventRules | undefined;
 }
 
 const COMMAND_TIMEOUT_MS = 500;
@@ -53,8 +58,9 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
   const redis = redisConnection(target, commandTimeoutMs);
   const functions = new RedisFunctions(redis);
+  let events: EventRules | undefined;
   try {
-    await within(connect(redis, functions, target, options), OPEN_TIMEOUT_MS);
+    events = await within(connect(redis, functions, target, options), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
@@ -67,6 +73,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     log: options.log,
     onRestored: options.onRestored ?? (() => undefined),
     run: functions.run,
+    keepsEvents: events !== undefined,
   });
   // A replica or a full server is opened all the same: what it has can be read.
   await link.settleMasters();
@@ -85,6 +92,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     gateways: new RedisGatewayRecords(link, options.clock),
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,
+    outbox: new RedisOutbox({ link, index: teams.index, clock: options.clock, rules: events ?? NO_THRESHOLDS }),
     ping: () => probe.ask(),
     close: async () => {
       audit.close();
@@ -99,8 +107,8 @@ async function connect(
   redis: RedisConnection,
   functions: RedisFunctions,
   target: RedisTarget,
-  { log, creation = {} }: RedisStoreOptions,
-): Promise<void> {
+  { log, creation = {}, clock, events }: RedisStoreOptions,
+): Promise<EventRules | undefined> {
   let last: unknown;
   let listen = (_error: unknown) => {};
   const noMaster = new Promise<never>((_resolve, reject) => {
@@ -122,7 +130,10 @@ async function connect(
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
+  const rules = events ?? (await rulesInForce(redis, clock));
+  functions.keepEvents(rules);
   await loadFunctions(functions, target.shown);
+  return rules;
 }
 
 async function loadFunctions(functions: RedisFunctions, shown: string): Promise<void> {

@@ -7,6 +7,7 @@ import {
   DIGEST_PREFIX,
   DUE_KEY,
   ERASURES_KEY,
+  EVENTS_KEY,
   GATEWAYS_KEY,
   LAYOUT_KEY,
   ONLY_USAGE_KEY,
@@ -17,6 +18,7 @@ import {
   teamKey,
   teamKeys,
   TEAMS_KEY,
+  TRIES_KEY,
 } from './redis-keys.ts';
 
 const SCAN_PIECE = 500;
@@ -32,9 +34,11 @@ export const SINGLE_KEYS: readonly string[] = [
   DUE_KEY,
   ERASURES_KEY,
   ONLY_USAGE_KEY,
+  EVENTS_KEY,
+  TRIES_KEY,
 ];
 /** Keys of gateways that are gone soon after these are. */
-const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$)/;
+const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$)/;
 /** What stands behind a team's tag, up to a second colon. `lasting`: it must never expire. */
 export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   team: 'lasting',
@@ -44,6 +48,7 @@ export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   glossaries: 'lasting',
   pairs: 'lasting',
   bytes: 'lasting',
+  outbox: 'lasting',
   ids: 'passing',
   places: 'passing',
   late: 'passing',
@@ -139,7 +144,9 @@ async function judgeNames(redis: RedisConnection, keys: Map<string, string>, loo
         if (lasts === 'lasting') await lasting(redis, name, { teamId }, report);
         // Judged once for each team: by its record, or by what is there without one.
         if (kind === 'team' && (await redis.zscore(TEAMS_KEY, teamId)) === null) looks.push(() => lookAtListing(redis, teamId));
-        if (kind !== 'team' && (await redis.exists(teamKey(teamId))) === 0) looks.push(() => lookAtOrphan(redis, name, teamId));
+        // Its last event is told when the team is gone.
+        if (kind !== 'team' && kind !== 'outbox' && (await redis.exists(teamKey(teamId))) === 0)
+          looks.push(() => lookAtOrphan(redis, name, teamId));
         return undefined;
       }),
     );

@@ -26,11 +26,16 @@ do
 
   -- What is read of the team: `wanted_key` has the keys that operations name, or that hold what is resolved.
   local wanted, wanted_key = { 'p', 'b' }, {}
+  -- Where events are kept, what was told of the period as well.
+  local BEFORE_KEYS = events.rules and 3 or 2
+  if events.rules then
+    wanted[3] = 't'
+  end
 
   -- Notes what is stored of the operations' ids, and the key of each. Returns how many fields of the team are wanted, and whether
   -- there is an admission.
   local function read_operations(first, last, got)
-    local count, admits = 2, false
+    local count, admits = BEFORE_KEYS, false
     for i = first, last do
       local record, key = got[i - first + 2], nil
       records[op_id[i]] = record
@@ -108,11 +113,14 @@ do
     end
     plan = plan_of(stored[1])
     number, starts, ends, used, balance = parse(BOOKS, stored[2])
+    if events.rules then
+      events.balance, events.percents = balance, stored[3]
+    end
     local undone = now >= ends and follow_account_period(offer)
     if undone then
       return false, undone
     end
-    for i = 3, count do
+    for i = BEFORE_KEYS + 1, count do
       if stored[i] then
         keys[wanted_key[i]] = read_key(i, stored[i])
       end
@@ -283,10 +291,40 @@ do
     end
   end
 
+  -- With what the team has used by now, in which the writes of this call are.
+  local function tell_percents(reached)
+    local usage = { events.texts(call('HGETALL', team_key)), events.texts(call('HGETALL', key_beside('keys'))) }
+    for _, percent in ipairs(reached) do
+      events.keep(team_key, events.quota_id(team_key, starts, percent), now, 'quota', { digits(percent), usage[1], usage[2] })
+    end
+    call('HSET', team_key, 't', pack('>dd', number, reached[#reached]))
+  end
+
+  -- Returns what a charge has reached; what is read here fails before anything is written, if it has a wrong type.
+  local function reached_by_charges()
+    local percents = events.percents_reached(plan, events.told_in(events.percents, number), used)
+    local credit = plan[BILLING] == 1 and events.credit_reached(events.balance, balance)
+    if credit or percents ~= NONE then
+      events.look(team_key)
+      call('HLEN', key_beside('keys'))
+    end
+    return percents, credit
+  end
+
   function write_account()
+    local percents, credit = NONE, false
+    if events.rules and books_changed then
+      percents, credit = reached_by_charges()
+    end
     if written > 2 or taken > 0 or head_changed or look_at then
       write_ids()
     end
     write_team()
+    if credit then
+      events.tell_credit(team_key, now, events.balance, balance, call('HGET', team_key, 'currency'))
+    end
+    if percents ~= NONE then
+      tell_percents(percents)
+    end
   end
 end

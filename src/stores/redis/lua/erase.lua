@@ -29,6 +29,21 @@ local function strip(team_key, keeps)
   call_in_pieces('HDEL', team_key, gone)
 end
 
+-- What holds a name or a label is told to nobody any more.
+local NAMELESS = { credit = true, period = true, day = true, deleted = true }
+
+local function forget_events(team_key)
+  local outbox, gone = beside(team_key, 'outbox'), {}
+  local kept = call('HGETALL', outbox)
+  for i = 1, #kept, 2 do
+    local length, at = parse('>I4', kept[i + 1], 9)
+    if not NAMELESS[sub(kept[i + 1], at, at + length - 1)] then
+      insert(gone, kept[i])
+    end
+  end
+  call_in_pieces('HDEL', outbox, gone)
+end
+
 -- 7: '1' if the usage stays, otherwise ''. Answers 'erasing' as long as there is something to delete.
 local function delete_team()
   local now, late = read_clock()
@@ -51,6 +66,10 @@ local function delete_team()
   strip(team_key, keeps)
   call('HSET', team_key, 'uses', team and digits(team.number) or uses, 'erasure', keeps and ERASING_BUT_USAGE or ERASING)
   call('UNLINK', beside(team_key, 'ids'), beside(team_key, 'places'), beside(team_key, 'late'))
+  forget_events(team_key)
+  if team then
+    events.keep(team_key, events.team_of(team_key) .. '-deleted', now, 'deleted', NONE)
+  end
   return { now, 'erasing' }
 end
 
@@ -105,14 +124,17 @@ local function erase_changes(team_key)
 end
 
 -- Some of the periods that were left; `uses` is the number of the last one that may be there. Where usage stays they are closed.
-local function erase_periods(team_key, keeps)
+local function erase_periods(team_key, keeps, now)
   local last, gone = tonumber(call('HGET', team_key, 'uses') or '0'), {}
   for number = max(1, last - ERASED_MAX + 1), last do
     local key = use_key(team_key, number)
     local counts = keeps and closed_periods.named(call('HGETALL', key)) or NONE
     if counts.starts and tonumber(counts.characters or 0) > 0 then
       local length = counts.length or call('HGET', team_key, 'period')
-      call('HSET', beside(team_key, 'periods'), digits(number), closed_periods.record(counts, length))
+      local record = closed_periods.record(counts, length)
+      call('HSET', beside(team_key, 'periods'), digits(number), record)
+      local id = events.team_of(team_key) .. '-period-' .. digits(closed_periods.starts(record))
+      events.keep(team_key, id, now, 'period', { digits(number), record })
     end
     insert(gone, key)
   end
@@ -134,7 +156,7 @@ local function erase_some()
   end
   local state = call('HGET', team_key, 'erasure')
   local keeps = state == ERASING_BUT_USAGE or state == ONLY_USAGE_LEFT
-  if erase_glossaries(team_key, pairs_key) or erase_changes(team_key) or erase_periods(team_key, keeps) then
+  if erase_glossaries(team_key, pairs_key) or erase_changes(team_key) or erase_periods(team_key, keeps, now) then
     return { now, 'more' }
   end
   call('UNLINK', pairs_key, beside(team_key, 'glossaries'), beside(team_key, 'bytes'), beside(team_key, 'changes'))

@@ -24,9 +24,12 @@ local function create_key()
   end
   if call('HEXISTS', x.keys, x.id) == 0 then
     local record = digits(call('HLEN', x.keys)) .. ' ' .. digits(now) .. ' ' .. json
+    local state = pack(KEY, 1, 0, 0, 0, 0, 0)
+    events.look(x.team)
     call('HSET', x.keys, x.id, record)
-    call('HSET', x.team, x.field, pack(KEY, 1, 0, 0, 0, 0, 0))
+    call('HSET', x.team, x.field, state)
     keep_audit(audit)
+    events.keep(x.team, x.id .. '-created', now, 'key_created', { x.id, record, state })
   end
   return describe_key(x, now)
 end
@@ -44,8 +47,10 @@ local function revoke_key()
   end
   local active = byte(record)
   if active == 1 then
+    events.look(x.team)
     call('HSET', x.team, x.field, pack('B', 0) .. sub(record, 2))
     keep_audit(audit)
+    events.keep(x.team, x.id .. '-revoked', now, 'key_revoked', { x.id, call('HGET', x.keys, x.id), call('HGET', x.team, x.field) })
   end
   local answer = describe_key(x, now)
   -- Whether it was this call that revoked it.

@@ -3,6 +3,16 @@
 -- KEYS: each team's `:team`; its other keys are in the same slot, and each of them is read, or is the first to be written, before
 -- anything has changed. ARGV: the call. Returns the time (`>d`), then each operation's answer, in order.
 
+-- Says with the first charge that there is something to list for the sender.
+function events.note(first, last)
+  for i = first, last do
+    if answers[i] == COMMITTED then
+      answers[i] = 'K'
+      return
+    end
+  end
+end
+
 local function run_team(key, first, last, offer)
   local opened, undone = open_account(key, first, last, offer)
   for i = first, last do
@@ -16,7 +26,11 @@ local function run_team(key, first, last, offer)
     end
   end
   if opened then
+    events.kept = false
     write_account()
+    if events.kept then
+      events.note(first, last)
+    end
   end
 end
 

@@ -55,6 +55,9 @@ local function begin_period(team, offer)
       characters = team.used, starts = team.starts, ends = max(team.starts, min(team.ends, offer.starts)), length = team.length,
       plan = kept[1], p = kept[2], currency = kept[3], open = open, over = expires,
     }
+    if events.rules then
+      team.use[team.number].told = events.told_in(call('HGET', team.key, 't'), team.number)
+    end
   end
   team.number, team.starts, team.ends, team.used = team.number + 1, offer.starts, offer.ends, 0
   team.changed = true
@@ -80,6 +83,10 @@ local closed_periods = {}
 do
   local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0'
   local CLOSED_ENDS, CLOSED_ENDS_AT = '>I6', 7
+
+  function closed_periods.starts(record)
+    return (parse(CLOSED_ENDS, record))
+  end
 
   -- A hash as Redis answers it, by name.
   function closed_periods.named(fields)

@@ -86,9 +86,11 @@ local function create_team()
   if not offer.ends or offer.length ~= named.period or now >= offer.ends then
     return ask_for_bounds(now, now, named.period)
   end
+  events.look(team_key)
   call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor), unpack(fields))
   local answer = described(now, team_key)
   keep_audit(audit, NONE, answer[3])
+  events.keep(team_key, events.team_of(team_key) .. '-created', now, 'created', answer[3], 7)
   return answer
 end
 
@@ -119,6 +121,8 @@ local function update_team()
   if done then
     return done == request and described(now, team_key) or { now, 'other' }
   end
+  local balance_before = team.balance
+  events.look(team_key)
   -- Read, so that a key of a wrong type fails before anything is written.
   call('ZCARD', beside(team_key, 'changes'))
   -- Read only where it matters; the driver has ended the leases that are over.
@@ -152,6 +156,10 @@ local function update_team()
   local answer = described(now, team_key)
   if add ~= 0 or differ(before, answer[3]) then
     keep_audit(audit, before, answer[3])
+  end
+  events.keep(team_key, events.team_of(team_key) .. '-updated-' .. digits(now), now, 'updated', answer[3], 7)
+  if read_plan(answer[3][6])[BILLING] == 1 then
+    events.tell_credit(team_key, now, balance_before, team.balance, answer[3][5])
   end
   return answer
 end

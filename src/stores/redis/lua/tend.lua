@@ -16,10 +16,24 @@ local tend, periods = (function()
   -- call.
   local function period_closed(of, characters, record)
     call('HSET', key_beside('periods'), digits(of), record)
+    local id = events.team_of(team_key) .. '-period-' .. digits(closed_periods.starts(record))
+    events.keep(team_key, id, now, 'period', { digits(of), record })
+  end
+
+  -- What was reserved in the period and committed after it may have reached more than was told while it ran.
+  local function tell_late_percents(of, counts, record)
+    local reached = events.percents_reached(read_plan(counts.p), tonumber(counts.told or 0), tonumber(counts.characters))
+    for _, percent in ipairs(reached) do
+      local team = events.texts(call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b'), 7)
+      local id = events.quota_id(team_key, tonumber(counts.starts), percent)
+      events.keep(team_key, id, now, 'late', { digits(percent), team, digits(of), record })
+    end
   end
 
   -- All that the team's keys committed on a day that is over. Called again, with more, where a clock that stepped back has added to it.
   local function day_finished(day, characters, requests)
+    local id = events.team_of(team_key) .. '-day-' .. digits(day) .. '-' .. digits(requests)
+    events.keep(team_key, id, now, 'day', { digits(day), digits(characters), digits(requests) })
   end
 
   -- Ends leases and follows the period. Returns what to answer where the account cannot be opened.
@@ -34,6 +48,7 @@ local tend, periods = (function()
     call('LLEN', key_of_places())
     call('HLEN', key_beside('periods'))
     call('HLEN', key_beside('days'))
+    events.look(team_key)
     write_account()
     return nil
   end
@@ -54,7 +69,11 @@ local tend, periods = (function()
   local function close_period(of, counts, key)
     local characters, length = tonumber(counts.characters or 0), counts.length or call('HGET', team_key, 'period')
     if characters > 0 then
-      period_closed(of, characters, closed_periods.record(counts, length))
+      local record = closed_periods.record(counts, length)
+      if events.rules then
+        tell_late_percents(of, counts, record)
+      end
+      period_closed(of, characters, record)
     end
     call('DEL', key)
   end

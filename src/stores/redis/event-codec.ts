@@ -1,0 +1,53 @@
+// Events as functions keep them (lua/outbox.lua): a time, then texts, each behind its length.
+import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
+import { readClosed } from './period-record.ts';
+import { readKey, readReport, readTeam } from './team-codec.ts';
+
+export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent {
+  const [kind, ...values] = textsOf(packed.subarray(8));
+  return { id, teamId, atMs: packed.readDoubleBE(0), facts: factsOf(teamId, String(kind), values) };
+}
+
+function factsOf(teamId: string, kind: string, values: readonly Buffer[]): EventFacts {
+  const number = (at: number): number => Number(String(values[at]));
+  switch (kind) {
+    case 'created':
+    case 'updated':
+      return { kind: `team_${kind}`, team: readTeam(teamId, values) };
+    case 'deleted':
+      return { kind: 'team_deleted' };
+    case 'key_created':
+    case 'key_revoked':
+      return { kind, key: readKey({ keyId: String(values[0]), teamId }, String(values[1]), values[2]) };
+    case 'quota':
+      return { kind: 'quota_threshold', percent: number(0), usage: readReport(teamId, [textsOf(values[1]!), textsOf(values[2]!)]).usage };
+    case 'late': {
+      // Which keys it was is not known of a period that was left.
+      const { plan, limits, startMs, endMs, characters } = readClosed(number(2), values[3]!);
+      const team = { ...readTeam(teamId, textsOf(values[1]!)), plan, limits };
+      return {
+        kind: 'quota_threshold',
+        percent: number(0),
+        usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters, keys: [] },
+      };
+    }
+    case 'credit':
+      return { kind: 'credit_threshold', thresholdMinor: number(0), balanceMicro: number(1), currency: String(values[2]) };
+    case 'period':
+      return { kind: 'period_closed', period: readClosed(number(0), values[1]!) };
+    case 'day':
+      return { kind: 'usage_day', day: number(0), characters: number(1), requests: number(2) };
+    default:
+      throw new Error(`an event of an unknown kind: ${kind}`);
+  }
+}
+
+function textsOf(packed: Buffer): Buffer[] {
+  const texts: Buffer[] = [];
+  for (let at = 0; at < packed.length;) {
+    const length = packed.readUInt32BE(at);
+    texts.push(packed.subarray(at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+  return texts;
+}
