@@ -57,7 +57,7 @@ async function measureBoth(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'lingate-bench-history-'));
   const redis = await startRedis();
   try {
-    console.log(`${machineLine(await describeMachine())}`);
+    console.log(machineLine(await describeMachine()));
     console.log(`${TEAMS} teams with ${KEYS} keys, ${DAYS} days of each, 1,000 to 101,000 characters and 1 to 400 requests a day\n`);
     const rows = [await measureSqlite(`${folder}/lingate.db`), await measureRedis(redis.url)];
     const head = [

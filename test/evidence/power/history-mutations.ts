@@ -37,6 +37,10 @@ export const HISTORY_MUTATIONS: readonly Mutation[] = [
     edits: [{ file: 'src/domain/period-rule.ts', find: '(now.getUTCDay() + 6) % 7', replace: 'now.getUTCDay()' }],
     caughtBy: [CALENDAR('SQLite'), { file: 'test/unit/domain/period-rule.test.ts' }],
   },
+  inSqlite('days of teams that nobody asks for stay where they are', 'history-chores.ts', 'days.finish(team, nowMs);', '', {
+    file: 'test/unit/stores/sqlite/history-chores.test.ts',
+    names: 'one round',
+  }),
   inSqlite('a day is forgotten when the next one begins', 'day-counts.ts', 'this.#keep.run(before, team.no);', '', DAYS, SIMULATED),
   inSqlite(
     'a day that the clock comes back to begins again',
