@@ -107,7 +107,7 @@ export function listsMore(bytes: Uint8Array, name: string, max: number): boolean
 }
 
 /** What each name may take of a list of names: longer ones are cut. */
-const NAME_BYTES_MAX = 256;
+const NAME_BYTES_MAX = 128;
 
 /** The names of the outermost object's members, as many as a body may have. For what `jsonFault` refuses: one more pass. */
 export function outermostNames(bytes: Uint8Array): readonly string[] {

@@ -9,6 +9,7 @@ const FIELDS: Readonly<Record<string, RegExp>> = {
   'content-length': /^\d+$/,
   'content-type': /^application\/(?:problem\+)?json$/,
   'x-request-id': new RegExp(`^${ULID}$`),
+  'x-trace-id': new RegExp(`^${ULID}$`),
   'cache-control': /^no-store$/,
   connection: /^(?:close|keep-alive)$/,
   'keep-alive': /^timeout=\d+$/,
@@ -22,9 +23,12 @@ const FIELDS: Readonly<Record<string, RegExp>> = {
 /** What is wrong with an answer, in words. */
 export function faultsOf(response: HttpResponse): string[] {
   const { status, rawHeaders, body } = response;
+  const { 'x-request-id': id, 'x-trace-id': traceId = id } = response.headers;
   const strange = rawHeaders.filter(([name, value]) => !(FIELDS[name.toLowerCase()]?.test(value) ?? false));
   return [
     ...strange.map(([name, value]) => `the field ${name}: ${value}`),
+    // DeepL's name for the same.
+    ...(traceId === id ? [] : [`X-Trace-ID ${traceId} beside X-Request-Id ${id}`]),
     ...(status >= 500 ? [`status ${status}`] : []),
     // The answer to a HEAD has none.
     ...(status >= 400 && body !== '' && !isProblem(response) ? [`no problem document: ${body.slice(0, 200)}`] : []),
