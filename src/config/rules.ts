@@ -2,7 +2,6 @@
 import type { TSchema } from 'typebox';
 import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
-import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import { faultOfPair } from '../domain/pair-list.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
@@ -121,19 +120,9 @@ function timeFaults({ engine, limits }: ConfigFile): Fault[] {
   return faults;
 }
 
-/** Names compare without regard to case: in the audit nobody is to be taken for another. */
 function adminFaults({ admin }: ConfigFile): Fault[] {
-  if (admin === undefined) return [];
-  if (admin.token === undefined && admin.tokens.length === 0) {
-    return [{ path: 'admin', reason: 'has no token; give it a token, or tokens, or leave it out' }];
-  }
-  const taken = new Set(admin.token === undefined ? [] : [ADMIN_OPERATOR]);
-  return admin.tokens.flatMap(({ name }, index) => {
-    const isTaken = taken.has(name.toLowerCase());
-    taken.add(name.toLowerCase());
-    const owner = name.toLowerCase() === ADMIN_OPERATOR && admin.token !== undefined ? 'the name of admin.token' : 'listed twice';
-    return isTaken ? [{ path: `admin.tokens.${index}.name`, reason: `${shown(name)} is ${owner}; choose another` }] : [];
-  });
+  if (admin === undefined || admin.token !== undefined || admin.tokens.length > 0) return [];
+  return [{ path: 'admin', reason: 'has no token; give it a token, or tokens, or leave it out' }];
 }
 
 /** Field names compare without regard to case. */

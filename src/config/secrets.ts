@@ -7,7 +7,7 @@ import type { SchemaNode } from '../domain/option-schema.ts';
 import { ConfigError } from './config-error.ts';
 import { besideFile } from './config.ts';
 import type { Config } from './config.ts';
-import { join } from './faults.ts';
+import { join, shown } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { labelOf } from './load.ts';
 import type { Environment } from './overrides.ts';
@@ -89,12 +89,13 @@ const TOKEN_LENGTH_MIN = 32;
 export function adminOperators({ admin, file }: Config, env: Environment): readonly OperatorToken[] | undefined {
   if (admin === undefined) return undefined;
   const listed = [
-    ...(admin.token === undefined ? [] : [{ at: 'admin.token', name: ADMIN_OPERATOR, role: 'manage' as const, token: admin.token }]),
-    ...admin.tokens.map((operator, index) => ({ at: `admin.tokens.${index}.token`, ...operator })),
+    ...(admin.token === undefined ? [] : [{ at: 'admin', name: ADMIN_OPERATOR, role: 'manage' as const, token: admin.token }]),
+    ...admin.tokens.map((operator, index) => ({ at: `admin.tokens.${index}`, ...operator })),
   ];
-  const faults: Fault[] = [];
+  const faults: Fault[] = nameFaults(listed);
   const operators: OperatorToken[] = [];
-  for (const { at, name, role, token: written } of listed) {
+  for (const { at: entry, name, role, token: written } of listed) {
+    const at = join(entry, 'token');
     const { value, faults: unread } = reveal(secret(''), written, { env, file }, at);
     const token = value as string;
     const twin = operators.find((other) => other.token === token);
@@ -105,6 +106,15 @@ export function adminOperators({ admin, file }: Config, env: Environment): reado
   }
   if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
   return operators;
+}
+
+/** Names compare without regard to case: in the audit nobody is to be taken for another. */
+function nameFaults(listed: readonly { readonly at: string; readonly name: string }[]): Fault[] {
+  return listed.flatMap(({ at, name }, index) => {
+    const twin = listed.slice(0, index).find((other) => other.name.toLowerCase() === name.toLowerCase());
+    if (twin === undefined) return [];
+    return [{ path: join(at, 'name'), reason: `${shown(name)} is the name of ${twin.at} too; give each operator one of their own` }];
+  });
 }
 
 const TOO_WEAK = `is too weak; it must be at least ${TOKEN_LENGTH_MIN} characters without spaces, for example from "openssl rand -hex 32"`;

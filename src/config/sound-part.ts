@@ -11,6 +11,9 @@ export interface SoundPart {
 
 type FileMembers = Record<string, unknown>;
 
+/** A list that stands in a section: a faulty entry of it leaves the others. */
+const LIST_IN_SECTION = /^(admin)\.(tokens)\.(\d+)/;
+
 /** A member that was left out may show another's fault, or make one. */
 const ROUNDS_MAX = 3;
 
@@ -37,6 +40,12 @@ function leaveOut(value: FileMembers, faults: readonly Fault[]): Map<string, rea
   for (const { path } of faults) {
     const [first = '', second] = path.split('.');
     const section = value[first];
+    const entry = LIST_IN_SECTION.exec(path);
+    if (entry !== null) {
+      const member = `${entry[1]}.${entry[2]}`;
+      wrong.set(member, (wrong.get(member) ?? new Set()).add(Number(entry[3])));
+      continue;
+    }
     if (Array.isArray(section) && second !== undefined) wrong.set(first, (wrong.get(first) ?? new Set()).add(Number(second)));
     else if (typeof section === 'object' && section !== null && second !== undefined) delete (section as FileMembers)[second];
     else delete value[first];
@@ -45,16 +54,19 @@ function leaveOut(value: FileMembers, faults: readonly Fault[]): Map<string, rea
   }
   return new Map(
     [...wrong].map(([member, indexes]) => {
-      const entries = value[member] as readonly unknown[];
+      const [first = '', second] = member.split('.');
+      const [holder, name] = second === undefined ? [value, first] : [value[first] as FileMembers, second];
+      // The section may have been left out as a whole.
+      const entries = (holder?.[name] ?? []) as readonly unknown[];
       const left = [...entries.keys()].filter((index) => !indexes.has(index));
-      value[member] = left.map((index) => entries[index]);
+      if (holder !== undefined) holder[name] = left.map((index) => entries[index]);
       return [member, left];
     }),
   );
 }
 
 function renumbered(line: string, numbers: ReadonlyMap<string, readonly number[]>): string {
-  return line.replace(/(^|: )(forward|plugins)\.(\d+)/, (whole, before: string, member: string, index: string) => {
+  return line.replace(/(^|: )(forward|plugins|admin\.tokens)\.(\d+)/, (whole, before: string, member: string, index: string) => {
     const left = numbers.get(member);
     return left === undefined ? whole : `${before}${member}.${left[Number(index)]}`;
   });

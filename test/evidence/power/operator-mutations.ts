@@ -77,4 +77,32 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'throw error;',
     { file: 'test/unit/app/judge.test.ts' },
   ),
+  bug(
+    'an operator who may only read makes changes over the admin API',
+    'admin/admin-api.ts',
+    "if (!looks && operator.role !== 'manage')",
+    'if (!looks && operator.role === undefined)',
+    { file: 'test/journey/operators.test.ts', names: 'over the admin API' },
+  ),
+  bug(
+    'a session outlives its token',
+    'console/sessions.ts',
+    'this.#operators.now(kept.session.operator) : undefined',
+    'kept.session.operator : undefined',
+    { file: 'test/unit/admin/operators.test.ts' },
+  ),
+  bug(
+    'credit is taken that reservations hold',
+    'stores/redis/lua/teams.lua',
+    'if add < 0 and team.balance + add < held then',
+    'if add < 0 and team.balance + add < 0 then',
+    { file: 'test/unit/stores/contract.test.ts', names: 'audit, and credit that is taken' },
+  ),
+  bug(
+    'an entry of the audit is lost to readers while its change is under way',
+    'stores/redis/redis-audit-log.ts',
+    'momentOf(member) < nowMs - BEGUN_MS',
+    'momentOf(member) <= nowMs',
+    { file: 'test/unit/stores/redis/audit.test.ts' },
+  ),
 ];

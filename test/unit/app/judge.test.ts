@@ -104,6 +104,36 @@ test('plugins that we ship bring no protocol and no store: those that are wrong 
   ]);
 });
 
+test('operators: names, roles and tokens that are wrong or shared are told at once, with what else is wrong', async () => {
+  const token = 'x'.repeat(32);
+  const tokens = [
+    { name: 'Admin', token: 'a'.repeat(32), role: 'manage' },
+    { name: 'ops', token: { env: 'NO_OPS_TOKEN' }, role: 'manage' },
+    { name: 'OPS', token, role: 'read' },
+    { name: 'weak', token: 'short', role: 'read' },
+  ];
+  expect(await faults({ listen: 'x', admin: { token, tokens } })).toEqual([
+    expect.stringMatching(/^listen: "x" is not HOST:PORT/),
+    'admin.tokens.0.name: "Admin" is the name of admin too; give each operator one of their own',
+    'admin.tokens.2.name: "OPS" is the name of admin.tokens.1 too; give each operator one of their own',
+    'admin.tokens.1.token: the environment variable NO_OPS_TOKEN is not set',
+    'admin.tokens.2.token: is the token of admin too; give each operator one of their own',
+    expect.stringMatching(/^admin\.tokens\.3\.token: is too weak; it must be at least 32 characters/),
+  ]);
+  const others = [
+    { name: 'two words', token, role: 'write' },
+    { token, role: 'read' },
+    { name: 'weak', token: 'short', role: 'read' },
+  ];
+  expect((await faults({ admin: { tokens: others } })).toSorted()).toEqual([
+    expect.stringMatching(/^admin\.tokens\.0\.name: "two words" is not a name of 1 to 40 letters/),
+    expect.stringMatching(/^admin\.tokens\.0\.role: "write" is not one of manage, read/),
+    expect.stringMatching(/^admin\.tokens\.1\.name: is missing/),
+    expect.stringMatching(/^admin\.tokens\.2\.token: is too weak/),
+  ]);
+  expect(await faults({ admin: {} })).toEqual(['admin: has no token; give it a token, or tokens, or leave it out']);
+});
+
 test('a protocol from a variable is refused by the name of the variable', async () => {
   const { status, stderr } = await inProcess(['config', 'check', '--config', write({})], { LINGATE_ENGINE_PROTOCOL: 'nativ' });
   expect({ status, stderr }).toEqual({

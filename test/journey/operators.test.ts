@@ -1,0 +1,177 @@
+// Operators and what they change, on both stores: who may do what by every route, and that the audit has it, once, without a secret.
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
+import { CONSOLE_ROUTES } from '../../src/console/console-routes.ts';
+import { adminClient } from '../support/admin-client.ts';
+import type { Json } from '../support/admin-client.ts';
+import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
+import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import { inProcess, parsed } from '../support/lingate-command.ts';
+import { written } from '../support/written-file.ts';
+
+const [TOKEN, OPS, SALES] = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex'), randomBytes(24).toString('hex')];
+const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN };
+const TOKENS = [
+  { name: 'ops', token: OPS, role: 'manage' },
+  { name: 'sales', token: SALES, role: 'read' },
+];
+const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+
+onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS } }, (setting) => {
+  const { call, answered } = adminClient(setting, TOKEN);
+  const cli = async (...args: readonly string[]): Promise<Json> => {
+    const where = ['--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url];
+    return parsed(await inProcess([...args, '--json', ...where])) as Json;
+  };
+  const makeTeam = async (): Promise<string> => {
+    const body = { name: `Acme ${randomBytes(4).toString('hex')}`, plan: 'prepaid', credit_minor: 900 };
+    return String((await answered('createTeam', call('POST', '/teams', { body })))['team_id']);
+  };
+  const auditOf = async (teamId: string): Promise<Json[]> =>
+    (await answered('listAudit', call('GET', `/audit?team=${teamId}`)))['entries'] as Json[];
+  const signedIn = async (token: string): Promise<ConsoleVisitor> => {
+    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
+    expect((await visitor.signIn(token)).status).toBe(303);
+    return visitor;
+  };
+
+  describe('the role read, over the admin API', () => {
+    const attacks = ADMIN_ROUTES.map((route) => ({ ...route, what: `${route.method} ${route.path}` }));
+
+    test.each(attacks)('$what: looks, and changes nothing', async ({ method, path, body, looksOnly }) => {
+      const teamId = await makeTeam();
+      const before = [await auditOf(teamId), (await call('GET', `/teams/${teamId}`)).body];
+      const target = path.replace('{id}', path.startsWith('/keys') ? UNKNOWN : teamId).replace('{name}', 'prepaid');
+      const sent = body === undefined ? {} : { body: { add_credit_minor: 5 } };
+      for (const headers of [{}, { 'idempotency-key': `k-${randomBytes(4).toString('hex')}` }]) {
+        const answer = await call(method, target, { ...sent, token: SALES, headers });
+        if (method === 'GET' || looksOnly === true) expect(answer.status).not.toBe(403);
+        else expectProblem(answer, 'forbidden');
+      }
+      expect([await auditOf(teamId), (await call('GET', `/teams/${teamId}`)).body]).toEqual(before);
+    });
+
+    test('a body that is wrong, or no JSON, is refused for the role', async () => {
+      for (const body of ['{', '[]', 'x'.repeat(20)]) expectProblem(await call('POST', '/teams', { body, token: SALES }), 'forbidden');
+      expectProblem(await call('PUT', '/teams', { token: SALES }), 'method_not_allowed');
+      expectProblem(await call('POST', '/nothing', { token: SALES }), 'not_found');
+    });
+  });
+
+  describe('the role read, in the console', () => {
+    const paths = (method: 'GET' | 'POST', changes: boolean, teamId: string): string[] =>
+      CONSOLE_ROUTES.filter((route) => route.method === method && route.access === 'signed-in' && route.changes === changes).map(
+        ({ path }) =>
+          `/console${path
+            .replace('{id}', teamId)
+            .replace('{name}', 'prepaid')
+            .replaceAll(/\{\w+\}/g, UNKNOWN)}`,
+      );
+
+    test('pages have no forms but those that look, and nothing that leads to a change', async () => {
+      const teamId = await makeTeam();
+      await answered('createKey', call('POST', `/teams/${teamId}/keys`, { body: { mode: 'live' } }));
+      const reader = await signedIn(SALES);
+      for (const path of paths('GET', false, teamId)) {
+        const { status, body } = await reader.get(path);
+        expect([path, status === 403]).toEqual([path, false]);
+        const actions = [...body.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action);
+        expect([path, actions.filter((action) => action !== '/console/sign-out')]).toEqual([path, []]);
+        const links = [...body.matchAll(/href="(\/console[^"]*)"/g)].map(([, href]) => href!);
+        expect([path, links.filter((href) => /\/(?:new|revoke|rotate|delete)\b/.test(href))]).toEqual([path, []]);
+      }
+    });
+
+    test('a form that is sent anyway, and a page that is only a form, is a 403 page', async () => {
+      const teamId = await makeTeam();
+      const before = await auditOf(teamId);
+      const reader = await signedIn(SALES);
+      const { csrf_token = '' } = hiddenFields((await reader.get('/console/teams')).body, '/console/sign-out');
+      expect(paths('POST', true, teamId).length).toBeGreaterThan(5);
+      for (const path of paths('POST', true, teamId)) {
+        const answer = await reader.post(path, { csrf_token, name: 'Taken', amount: '5', mode: 'live', plan: 'pro' });
+        expect([path, answer.status, answer.header('content-type')]).toEqual([path, 403, 'text/html; charset=utf-8']);
+        expect(answer.body).toContain('<code>forbidden</code>');
+      }
+      for (const path of paths('GET', true, teamId)) expect([path, (await reader.get(path)).status]).toEqual([path, 403]);
+      expect(await auditOf(teamId)).toEqual(before);
+    });
+  });
+
+  test('each change by command line, admin API and console is one entry, of who made it', async () => {
+    const teamId = await makeTeam();
+    const operator = await signedIn(OPS);
+    const page = `/console/teams/${teamId}`;
+    await operator.submit(page, `${page}/credit`, { amount: '1.50', reason: 'gift' });
+    await operator.submit(page, `${page}/credit`, { amount: '-2', reason: 'paid <b>twice</b>' });
+    const retried = { body: { add_credit_minor: -50, reason: 'again' }, token: OPS, headers: { 'idempotency-key': `k-${teamId}` } };
+    for (let i = 0; i < 3; i++) await answered('updateTeam', call('PATCH', `/teams/${teamId}`, retried));
+    const key = await answered('createKey', call('POST', `/teams/${teamId}/keys`, { body: { mode: 'live', label: 'backend' } }));
+    await cli('key', 'revoke', String(key['key_id']));
+    const entries = await auditOf(teamId);
+    const told = entries.map(({ actor, action, before, after }) => [String(actor).replace(/@.*/, ''), action, before, after]);
+    expect(told).toEqual([
+      [expect.stringMatching(/^cli:./), 'revokeKey', { status: 'active' }, { status: 'revoked' }],
+      ['admin:admin', 'createKey', {}, { display: key['display'], label: 'backend', mode: 'live', status: 'active' }],
+      ['admin:ops', 'updateTeam', { balance_minor: 850 }, { balance_minor: 800, reason: 'again' }],
+      ['console:ops', 'updateTeam', { balance_minor: 1050 }, { balance_minor: 850, reason: 'paid <b>twice</b>' }],
+      ['console:ops', 'updateTeam', { balance_minor: 900 }, { balance_minor: 1050, reason: 'gift' }],
+      ['admin:admin', 'createTeam', {}, expect.objectContaining({ plan: 'prepaid', balance_minor: 900 })],
+    ]);
+    expect(entries.every(({ at, actor }) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(at)) && /@./.test(String(actor)))).toBe(true);
+    expect(await cli('audit', 'list', '--team', teamId)).toEqual({ entries });
+    for (const shown of [`/console/audit?team=${teamId}`, '/console/audit']) {
+      const { status, body } = await operator.get(shown);
+      expect(status).toBe(200);
+      expect(body).toContain('paid &lt;b&gt;twice&lt;/b&gt;');
+    }
+    const everything = [JSON.stringify(entries), (await call('GET', '/audit?limit=200')).body, (await operator.get('/console/audit')).body];
+    for (const text of everything) for (const secret of [TOKEN, OPS, SALES, String(key['key'])]) expect(text).not.toContain(secret);
+  });
+
+  test('credit is taken with a reason alone, at most what there is, in one clear line each', async () => {
+    const teamId = await makeTeam();
+    const refused = async (body: object): Promise<string> =>
+      expectProblem(await call('PATCH', `/teams/${teamId}`, { body }), 'validation_error');
+    expect(await refused({ add_credit_minor: -5 })).toBe('reason: is required for credit that is taken.');
+    expect(await refused({ add_credit_minor: -5, reason: ' ' })).toBe('reason: is blank; say why.');
+    expect(await refused({ add_credit_minor: 0, reason: 'x' })).toMatch(/^add_credit_minor: must not be 0/);
+    expect(await refused({ reason: 'x' })).toMatch(/^reason: stands alone/);
+    expect(await refused({ add_credit_minor: -901, reason: 'x' })).toBe(
+      'add_credit_minor: at most 900 minor units can be taken; open reservations hold the rest.',
+    );
+    const operator = await signedIn(OPS);
+    const page = `/console/teams/${teamId}`;
+    for (const [fields, words] of [
+      [{ amount: '-1' }, 'credit is taken only with a reason'],
+      [{ amount: '-9.01', reason: 'x' }, 'At most 9.00 EUR can be taken'],
+      [{ amount: '--1', reason: 'x' }, 'Write an amount in EUR'],
+    ] as const) {
+      const answer = await operator.submit(page, `${page}/credit`, fields);
+      expect([answer.status, answer.body.includes(words)]).toEqual([400, true]);
+    }
+    expect((await auditOf(teamId)).length).toBe(1);
+    const taken = await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { add_credit_minor: -900, reason: 'all' } }));
+    expect(taken).toMatchObject({ balance_minor: 0 });
+  });
+
+  test('pages of the audit follow each other, and what is no cursor, team or limit is refused', async () => {
+    const teamId = await makeTeam();
+    for (let i = 0; i < 4; i++) await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: `Name ${i}` } }));
+    const seen: Json[] = [];
+    let cursor: unknown = '';
+    while (typeof cursor === 'string') {
+      const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page: Json = await answered('listAudit', call('GET', `/audit?team=${teamId}&limit=2${from}`));
+      seen.push(...(page['entries'] as Json[]));
+      cursor = page['next'];
+    }
+    expect(seen).toEqual(await auditOf(teamId));
+    expect(seen.length).toBe(5);
+    for (const query of ['cursor=1', `cursor=${UNKNOWN}`, 'team=nobody', 'limit=0', 'since=2026-01-01']) {
+      expectProblem(await call('GET', `/audit?${query}`), 'validation_error');
+    }
+  });
+});

@@ -1,0 +1,42 @@
+// The audit in a SQLite file: old entries go a piece at a time, and a change whose transaction fails leaves no entry.
+import { expect, test } from 'vitest';
+import { DAY_MS } from '../../../../src/domain/period.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import { AuditRows } from '../../../../src/stores/sqlite/audit-rows.ts';
+import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { GENEROUS_QUOTA, newId } from '../../../../src/testing/store/team-under-test.ts';
+import { sqliteFile } from './sqlite-file.ts';
+
+const BY = { actor: 'cli:ada@host', action: 'updateTeam' } as const;
+
+test('old entries are forgotten, a bounded number at a time', async () => {
+  const database = await openDatabase(':memory:', 'normal');
+  const rows = new AuditRows(database, 400 * DAY_MS);
+  const count = (): number => Number(database.prepare('SELECT count(*) AS n FROM audit').get()?.['n']);
+  for (let i = 0; i < 10; i++) rows.add(BY, { teamId: 'T', before: {}, after: { name: `n${i}` } }, i < 7 ? 1000 : 2000);
+  expect(rows.isDue(400 * DAY_MS + 1000)).toBe(false);
+  expect(rows.isDue(400 * DAY_MS + 1001)).toBe(true);
+  rows.clear(400 * DAY_MS + 1001, 5);
+  expect(count()).toBe(5);
+  rows.clear(400 * DAY_MS + 1001, 5);
+  expect([count(), rows.isDue(400 * DAY_MS + 1001)]).toEqual([3, false]);
+  database.close();
+});
+
+test('a change that fails leaves no entry, and its neighbours in the transaction have theirs', async () => {
+  const file = sqliteFile();
+  const store = await file.open({ clock: new MovableClock() });
+  const make = (name: string, limits = GENEROUS_QUOTA) =>
+    store.teams.createTeam({ teamId: newId(), name, plan: 'p', limits, balanceMicro: 0 }, { ...BY, action: 'createTeam' });
+  const [first, wrong, last] = await Promise.allSettled([
+    make('first'),
+    make('wrong', { ...GENEROUS_QUOTA, requestsPerSecond: 0 }),
+    make('last'),
+  ]);
+  expect([first.status, wrong.status, last.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  const entries = answered(await store.audit!.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 9 }));
+  expect(entries.map(({ after }) => after.name)).toEqual(['last', 'first']);
+  await store.close();
+  await file.remove();
+});
