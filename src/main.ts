@@ -17,6 +17,16 @@ const status = await run(process.argv.slice(2), {
     const { readSecret } = await import('./cli/secret-input.ts');
     return readSecret(process.stdin, (text) => process.stderr.write(text), prompt);
   },
+  line: async (prompt) => {
+    if (!process.stdin.isTTY) return undefined;
+    const { createInterface } = await import('node:readline/promises');
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return (await terminal.question(prompt)).trim();
+    } finally {
+      terminal.close();
+    }
+  },
   nowMs: () => Date.now(),
 });
 // A status that was set before, for a bug met on the way, is not overwritten by 0.

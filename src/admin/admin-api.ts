@@ -12,8 +12,10 @@ import type { AdminRequest } from './admin-input.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
 import { auditEntryReport } from './audit-report.ts';
-import { done, KEY_OF_ANOTHER, MAY_ONLY_READ, NO_KEY, NO_TEAM, WAIT, withId, WRONG_TOKEN } from './admin-refusals.ts';
+import { done, KEY_OF_ANOTHER, MAY_ONLY_READ, NO_GLOSSARY, NO_KEY, NO_TEAM, WAIT, withId, WRONG_TOKEN } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
+import { glossaryReport } from './glossary-operations.ts';
+import type { GlossaryOperations } from './glossary-operations.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { Fate } from './idempotency.ts';
 import type { LiveReport } from './live-report.ts';
@@ -28,7 +30,7 @@ import type { UsageReading } from './usage-reading.ts';
 
 export interface AdminAnswer {
   readonly status: number;
-  readonly contentType: string;
+  readonly contentType: string | undefined;
   readonly body: string;
   /** Of a file, in the place of `body`. */
   readonly pieces?: AsyncIterable<string>;
@@ -37,6 +39,7 @@ export interface AdminAnswer {
 
 export interface AdminApiOptions {
   readonly operations: AdminOperations;
+  readonly glossaries: GlossaryOperations;
   readonly usage: UsageReading;
   readonly attempts: SignInAttempts;
   readonly live: () => Promise<LiveReport>;
@@ -97,7 +100,7 @@ export class AdminApi {
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
-    const what = `${request.method} ${request.path}\n${request.body.toString('latin1')}`;
+    const what = `${request.method} ${request.path}?${request.query.toString()}\n${request.body.toString('latin1')}`;
     // What a process remembers is lost with it, and unknown to others: what moves money is remembered in the store as well.
     const once = { id: digestOf(key, 'hex'), request: digestOf(what, 'base64') };
     const answer = await this.#answered.run(key, what, (id) => run(id, once));
@@ -138,6 +141,7 @@ export class AdminApi {
       if (handled.audit !== undefined) {
         this.#options.log.info('audit', { action: route.id, ...handled.audit, actor, request_id: requestId });
       }
+      if (route.answer === undefined) return emptyAnswer(handled.value as { readonly replicated?: boolean }, requestId);
       return {
         status: route.status,
         contentType: 'application/json',
@@ -198,6 +202,23 @@ export class AdminApi {
         const edit = { name, plan, addCreditMinor, reason, once };
         return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
       }),
+    deleteTeam: ({ operations, parameter, query }) =>
+      withId(parameter, NO_TEAM, async (id) => {
+        const keeps = query.get('keep_usage') ?? 'false';
+        if (keeps !== 'true' && keeps !== 'false') return refuse('validation_error', 'keep_usage: must be true or false.');
+        const deleted = await operations.deleteTeam(id, keeps === 'true');
+        // What was answered about the team would stay in memory for an hour.
+        if (deleted.kind === 'done') await this.#answered.forget(({ body }) => body.includes(id));
+        return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
+      }),
+    listGlossaries: ({ parameter }) =>
+      withId(parameter, NO_TEAM, async (id) =>
+        done(await this.#options.glossaries.list(id), (glossaries) => ({ value: { glossaries: glossaries.map(glossaryReport) } })),
+      ),
+    deleteGlossary: ({ parameter }) =>
+      withId(parameter, NO_GLOSSARY, async (id) =>
+        done(await this.#options.glossaries.remove(id), ({ teamId }) => ({ value: {}, audit: { team_id: teamId, glossary_id: id } })),
+      ),
     teamUsage: ({ operations, parameter }) =>
       withId(parameter, NO_TEAM, async (id) => done(await operations.usage(id), ({ report }) => ({ value: report }))),
     listPeriods: ({ parameter }) =>
@@ -252,6 +273,12 @@ export class AdminApi {
       headers: { ...Object.fromEntries(headers), 'X-Request-Id': requestId },
     };
   }
+}
+
+/** Of what is deleted there is nothing to answer, but whether a replica knows of it. */
+function emptyAnswer({ replicated }: { readonly replicated?: boolean }, requestId: string): AdminAnswer {
+  const told = replicated === undefined ? {} : { 'Lingate-Replicated': String(replicated) };
+  return { status: 204, contentType: undefined, body: '', headers: { 'X-Request-Id': requestId, ...told } };
 }
 
 function fileOf({ contentType, disposition, pieces }: Download, requestId: string): AdminAnswer {

@@ -76,11 +76,22 @@ function operationOf({
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
-      [status]: { description: summary, content: { 'application/json': { schema: answer }, ...other } },
+      [status]: {
+        description: summary,
+        ...(answer === undefined ? { headers: REPLICATED } : { content: { 'application/json': { schema: answer }, ...other } }),
+      },
       default: { description: 'What went wrong.', content: { 'application/problem+json': { schema: PROBLEM } } },
     },
   };
 }
+
+/** Where there is no body to say it in. */
+const REPLICATED = {
+  'Lingate-Replicated': {
+    description: '`false`: no replica of the store has it yet, and a failover may undo it. Left out where the store has no replicas.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+};
 
 const IDEMPOTENCY = {
   name: 'Idempotency-Key',

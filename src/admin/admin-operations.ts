@@ -139,6 +139,15 @@ export class AdminOperations {
     return result.kind === 'done' && weighty ? done(result.value, await this.#replicated([teamId])) : result;
   }
 
+  /** With `keepUsage` its days and periods stay, without names. */
+  async deleteTeam(teamId: string, keepUsage: boolean): Promise<AdminResult<{ readonly teamId: string }>> {
+    const { teams } = this.#options;
+    if (teams.deleteTeam === undefined) return { kind: 'no_deletion' };
+    const deleted = await teams.deleteTeam(teamId, { keepUsage }, this.#by('deleteTeam'));
+    if (isUnavailable(deleted)) return deleted;
+    return deleted ? done({ teamId }, await this.#replicated([teamId])) : { kind: 'no_such_team', teamId };
+  }
+
   async usage(teamId: string): Promise<AdminResult<{ readonly figures: Usage; readonly report: UsageReport }>> {
     const figures = await this.#options.teams.usage(teamId);
     if (figures === undefined) return { kind: 'no_such_team', teamId };

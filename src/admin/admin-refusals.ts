@@ -11,6 +11,8 @@ import type { Download } from './usage-download.ts';
 export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you see everything, and change nothing.');
 
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
+export const NO_GLOSSARY = refuse('not_found', 'There is no glossary of this id.');
+const NO_DELETION = refuse('not_found', 'The store of this gateway cannot delete that: see to it in the store itself.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');
 const NO_HISTORY = refuse('not_found', 'The store of this gateway keeps no history of usage: there are no days and periods to read.');
 
@@ -35,6 +37,10 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
       return NO_KEY;
     case 'no_history':
       return NO_HISTORY;
+    case 'no_such_glossary':
+      return NO_GLOSSARY;
+    case 'no_deletion':
+      return NO_DELETION;
     case 'no_such_plan':
       return planIn === 'path'
         ? refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`)

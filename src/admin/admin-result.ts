@@ -7,6 +7,9 @@ import type { TeamPage } from '../ports/team-registry.ts';
 export type AdminRefusal =
   | { readonly kind: 'no_such_team'; readonly teamId: string }
   | { readonly kind: 'no_such_key'; readonly keyId: string }
+  | { readonly kind: 'no_such_glossary'; readonly glossaryId: string }
+  /** The store, a plugin's, cannot delete teams; or cannot tell whose a glossary is. */
+  | { readonly kind: 'no_deletion' }
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }

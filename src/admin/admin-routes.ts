@@ -114,6 +114,16 @@ const NewKeyAnswer = Type.Object({
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
   team_id: Type.String(),
 });
+const DictionaryAnswer = Type.Object({ source_lang: Type.String(), target_lang: Type.String(), entry_count: whole });
+const GlossaryAnswer = Type.Object({
+  glossary_id: Type.String(),
+  name: Type.String(),
+  source_lang: Type.Optional(Type.String({ description: 'Left out, as target_lang, of one that has not exactly one dictionary.' })),
+  target_lang: Type.Optional(Type.String()),
+  entry_count: Type.Integer({ minimum: 0, description: 'Of all dictionaries.' }),
+  created_at: moment,
+  dictionaries: Type.Array(DictionaryAnswer),
+});
 const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 const PlanAppliedAnswer = Type.Object({
   plan: Type.String(),
@@ -189,13 +199,14 @@ const PeriodAnswer = Type.Object({
 export interface AdminRoute {
   /** `operationId`; handlers are found by it. */
   readonly id: AdminRouteId;
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below `/admin/v1`; `{id}` and `{name}` stand for one segment. */
   readonly path: string;
   readonly summary: string;
   readonly body?: TObject;
-  readonly status: 200 | 201;
-  readonly answer: TSchema;
+  readonly status: 200 | 201 | 204;
+  /** Left out with 204. */
+  readonly answer?: TSchema;
   /** Changes nothing although it is no GET: what it looks for must not stand in an address. */
   readonly looksOnly?: true;
   /** Query parameters and what they are. */
@@ -209,6 +220,9 @@ export type AdminRouteId =
   | 'createTeam'
   | 'showTeam'
   | 'updateTeam'
+  | 'deleteTeam'
+  | 'listGlossaries'
+  | 'deleteGlossary'
   | 'teamUsage'
   | 'listPeriods'
   | 'listUsage'
@@ -256,6 +270,29 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     body: TeamPatchBody,
     status: 200,
     answer: ChangedTeamAnswer,
+  },
+  {
+    id: 'deleteTeam',
+    method: 'DELETE',
+    path: '/teams/{id}',
+    summary: 'Deletes a team with all that it has: keys, glossaries, history. What was interrupted is ended by repeating it.',
+    status: 204,
+    query: { keep_usage: '`true`: days and periods stay, without names and labels. `false` without it.' },
+  },
+  {
+    id: 'listGlossaries',
+    method: 'GET',
+    path: '/teams/{id}/glossaries',
+    summary: "A team's glossaries, without their entries.",
+    status: 200,
+    answer: Type.Object({ glossaries: Type.Array(GlossaryAnswer) }),
+  },
+  {
+    id: 'deleteGlossary',
+    method: 'DELETE',
+    path: '/glossaries/{id}',
+    summary: 'Deletes a glossary of whichever team.',
+    status: 204,
   },
   {
     id: 'teamUsage',

@@ -61,6 +61,14 @@ export class IdempotentAnswers<T> {
     }
   }
 
+  /** Forgets the answers that `holds` finds something in, as they were given; who repeats their requests changes something again. */
+  async forget(holds: (answer: T) => boolean): Promise<void> {
+    for (const [key, entry] of this.#kept) {
+      const answer = await entry.answer?.catch(() => undefined);
+      if (answer !== undefined && holds(answer) && this.#kept.get(key) === entry) this.#kept.delete(key);
+    }
+  }
+
   #keep(key: string, entry: KeptAnswer<T>): void {
     this.#kept.delete(key);
     this.#kept.set(key, entry);

@@ -7,6 +7,7 @@ import { liveReport } from '../admin/live-report.ts';
 import type { LiveReport } from '../admin/live-report.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { Operators } from '../admin/operators.ts';
+import { GlossaryOperations } from '../admin/glossary-operations.ts';
 import { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
@@ -20,6 +21,7 @@ import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
+import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { overviewOf } from './overview-of-processes.ts';
@@ -29,6 +31,7 @@ import type { ProcessStates } from './process-state.ts';
 export interface AdminParts {
   readonly operators: Operators;
   readonly teams: TeamRegistry;
+  readonly glossaries: GlossaryStore;
   readonly history: UsageHistory | undefined;
   /** `undefined` where the store keeps none. */
   readonly audit: AuditLog | undefined;
@@ -55,21 +58,24 @@ export function readOperators(operators: Operators | undefined, next: Config): (
 }
 
 /** The apps that the ops listener carries besides its pages. */
-export function adminApps({ operators, teams, history, audit, processes, config, docsUrl, log }: AdminSideOptions): readonly OpsApp[] {
+export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
+  const { operators, teams, history, audit, processes, config, docsUrl, log } = options;
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit });
+  const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history);
   const attempts = new SignInAttempts({ operators, now });
   const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), Date.now());
   const live = async (): Promise<LiveReport> => reportOf(await overview());
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const api = new AdminApi({ operations, usage, attempts, live, problems, log, newId, now, nowMs: Date.now });
+  const api = new AdminApi({ operations, glossaries, usage, attempts, live, problems, log, newId, now, nowMs: Date.now });
   const serviceName = (): string => config().service.name;
   const pages = new Console({
     operations,
     operators,
+    glossaries,
     usage,
     attempts,
     overview,

@@ -72,6 +72,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
         : {
             operators,
             teams: serving.teams,
+            glossaries: serving.glossaries,
             history: serving.history,
             audit: serving.audit,
             processes: async () => ({ expected: 1, states: [serving.state()] }),

@@ -30,6 +30,7 @@ import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
@@ -51,6 +52,8 @@ export interface Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
+  /** For operators: without the routes' limits and cache. */
+  readonly glossaries: GlossaryStore;
   /** What this process tells the operator of itself. */
   state(): ProcessState;
   /** The port is open, the store answers and we are not draining. */
@@ -84,6 +87,8 @@ class OpenServing implements Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
+  /** For operators: without the routes' limits and cache. */
+  readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
   readonly #languages: OfferedLanguages;
@@ -108,6 +113,7 @@ class OpenServing implements Serving {
     this.history = opened.store.history;
     this.outbox = opened.store.outbox;
     this.audit = opened.store.audit;
+    this.glossaries = opened.store.glossaries;
     const { config, engine, output, down } = opened;
     const languages = new OfferedLanguages({ ...this.#offerOf(config), ask: engine.askPairs, log: output.log });
     this.#languages = languages;

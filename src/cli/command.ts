@@ -59,6 +59,8 @@ export interface Io {
   abandoned(): boolean;
   /** What stands on standard input; at a terminal one line, asked for by `prompt` and not shown. */
   secret(prompt: string): Promise<string>;
+  /** What is typed at the terminal, in one line; `undefined` where standard input is none. */
+  line(prompt: string): Promise<string | undefined>;
   /** Wall clock, for "3 minutes ago". */
   nowMs(): number;
 }

@@ -17,6 +17,11 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/team-update.ts')).teamUpdate,
   },
   {
+    name: 'team delete',
+    summary: 'Deletes a team with all that it has.',
+    load: async () => (await import('./commands/team-delete.ts')).teamDelete,
+  },
+  {
     name: 'key create',
     summary: 'Creates a key for a team and shows it, once.',
     load: async () => (await import('./commands/key-create.ts')).keyCreate,
@@ -35,6 +40,16 @@ export const COMMANDS: readonly LateCommand[] = [
     name: 'key revoke',
     summary: 'Revokes a key: no later request with it is let through.',
     load: async () => (await import('./commands/key-revoke.ts')).keyRevoke,
+  },
+  {
+    name: 'glossary list',
+    summary: "Lists a team's glossaries.",
+    load: async () => (await import('./commands/glossary-list.ts')).glossaryList,
+  },
+  {
+    name: 'glossary delete',
+    summary: 'Deletes a glossary of whichever team.',
+    load: async () => (await import('./commands/glossary-delete.ts')).glossaryDelete,
   },
   {
     name: 'usage',

@@ -52,7 +52,7 @@ export function readDay(flag: string, value: string): number {
 }
 
 /** An id in its canonical form. `where` says how to find a right one. */
-export function readId(kind: 'team' | 'key', value: string, where: string): string {
+export function readId(kind: 'team' | 'key' | 'glossary', value: string, where: string): string {
   const id = canonicalUlid(value);
   if (id === undefined) throw new CommandFailure(`${JSON.stringify(value)} is not a ${kind}'s id; ${where}`);
   return id;

@@ -2,6 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import process from 'node:process';
 import { AdminOperations } from '../admin/admin-operations.ts';
+import { GlossaryOperations } from '../admin/glossary-operations.ts';
 import { replicatedWarning } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
@@ -78,6 +79,11 @@ function userName(): string {
   }
 }
 
+/** Likewise, for glossaries. */
+export async function withGlossaries(context: CommandContext, use: (glossaries: GlossaryOperations) => Promise<void>): Promise<void> {
+  await withStore(context, ({ teams, glossaries }) => use(new GlossaryOperations({ teams, glossaries })));
+}
+
 /** The value, or a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is the one by which this command takes credit. */
 export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'): T {
   if (result.kind === 'done') return result.value;
@@ -96,12 +102,18 @@ export const TEAMS_WHERE = '"lingate team list" shows the teams';
 export const NOBODYS_KEY = 'no team in this store has this key; check that --store and --config are those of the gateway';
 export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
 
+export const GLOSSARIES_WHERE = '"lingate glossary list --team TEAM" shows the ids of its glossaries';
+
 function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
   switch (refusal.kind) {
     case 'no_such_team':
       return `there is no team ${refusal.teamId}; ${TEAMS_WHERE}`;
     case 'no_such_key':
       return `there is no key with the id ${refusal.keyId}; ${KEYS_WHERE}`;
+    case 'no_such_glossary':
+      return `there is no glossary with the id ${refusal.glossaryId}; ${GLOSSARIES_WHERE}`;
+    case 'no_deletion':
+      return 'this store cannot delete that; see to it in the store itself';
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;

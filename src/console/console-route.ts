@@ -1,6 +1,7 @@
 // What a page of the console is: a row of the table of routes, what its handler is given, what it may answer, and the audit line of a change.
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import { actorOf } from '../admin/operators.ts';
+import type { GlossaryOperations } from '../admin/glossary-operations.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
 import type { SignInAttempts } from '../admin/sign-in-attempts.ts';
 import type { Download } from '../admin/usage-download.ts';
@@ -21,10 +22,13 @@ export interface ConsoleParts {
   /** For whoever visits. */
   readonly operations: AdminOperations;
   readonly usage: UsageReading;
+  readonly glossaries: GlossaryOperations;
   /** Shared with the admin API: wrong tokens of an address count together. */
   readonly attempts: SignInAttempts;
   readonly sessions: Sessions;
   readonly applications: PlanApplications;
+  /** Forgets what forms of a team were answered: it is deleted. */
+  readonly forget: (teamId: string) => Promise<void>;
   /** The figures of this moment. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;

@@ -5,6 +5,8 @@ import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
 import { APPLY_PLAN_ROUTES } from './pages/apply-plan.ts';
 import { AUDIT_ROUTES } from './pages/audit.ts';
+import { DELETE_TEAM_ROUTES } from './pages/delete-team.ts';
+import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { NEW_TEAM_ROUTES } from './pages/new-team.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
@@ -25,6 +27,8 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...NEW_TEAM_ROUTES,
   ...TEAM_ROUTES,
   ...TEAM_CHANGE_ROUTES,
+  ...DELETE_TEAM_ROUTES,
+  ...GLOSSARY_ROUTES,
   ...ROTATE_KEY_ROUTES,
   ...REVOKE_KEY_ROUTES,
   ...USAGE_ROUTES,

@@ -16,7 +16,7 @@ import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console-route.ts';
 import type { Session } from './sessions.ts';
 
-export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications'> {
+export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' | 'forget'> {
   readonly operators: Operators;
   readonly problems: () => ProblemWriter;
   readonly newId: () => string;
@@ -48,13 +48,22 @@ export class Console {
   constructor(options: ConsoleOptions) {
     this.#options = options;
     this.#sessions = new Sessions(options.operators, options.now);
-    this.#parts = { ...options, sessions: this.#sessions, applications: new PlanApplications(options.nowMs) };
+    this.#parts = {
+      ...options,
+      sessions: this.#sessions,
+      applications: new PlanApplications(options.nowMs),
+      forget: (teamId) => this.#forget(teamId),
+    };
     this.#signInTokens = new SignInFormTokens(options.now);
     this.#sent = new IdempotentAnswers({
       fateOf: ({ kind }) => (kind === 'see' ? 'kept' : 'forgotten'),
       newId: options.newId,
       now: options.now,
     });
+  }
+
+  async #forget(teamId: string): Promise<void> {
+    await this.#sent.forget((answer) => JSON.stringify(answer).includes(teamId));
   }
 
   async handle(request: OpsRequest): Promise<OpsAnswer> {

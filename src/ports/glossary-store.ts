@@ -89,6 +89,8 @@ export interface GlossaryStore {
   entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable>;
   /** All of it or nothing; dictionaries that it no longer names are gone. */
   change(change: GlossaryChange, teamBytesMax?: number): Promise<GlossaryChanged | StoreUnavailable>;
+  /** The team that has a glossary, for operators: it may take a look at every team. Left out by stores that cannot tell. */
+  ownerOf?(glossaryId: string): Promise<string | undefined | StoreUnavailable>;
   /** Whether there was one to remove. */
   remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable>;
 }

@@ -164,7 +164,7 @@ export interface TeamRegistry {
    * piece at a time; answered when nothing is left. Where that was interrupted the store goes on by itself before long, or at once
    * when it is repeated. Without `keepUsage` it also removes what an earlier deletion has kept. Left out by stores that cannot.
    */
-  deleteTeam?(teamId: string, deletion: TeamDeletion): Promise<boolean | StoreUnavailable>;
+  deleteTeam?(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable>;
   /** The key works at once, on every node. */
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** In order of creation. */

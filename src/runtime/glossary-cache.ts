@@ -9,6 +9,7 @@ import type { EntryPieces } from '../domain/entries-text.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
+import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
 import type { FoundEntries, GlossaryCache, GlossaryStore, NewDictionary } from '../ports/glossary-store.ts';
 
 export interface GlossaryCacheOptions {
@@ -44,7 +45,8 @@ export class LruGlossaryCache implements GlossaryCache {
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
     this.#store = store;
     // A dictionary that is larger than `bytesMax` is not cached.
-    this.#remembered = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
+    this.#remembered = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf, ...IDLE_ENTRIES });
+    purgeIdle(this.#remembered);
   }
 
   dictionary(teamId: string, reference: GlossaryReference, dictionaryId: string | undefined): FoundGlossary | Promise<FoundGlossary> {

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
+import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
 
 export interface KeyCacheOptions {
   readonly directory: KeyDirectory;
@@ -28,7 +29,8 @@ export class LruKeyCache implements KeyCache {
 
   constructor(options: KeyCacheOptions) {
     this.#options = options;
-    this.#owners = new LRUCache({ max: options.keysMax });
+    this.#owners = new LRUCache({ max: options.keysMax, ...IDLE_ENTRIES, perf: { now: options.now } });
+    purgeIdle(this.#owners);
     this.#unknown = new LRUCache({ max: UNKNOWN_MAX, ttl: UNKNOWN_MS, perf: { now: options.now } });
   }
 

@@ -199,6 +199,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
     admin: operators && {
       operators,
       teams: store.teams,
+      glossaries: store.glossaries,
       history: store.history,
       audit: store.audit,
       processes: () => workers.processes(),

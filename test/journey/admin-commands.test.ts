@@ -44,6 +44,7 @@ interface Before {
   readonly translate: (key: string) => Promise<number>;
   readonly outdate: (teamId: string) => Promise<unknown>;
   readonly revoke: (keyId: string) => Promise<unknown>;
+  readonly glossary: (key: string) => Promise<unknown>;
 }
 
 /** Days around this one. */
@@ -170,6 +171,21 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    id: 'listGlossaries',
+    what: 'of none',
+    method: 'GET',
+    path: (made) => `${team(made)}/glossaries`,
+    command: ({ id }) => ['glossary', 'list', '--team', id],
+  },
+  {
+    id: 'listGlossaries',
+    what: 'of one',
+    method: 'GET',
+    path: (made) => `${team(made)}/glossaries`,
+    command: ({ id }) => ['glossary', 'list', '--team', id],
+    before: ({ key }, { glossary }) => glossary(key),
+  },
+  {
     id: 'revokeKey',
     what: '',
     method: 'POST',
@@ -238,9 +254,13 @@ const ROWS: readonly Row[] = [
 
 /** What a program asks for and nobody types. */
 const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'live'];
+/** What is answered by its status alone; the commands of these are in erasure.test.ts. */
+const WITHOUT_BODY: readonly AdminRouteId[] = ['deleteTeam', 'deleteGlossary'];
 
 test('every operation of the admin API is in the table', () => {
-  expect([...new Set([...ROWS.map(({ id }) => id), ...WITHOUT_COMMAND])].toSorted()).toEqual(ADMIN_ROUTES.map(({ id }) => id).toSorted());
+  expect([...new Set([...ROWS.map(({ id }) => id), ...WITHOUT_COMMAND, ...WITHOUT_BODY])].toSorted()).toEqual(
+    ADMIN_ROUTES.map(({ id }) => id).toSorted(),
+  );
 });
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
@@ -268,6 +288,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       return setting.gateway.store.teams.updateTeam(teamId, { plan: { name: 'prepaid', limits: { ...limits, requestsPerSecond: 7 } } });
     },
     revoke: (keyId) => setting.gateway.store.teams.revokeKey(keyId),
+    async glossary(key) {
+      const body = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze', dog: 'Hund' } };
+      expect((await ask(setting, { method: 'POST', path: '/v1/glossaries', key, body })).status).toBe(201);
+    },
   };
   const ownerOf = new Map<string, string>();
   const settled = ({ body }: { readonly body: string }): unknown => (JSON.parse(body) as Json)['character_count'];

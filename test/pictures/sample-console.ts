@@ -30,6 +30,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
   const apps = adminApps({
     operators: new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]),
     teams: store.teams,
+    glossaries: store.glossaries,
     history: store.history,
     audit: store.audit,
     processes: () => Promise.resolve(sampleStates(Date.now())),

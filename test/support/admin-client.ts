@@ -45,9 +45,9 @@ export function adminClient(setting: Setting, rightToken: string): AdminClient {
     answered: async (id, response) => {
       const { status, body } = await response;
       const route = ADMIN_ROUTES.find((one) => one.id === id)!;
-      const value = JSON.parse(body) as Json;
+      const value = (route.answer === undefined ? {} : JSON.parse(body)) as Json;
       expect([status, value]).toEqual([route.status, value]);
-      expect([value, Check(route.answer, value)]).toEqual([value, true]);
+      expect([body, route.answer === undefined ? body === '' : Check(route.answer, value)]).toEqual([body, true]);
       return value;
     },
     audits: () => setting.gateway.logLines.map((line) => JSON.parse(line) as Json).filter(({ msg }) => msg === 'audit'),

@@ -52,6 +52,7 @@ export async function inProcess(args: readonly string[], env: Readonly<Record<st
     shown: false,
     abandoned: () => false,
     secret: () => Promise.resolve(stdin.trim()),
+    line: () => Promise.resolve(undefined),
     nowMs: () => Date.now(),
   });
   return { status, stdout, stderr };

@@ -108,6 +108,8 @@ function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, curre
     case 'unavailable':
     case 'no_such_team':
     case 'no_such_key':
+    case 'no_such_glossary':
+    case 'no_deletion':
     case 'no_history':
     case 'other_request':
     case 'no_audit':

@@ -29,7 +29,10 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
   const main = html`<h1>${team.name}</h1>
     <p class="soft">Team <code>${team.teamId}</code>, plan ${team.plan}, since ${day(team.createdAtMs)}</p>
     ${usageSection(figures, report)}
-    <p><a href="#history">Days, months and periods</a></p>
+    <p>
+      <a href="#history">Days, months and periods</a> · <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Its glossaries</a>
+      ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
+    </p>
     <h2 id="keys">Keys</h2>
     ${keysTable(figures, visit.nowMs, mayChange(visit))}
     <p>

@@ -136,7 +136,7 @@ export class Masters {
     const wasThere = (await redis.hexists(team, 'b')) === 1;
     if (!wasThere) return false;
     await run('note_team', { keys: [ERASURES_KEY], args: [teamId, String(Date.now())] });
-    await run('delete_team', { keys: [team], args: ['', NO_DEADLINE, '', '', '', '', keepUsage ? '1' : ''] });
+    await run('delete_team', { keys: [team], args: ['', NO_DEADLINE, '', '', '', '', keepUsage ? '1' : '', '', '', '0'] });
     return true;
   }
 

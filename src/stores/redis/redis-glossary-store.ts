@@ -17,19 +17,24 @@ import type { DictionaryText } from './dictionary-text.ts';
 import { teamKeys } from './redis-keys.ts';
 import { readPlan } from './team-layout.ts';
 import type { RedisLink } from './redis-link.ts';
+import type { TeamIndex } from './team-index.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 /** After so many counts, each of which had come too late, a change is given up. */
 const COUNTS_MAX = 10;
+/** Teams that are looked through at a time for a glossary. */
+const TEAMS_PIECE = 250;
 
 export class RedisGlossaryStore implements GlossaryStore {
   readonly #link: RedisLink;
   readonly #text: DictionaryText;
+  readonly #index: Pick<TeamIndex, 'ids'>;
 
-  constructor(link: RedisLink, text: DictionaryText) {
+  constructor(link: RedisLink, text: DictionaryText, index: Pick<TeamIndex, 'ids'>) {
     this.#link = link;
     this.#text = text;
+    this.#index = index;
   }
 
   async create(
@@ -110,6 +115,19 @@ export class RedisGlossaryStore implements GlossaryStore {
     if (reply.word === 'outdated') return { kind: 'outdated' };
     if (reply.word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(reply.values[0]) };
     return { kind: 'changed', glossary: readGlossaryRecord(glossaryId, String(reply.values[0])).glossary };
+  }
+
+  /** An index would cost memory for every glossary, so that what operators hardly ever ask takes a second less. */
+  async ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
+    for (let first = 0; ; first += TEAMS_PIECE) {
+      const ids = await this.#index.ids(first, TEAMS_PIECE);
+      if (isUnavailable(ids)) return ids;
+      const found = await this.#link.ask(({ redis }) => Promise.all(ids.map((id) => redis.hexists(teamKeys(id).pairs, glossaryId))));
+      if (isUnavailable(found)) return found;
+      const at = found.indexOf(1);
+      if (at !== -1) return ids[at];
+      if (ids.length < TEAMS_PIECE) return undefined;
+    }
   }
 
   async remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {

@@ -3,12 +3,14 @@ import { Cluster } from 'ioredis';
 import type { Redis } from 'ioredis';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
 import { DIGEST_PREFIX, digestKey, ERASURES_KEY, ONLY_USAGE_KEY, ownerKey, teamKeys } from './redis-keys.ts';
+import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisLink } from './redis-link.ts';
 import { digestOfRecord } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -30,23 +32,33 @@ type Failed = StoreUnavailable | undefined;
 export class RedisTeamErasure {
   readonly #link: RedisLink;
   readonly #index: TeamIndex;
+  readonly #audit: RedisAuditLog;
   readonly #keptDays: number;
   readonly #clock: Clock;
 
   /** `clock` says when a deletion was announced, which another process reads. */
-  constructor(link: RedisLink, index: TeamIndex, keptDays: number = HISTORY_DAYS, clock: Clock = { nowMs: () => Date.now() }) {
+  constructor(
+    link: RedisLink,
+    index: TeamIndex,
+    audit: RedisAuditLog,
+    keptDays: number = HISTORY_DAYS,
+    clock: Clock = { nowMs: () => Date.now() },
+  ) {
     this.#link = link;
     this.#index = index;
+    this.#audit = audit;
     this.#keptDays = keptDays;
     this.#clock = clock;
   }
 
   /** As `TeamRegistry.deleteTeam`. */
-  async delete(teamId: string, { keepUsage }: TeamDeletion): Promise<boolean | StoreUnavailable> {
+  async delete(teamId: string, { keepUsage }: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
+    const audit = await this.#audit.begin(teamId, by, { before: {}, after: {} });
+    if (isUnavailable(audit)) return audit;
     // Announced before: whoever finds it unfinished goes on.
     const announced = await this.#note(ERASURES_KEY, teamId, this.#clock.nowMs());
     if (isUnavailable(announced)) return announced;
-    const begun = await this.#run('delete_team', teamId, [keepUsage ? '1' : '']);
+    const begun = await this.#run('delete_team', teamId, [keepUsage ? '1' : '', ...audit]);
     if (begun.kind === 'unavailable') return begun;
     if (begun.word === 'none' && announced === 'added') {
       const taken = await this.#link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
@@ -96,6 +108,7 @@ export class RedisTeamErasure {
     const failed =
       (await this.#removeKeys(teamId)) ??
       (await this.#index.remove(teamId)) ??
+      (await this.#audit.forgetNames(teamId)) ??
       (staysKnown ? await this.#keepUsage(teamId) : await this.#forgetUsage(teamId)) ??
       (await this.#eraseSlot(teamId));
     if (failed !== undefined) return failed;

@@ -52,7 +52,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     this.#audit = audit;
     this.#clock = clock;
     this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
-    this.erasure = new RedisTeamErasure(link, this.index, historyDays, clock);
+    this.erasure = new RedisTeamErasure(link, this.index, audit, historyDays, clock);
   }
 
   async createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {
@@ -115,8 +115,8 @@ export class RedisTeamRegistry implements TeamRegistry {
     return unnamed ?? uncalled ?? readTeam(teamId, reply.values[0]);
   }
 
-  async deleteTeam(teamId: string, choice: TeamDeletion): Promise<boolean | StoreUnavailable> {
-    const deleted = await this.erasure.delete(teamId, choice);
+  async deleteTeam(teamId: string, choice: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
+    const deleted = await this.erasure.delete(teamId, choice, by);
     if (deleted === true) this.#link.masters?.revocations.note({ teamId, keyId: undefined, ...choice });
     return deleted;
   }

@@ -31,6 +31,9 @@ CREATE TABLE told_percents (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Of a team that is deleted: what holds a name or a label is told to nobody any more. */
+/** Of a team that is deleted without its usage: that alone is still told. */
+export const FORGET_ALL_EVENTS = `DELETE FROM outbox WHERE team_id = ? AND json_extract(facts, '$.kind') <> 'team_deleted'`;
+
+/** Of one whose usage stays: what holds a name or a label is told to nobody any more. */
 export const FORGET_EVENTS = `DELETE FROM outbox WHERE team_id = ?
   AND json_extract(facts, '$.kind') NOT IN ('credit_threshold', 'period_closed', 'usage_day', 'team_deleted')`;

@@ -62,6 +62,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
   readonly #drop: StatementSync;
   readonly #dropped: StatementSync;
   readonly #remove: StatementSync;
+  readonly #owner: StatementSync;
 
   constructor(parts: GlossaryStoreParts) {
     this.#parts = parts;
@@ -80,6 +81,8 @@ export class SqliteGlossaryStore implements GlossaryStore {
     const others = 'FROM dictionaries WHERE glossary = ? AND dictionary_id NOT IN (SELECT value FROM json_each(?))';
     this.#drop = database.prepare(`DELETE ${others}`);
     this.#dropped = database.prepare(`SELECT coalesce(sum(bytes), 0) AS bytes ${others}`);
+    this.#owner = database.prepare(`SELECT t.team_id FROM glossaries g JOIN teams t ON t.no = g.team
+      WHERE g.glossary_id = ? AND t.erasure = ${NOT_ERASED}`);
     this.#remove = database.prepare('DELETE FROM glossaries WHERE no = ?');
   }
 
@@ -155,6 +158,10 @@ export class SqliteGlossaryStore implements GlossaryStore {
     });
     void this.#parts.pieces.clear();
     return changed;
+  }
+
+  ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
+    return this.#parts.group.run(() => this.#owner.get(glossaryId)?.['team_id'] as string | undefined);
   }
 
   async remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {

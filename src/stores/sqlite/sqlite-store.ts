@@ -78,7 +78,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const audit = new AuditRows(database, historyDays * DAY_MS);
   const pieces = new DictionaryPieces({ database, path, clock, group });
   const parts = { database, clock, group, books, expiry, periods, keys, teams, audit };
-  const erasure = new TeamErasure({ database, work: new RegistryWork(parts), events: told, books, days, periods, pieces });
+  const auditLog = new SqliteAuditLog({ database, clock, group, rows: audit });
+  const erasure = new TeamErasure({ ...parts, work: new RegistryWork(parts), events: told, days, pieces, auditLog });
   const registry = { ...parts, erasure, usage, events: told };
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
   const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history, audit, erasure, pieces });
@@ -92,7 +93,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       resolutions: new Resolutions({ database, books, expiry, ids, days, hooks }),
     }),
     teams: new SqliteTeamRegistry(registry),
-    audit: new SqliteAuditLog({ database, clock, group, rows: audit }),
+    audit: auditLog,
     glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces }),
     history: new SqliteUsageHistory({ ...registry, path, historyDays }),
     gateways: new SqliteGatewayRecords({ database, clock, group }),

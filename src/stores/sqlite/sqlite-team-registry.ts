@@ -132,8 +132,8 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  deleteTeam(teamId: string, erasure: TeamDeletion): Promise<boolean | StoreUnavailable> {
-    return this.#erasure.delete(teamId, erasure);
+  deleteTeam(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
+    return this.#erasure.delete(teamId, deletion, by);
   }
 
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {

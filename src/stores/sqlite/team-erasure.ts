@@ -6,12 +6,15 @@ import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
+import type { AuditLog } from '../../ports/audit-log.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
+import type { AuditRows } from './audit-rows.ts';
 import type { Books } from './books.ts';
 import type { DayCounts } from './day-counts.ts';
 import { securely } from './open-database.ts';
 import type { Periods } from './periods.ts';
 import type { RegistryWork } from './registry-work.ts';
-import { FORGET_EVENTS } from './schema-outbox.ts';
+import { FORGET_ALL_EVENTS, FORGET_EVENTS } from './schema-outbox.ts';
 import { ERASE_USELESS } from './schema-erasure.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './sqlite-schema.ts';
@@ -23,6 +26,8 @@ export interface TeamErasureParts {
   readonly days: DayCounts;
   readonly periods: Periods;
   readonly pieces: DictionaryPieces;
+  readonly audit: AuditRows;
+  readonly auditLog: Pick<AuditLog, 'forgetNames'>;
   /** `undefined` where no events are told. */
   readonly events: SqliteEvents | undefined;
 }
@@ -57,11 +62,12 @@ type Piece = (team: number) => boolean;
 export class TeamErasure {
   readonly #parts: TeamErasureParts;
   readonly #erasing: StatementSync;
+  readonly #id: StatementSync;
   readonly #mark: StatementSync;
   readonly #state: StatementSync;
   readonly #release: StatementSync;
   readonly #dropBooks: StatementSync;
-  readonly #forgetEvents: StatementSync;
+  readonly #forgetEvents: readonly [all: StatementSync, butUsage: StatementSync];
   readonly #useless: StatementSync;
   readonly #unfinished: StatementSync;
   readonly #pieces: readonly { readonly some: Piece; readonly stays: boolean }[];
@@ -73,12 +79,13 @@ export class TeamErasure {
   constructor(parts: TeamErasureParts) {
     this.#parts = parts;
     const { database } = parts;
-    this.#erasing = database.prepare('SELECT no, erasure FROM teams WHERE team_id = ?');
+    this.#id = database.prepare('SELECT team_id FROM teams WHERE no = ?');
+    this.#erasing = database.prepare('SELECT no, erasure, plan FROM teams WHERE team_id = ?');
     this.#mark = database.prepare("UPDATE teams SET erasure = ?, name = '' WHERE no = ?");
     this.#state = database.prepare('SELECT erasure FROM teams WHERE no = ?');
     this.#release = database.prepare(`DELETE FROM operations WHERE team = ? AND state = ${OPEN}`);
     this.#dropBooks = database.prepare('DELETE FROM books WHERE team = ?');
-    this.#forgetEvents = database.prepare(FORGET_EVENTS);
+    this.#forgetEvents = [FORGET_ALL_EVENTS, FORGET_EVENTS].map((sql) => database.prepare(sql)) as [StatementSync, StatementSync];
     this.#useless = database.prepare(ERASE_USELESS);
     this.#unfinished = database.prepare(
       `SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`,
@@ -106,9 +113,9 @@ export class TeamErasure {
   }
 
   /** As `TeamRegistry.deleteTeam`. */
-  async delete(teamId: string, choice: TeamDeletion): Promise<boolean | StoreUnavailable> {
+  async delete(teamId: string, choice: TeamDeletion, by: Audited | undefined): Promise<boolean | StoreUnavailable> {
     const { work } = this.#parts;
-    const no = await work.change(`team ${teamId}`, (nowMs) => this.#begin(teamId, choice, nowMs));
+    const no = await work.change(`team ${teamId}`, (nowMs) => this.#begin(teamId, choice, by, nowMs));
     if (no === undefined) return false;
     return isUnavailable(no) ? no : ((await this.#finish(no)) ?? true);
   }
@@ -127,17 +134,19 @@ export class TeamErasure {
   }
 
   /** The team's number; `undefined` where there is nothing to delete. */
-  #begin(teamId: string, { keepUsage }: TeamDeletion, nowMs: number): number | undefined {
+  #begin(teamId: string, { keepUsage }: TeamDeletion, by: Audited | undefined, nowMs: number): number | undefined {
+    const { database, events, audit } = this.#parts;
     const row = this.#erasing.get(teamId);
     const [no, erasure] = [Number(row?.['no']), Number(row?.['erasure'])];
     if (row === undefined || (keepUsage && erasure === ONLY_USAGE_LEFT)) return undefined;
     // What has been begun without the usage is not to be had back.
     if (keepUsage && erasure !== NOT_ERASED) return no;
     if (keepUsage) this.#endHistory(teamId, nowMs);
-    securely(this.#parts.database, () => {
+    if (by !== undefined) audit.add(by, { teamId, before: { plan: String(row['plan']) }, after: {} }, nowMs);
+    securely(database, () => {
       this.#dropBooks.run(no);
-      this.#forgetEvents.run(teamId);
-      if (erasure === NOT_ERASED) this.#parts.events?.teamDeleted(teamId, nowMs);
+      this.#forgetEvents[keepUsage ? 1 : 0].run(teamId);
+      if (erasure === NOT_ERASED) events?.teamDeleted(teamId, nowMs);
       this.#mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
     });
     return no;
@@ -157,7 +166,8 @@ export class TeamErasure {
 
   /** `undefined` when nothing is left. */
   async #finish(no: number): Promise<StoreUnavailable | undefined> {
-    const failed = (await this.#forget(no)) ?? (await this.#removeAll(no));
+    const teamId = this.#id.get(no)?.['team_id'];
+    const failed = (await this.#forget(no)) ?? (await this.#parts.auditLog.forgetNames(String(teamId))) ?? (await this.#removeAll(no));
     if (failed !== undefined) return failed;
     await this.#parts.pieces.clear();
     const useless = await this.#run(() => this.#useless.run(no).changes > 0);

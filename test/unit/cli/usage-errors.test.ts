@@ -10,10 +10,10 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   [
     'frobnicate',
     '',
-    'unknown command "frobnicate"; there are serve, demo, team, key, usage, plan, store, audit, config, engine, routes, openapi.',
+    'unknown command "frobnicate"; there are serve, demo, team, key, glossary, usage, plan, store, audit, config, engine, routes, openapi.',
   ],
   ['--json team list', '', 'unknown flag --json; flags go after the command.'],
-  ['team', 'team', 'a command is missing; there are create, list, show, update.'],
+  ['team', 'team', 'a command is missing; there are create, list, show, update, delete.'],
   ['team crate', 'team', 'unknown command "crate"; did you mean create?'],
   ['team --json', 'team', 'unknown flag --json; flags go after the command.'],
   ['team create --nmae x', 'team create', 'unknown flag --nmae; did you mean --name?'],

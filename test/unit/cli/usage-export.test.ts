@@ -174,6 +174,7 @@ function ioOf(more: Partial<Io>): Io & { readonly written: string[]; readonly to
     shown: false,
     abandoned: () => false,
     secret: () => Promise.resolve(''),
+    line: () => Promise.resolve(undefined),
     nowMs: () => (nowMs += 1000),
     ...more,
     written,

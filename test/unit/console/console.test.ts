@@ -1,5 +1,6 @@
 // The console by a clock that the test moves, over stores that fail: old sessions, an absent store, a defect of ours.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { GlossaryOperations } from '../../../src/admin/glossary-operations.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { Operators } from '../../../src/admin/operators.ts';
 import { SignInAttempts } from '../../../src/admin/sign-in-attempts.ts';
@@ -42,6 +43,7 @@ beforeEach(() => {
   const newId = ulidSource(() => nowMs);
   const operators = new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]);
   const options = {
+    glossaries: new GlossaryOperations({ teams, glossaries: store.glossaries }),
     operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId, audit: undefined }),
     operators,
     attempts: new SignInAttempts({ operators, now: () => nowMs }),

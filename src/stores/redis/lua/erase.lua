@@ -29,29 +29,30 @@ local function strip(team_key, keeps)
   call_in_pieces('HDEL', team_key, gone)
 end
 
--- What holds a name or a label is told to nobody any more.
-local NAMELESS = { credit = true, period = true, day = true, deleted = true }
+-- What holds a name or a label is told to nobody any more; without its usage nothing is but that it was deleted.
+local NAMELESS = { credit = true, period = true, day = true }
 
-local function forget_events(team_key)
+local function forget_events(team_key, keeps)
   local outbox, gone = beside(team_key, 'outbox'), {}
   local kept = call('HGETALL', outbox)
   for i = 1, #kept, 2 do
     local length, at = parse('>I4', kept[i + 1], 9)
-    if not NAMELESS[sub(kept[i + 1], at, at + length - 1)] then
+    local kind = sub(kept[i + 1], at, at + length - 1)
+    if kind ~= 'deleted' and not (keeps and NAMELESS[kind]) then
       insert(gone, kept[i])
     end
   end
   call_in_pieces('HDEL', outbox, gone)
 end
 
--- 7: '1' if the usage stays, otherwise ''. Answers 'erasing' as long as there is something to delete.
+-- 7: '1' if the usage stays, otherwise ''; then what the audit is told. Answers 'erasing' as long as there is something to delete.
 local function delete_team()
   local now, late = read_clock()
   local team_key, keeps = key_at(1), text_at(7) == '1'
   if late then
     return { now, 'late' }
   end
-  local team = read_team(team_key)
+  local audit, team = open_audit(team_key, 8, now), read_team(team_key)
   local state, uses = call('HGET', team_key, 'erasure'), call('HGET', team_key, 'uses')
   if not team and (not state or keeps and state == ONLY_USAGE_LEFT) then
     return { now, 'none' }
@@ -66,10 +67,11 @@ local function delete_team()
   strip(team_key, keeps)
   call('HSET', team_key, 'uses', team and digits(team.number) or uses, 'erasure', keeps and ERASING_BUT_USAGE or ERASING)
   call('UNLINK', beside(team_key, 'ids'), beside(team_key, 'places'), beside(team_key, 'late'))
-  forget_events(team_key)
+  forget_events(team_key, keeps)
   if team then
     events.keep(team_key, events.team_of(team_key) .. '-deleted', now, 'deleted', NONE)
   end
+  keep_audit(audit)
   return { now, 'erasing' }
 end
 

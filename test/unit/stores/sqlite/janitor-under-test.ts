@@ -16,6 +16,7 @@ import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import { Periods } from '../../../../src/stores/sqlite/periods.ts';
 import { RegistryWork } from '../../../../src/stores/sqlite/registry-work.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
+import { SqliteAuditLog } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
 import { TeamErasure } from '../../../../src/stores/sqlite/team-erasure.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
@@ -45,7 +46,8 @@ export async function janitorOn(
   const audit = new AuditRows(database, historyDays * DAY_MS);
   const pieces = new DictionaryPieces({ database, path, clock, group });
   const work = new RegistryWork({ clock, group, books, expiry, periods });
-  const erasure = new TeamErasure({ database, work, books, days, periods, pieces, events: undefined });
+  const auditLog = new SqliteAuditLog({ database, clock, group, rows: audit });
+  const erasure = new TeamErasure({ database, work, books, days, periods, pieces, events: undefined, audit, auditLog });
   const janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history, audit, erasure, pieces });
   return {
     database,

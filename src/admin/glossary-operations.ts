@@ -1,0 +1,89 @@
+// What operators do with teams' glossaries: list them, delete one; below the command line, the admin API and the console.
+import { rfc3339 } from '../domain/period.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
+import { done } from './admin-result.ts';
+import type { AdminResult } from './admin-result.ts';
+
+export interface GlossaryOperationsOptions {
+  readonly teams: Pick<TeamRegistry, 'findTeam' | 'replicated'>;
+  readonly glossaries: GlossaryStore;
+}
+
+export interface OwnedGlossary {
+  readonly teamId: string;
+  readonly glossary: GlossaryRecord;
+}
+
+export class GlossaryOperations {
+  readonly #options: GlossaryOperationsOptions;
+
+  constructor(options: GlossaryOperationsOptions) {
+    this.#options = options;
+  }
+
+  async list(teamId: string): Promise<AdminResult<readonly GlossaryRecord[]>> {
+    const { teams, glossaries } = this.#options;
+    const team = await teams.findTeam(teamId);
+    if (team === undefined) return { kind: 'no_such_team', teamId };
+    if (isUnavailable(team)) return team;
+    const found = await glossaries.list(teamId);
+    return isUnavailable(found) ? found : done(found);
+  }
+
+  async find(glossaryId: string): Promise<AdminResult<OwnedGlossary>> {
+    const { glossaries } = this.#options;
+    if (glossaries.ownerOf === undefined) return { kind: 'no_deletion' };
+    const teamId = await glossaries.ownerOf(glossaryId);
+    if (isUnavailable(teamId)) return teamId;
+    const glossary = teamId === undefined ? undefined : await glossaries.find(teamId, glossaryId);
+    if (isUnavailable(glossary)) return glossary;
+    return teamId === undefined || glossary === undefined ? { kind: 'no_such_glossary', glossaryId } : done({ teamId, glossary });
+  }
+
+  /** Answers the one that was deleted. */
+  async remove(glossaryId: string): Promise<AdminResult<OwnedGlossary>> {
+    const found = await this.find(glossaryId);
+    if (found.kind !== 'done') return found;
+    const { teamId } = found.value;
+    const removed = await this.#options.glossaries.remove(teamId, glossaryId);
+    if (isUnavailable(removed)) return removed;
+    return removed ? done(found.value, await this.#options.teams.replicated?.([teamId])) : { kind: 'no_such_glossary', glossaryId };
+  }
+}
+
+/** A glossary as `/v1/glossaries` shows it, with all of its dictionaries: `source_lang` and `target_lang` where it has one. */
+export interface GlossaryReport {
+  readonly glossary_id: string;
+  readonly name: string;
+  readonly source_lang?: string;
+  readonly target_lang?: string;
+  /** Of all dictionaries. */
+  readonly entry_count: number;
+  readonly created_at: string;
+  readonly dictionaries: readonly DictionaryReport[];
+}
+
+interface DictionaryReport {
+  readonly source_lang: string;
+  readonly target_lang: string;
+  readonly entry_count: number;
+}
+
+export function glossaryReport({ glossaryId, name, dictionaries, createdAtMs }: GlossaryRecord): GlossaryReport {
+  const shown = dictionaries.map(({ sourceLang, targetLang, entryCount }) => ({
+    source_lang: sourceLang,
+    target_lang: targetLang,
+    entry_count: entryCount,
+  }));
+  const [only, second] = shown;
+  return {
+    glossary_id: glossaryId,
+    name,
+    ...(only === undefined || second !== undefined ? {} : { source_lang: only.source_lang, target_lang: only.target_lang }),
+    entry_count: shown.reduce((sum, { entry_count }) => sum + entry_count, 0),
+    created_at: rfc3339(createdAtMs),
+    dictionaries: shown,
+  };
+}

@@ -1,0 +1,92 @@
+// Looks through everything that a store keeps, whatever it is called: for tests of what must not be in it any more.
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { Redis } from 'ioredis';
+
+/** Where something stands, and what stands there. */
+export interface StoredText {
+  readonly where: string;
+  readonly text: string;
+}
+
+/** The places that hold one of `words`, in whatever case, each with the word. */
+export async function placesOf(url: string, words: readonly string[]): Promise<string[]> {
+  const all = await everything(url);
+  const found = words.flatMap((word) => {
+    const wanted = word.toLowerCase();
+    return all.filter(({ text }) => text.toLowerCase().includes(wanted)).map(({ where }) => `${word} in ${where}`);
+  });
+  return [...new Set(found)];
+}
+
+/** Bytes are read as Latin-1, and once more as UTF-8. */
+export function everything(url: string): Promise<readonly StoredText[]> {
+  return url.startsWith('sqlite:') ? Promise.resolve(rowsAndBytes(url.slice('sqlite:'.length))) : keysAndValues(url);
+}
+
+/** Every row of every table, and the bytes of the file and its WAL, free pages included. */
+function rowsAndBytes(path: string): StoredText[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const found: StoredText[] = [];
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    for (const { name } of tables) {
+      for (const row of database.prepare(`SELECT * FROM "${String(name)}"`).all()) {
+        found.push({ where: `table ${String(name)}`, text: Object.values(row).map(textOf).join(' ') });
+      }
+    }
+  } finally {
+    database.close();
+  }
+  for (const file of [path, `${path}-wal`])
+    found.push({ where: `the bytes of ${file.slice(file.lastIndexOf('/') + 1)}`, text: bytesOf(file) });
+  return found;
+}
+
+function bytesOf(file: string): string {
+  try {
+    return textOf(readFileSync(file));
+  } catch {
+    return '';
+  }
+}
+
+async function keysAndValues(url: string): Promise<StoredText[]> {
+  const redis = new Redis(url);
+  try {
+    const names = await redis.keys('*');
+    return await Promise.all(names.map(async (name) => ({ where: `key ${name}`, text: `${name} ${await valueOf(redis, name)}` })));
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function valueOf(redis: Redis, name: string): Promise<string> {
+  switch (await redis.type(name)) {
+    case 'string':
+      return textOf(await redis.getBuffer(name));
+    case 'hash':
+      return textsOf(await redis.callBuffer('HGETALL', name));
+    case 'list':
+      return textsOf(await redis.lrangeBuffer(name, 0, -1));
+    case 'set':
+      return textsOf(await redis.smembersBuffer(name));
+    case 'zset':
+      return textsOf(await redis.callBuffer('ZRANGE', name, '0', '-1', 'WITHSCORES'));
+    case 'stream':
+      return JSON.stringify(await redis.xrange(name, '-', '+'));
+    case 'none':
+      return '';
+    default:
+      throw new Error(`${name} has a type that this search does not know`);
+  }
+}
+
+function textsOf(values: unknown): string {
+  return (values as readonly unknown[]).map(textOf).join(' ');
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Uint8Array) return `${Buffer.from(value).toString('latin1')} ${Buffer.from(value).toString('utf8')}`;
+  return String(value);
+}
