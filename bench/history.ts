@@ -7,9 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
+import { run } from '../src/cli/run.ts';
 import { dayOf } from '../src/domain/period.ts';
 import { answered } from '../src/domain/store-unavailable.ts';
 import { ulidSource } from '../src/domain/ulid.ts';
+import { dateOf } from '../src/domain/usage-days.ts';
 import type { Store } from '../src/ports/store.ts';
 import { openStore } from '../src/stores/open.ts';
 import { teamKeys } from '../src/stores/redis/redis-keys.ts';
@@ -25,8 +27,9 @@ const { values: flags } = parseArgs({
     teams: { type: 'string', default: '100000' },
     days: { type: 'string', default: '400' },
     keys: { type: 'string', default: '2' },
-    /** For the script itself: only reads, and prints what that took. */
+    /** For the script itself: only reads, or exports, and prints what that took. */
     read: { type: 'string' },
+    export: { type: 'string' },
   },
 });
 const [TEAMS, DAYS, KEYS] = [Number(flags.teams), Number(flags.days), Number(flags.keys)];
@@ -50,8 +53,9 @@ interface Reading {
   readonly peakMib: number;
 }
 
-if (flags.read === undefined) await measureBoth();
-else console.log(JSON.stringify(await readMonth(flags.read)));
+if (flags.read !== undefined) console.log(JSON.stringify(await readMonth(flags.read)));
+else if (flags.export !== undefined) console.log(JSON.stringify(await exportMonth(flags.export)));
+else await measureBoth();
 
 async function measureBoth(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'lingate-bench-history-'));
@@ -67,6 +71,8 @@ async function measureBoth(): Promise<void> {
       'bytes of days a team',
       'a month of all teams',
       'most memory of the reader',
+      'usage export --keys --csv of it',
+      'most memory of the command',
     ];
     console.log(textTable(head, rows));
   } finally {
@@ -79,7 +85,7 @@ async function measureSqlite(path: string): Promise<string[]> {
   await makeTeams(`sqlite:${path}`);
   const before = statSync(path).size;
   fillSqlite(path);
-  return row('SQLite', before, statSync(path).size, await readElsewhere(`sqlite:${path}`));
+  return row('SQLite', before, statSync(path).size, `sqlite:${path}`);
 }
 
 async function measureRedis(url: string): Promise<string[]> {
@@ -90,14 +96,19 @@ async function measureRedis(url: string): Promise<string[]> {
   await fillRedis(client, ids);
   const after = await used();
   client.disconnect();
-  return row('Redis', before, after, await readElsewhere(url));
+  return row('Redis', before, after, url);
 }
 
-function row(name: string, before: number, after: number, { rows, seconds, peakMib }: Reading): string[] {
-  if (rows !== TEAMS * KEYS * MONTH_DAYS) throw new Error(`${name}: ${rows} rows of a month, not ${TEAMS * KEYS * MONTH_DAYS}`);
+async function row(name: string, before: number, after: number, url: string): Promise<string[]> {
+  const [read, exported] = [await elsewhere('--read', url), await elsewhere('--export', url)];
   const perTeam = Math.round((after - before) / TEAMS);
   const sizes = [before, after].map((bytes) => String(Math.round(bytes / MIB)));
-  return [name, ...sizes, String(perTeam), `${rows} rows in ${seconds.toFixed(1)} s`, `${Math.round(peakMib)} MiB`];
+  return [name, ...sizes, String(perTeam), ...[read, exported].flatMap((reading) => shown(name, reading))];
+}
+
+function shown(name: string, { rows, seconds, peakMib }: Reading): string[] {
+  if (rows !== TEAMS * KEYS * MONTH_DAYS) throw new Error(`${name}: ${rows} rows of a month, not ${TEAMS * KEYS * MONTH_DAYS}`);
+  return [`${rows} rows in ${seconds.toFixed(1)} s`, `${Math.round(peakMib)} MiB`];
 }
 
 async function makeTeams(url: string): Promise<string[]> {
@@ -163,8 +174,8 @@ function packedDays(key: number): Buffer {
 }
 
 /** In a process of its own, whose memory is nobody else's. */
-async function readElsewhere(url: string): Promise<Reading> {
-  const args = ['--no-warnings', fileURLToPath(import.meta.url), `--teams=${TEAMS}`, `--days=${DAYS}`, '--read', url];
+async function elsewhere(how: '--read' | '--export', url: string): Promise<Reading> {
+  const args = ['--no-warnings', fileURLToPath(import.meta.url), `--teams=${TEAMS}`, `--days=${DAYS}`, how, url];
   return JSON.parse(await outputOf('node', args, { msMax: READ_MS_MAX })) as Reading;
 }
 
@@ -184,4 +195,27 @@ async function readMonth(url: string): Promise<Reading> {
   const peakMib = memoryKib(process.pid, 'VmHWM') / 1024;
   await store.close();
   return { rows, seconds, peakMib };
+}
+
+/** As `lingate usage export` does it, with everything but a terminal or a file at its end. */
+async function exportMonth(url: string): Promise<Reading> {
+  // The line of names is no row.
+  let rows = -1;
+  const startedAtMs = performance.now();
+  const [from, to] = [dateOf(TODAY - MONTH_DAYS), dateOf(TODAY)];
+  const status = await run(['usage', 'export', '--from', from, '--to', to, '--keys', '--csv', '--store', url], {
+    out(text) {
+      for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) rows++;
+    },
+    err: () => undefined,
+    env: {},
+    watched: false,
+    shown: false,
+    abandoned: () => false,
+    secret: () => Promise.resolve(''),
+    line: () => Promise.resolve(''),
+    nowMs: () => Date.now(),
+  });
+  if (status !== 0) throw new Error(`usage export: status ${status}`);
+  return { rows, seconds: (performance.now() - startedAtMs) / 1000, peakMib: memoryKib(process.pid, 'VmHWM') / 1024 };
 }
