@@ -4,6 +4,7 @@ import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts'
 import { readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import {
+  AUDIT_KEY,
   DIGEST_PREFIX,
   DUE_KEY,
   ERASURES_KEY,
@@ -34,6 +35,7 @@ export const SINGLE_KEYS: readonly string[] = [
   DUE_KEY,
   ERASURES_KEY,
   ONLY_USAGE_KEY,
+  AUDIT_KEY,
   EVENTS_KEY,
   TRIES_KEY,
 ];
@@ -48,6 +50,7 @@ export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   glossaries: 'lasting',
   pairs: 'lasting',
   bytes: 'lasting',
+  audit: 'passing',
   outbox: 'lasting',
   ids: 'passing',
   places: 'passing',
@@ -136,6 +139,8 @@ async function judgeNames(redis: RedisConnection, keys: Map<string, string>, loo
           await lasting(redis, name, {}, report);
           return looks.push(...(((await unlessWrongType(isOwned(redis, name))) ?? true) ? [] : [() => lookAtStray(redis, name)]));
         }
+        // Goes with its last entry.
+        if (name === AUDIT_KEY) return undefined;
         if (SINGLE_KEYS.includes(name)) return lasting(redis, name, {}, report);
         if (FLEETING.test(name)) return undefined;
         const [, teamId = '', kind = ''] = TAGGED.exec(name) ?? [];
@@ -144,8 +149,8 @@ async function judgeNames(redis: RedisConnection, keys: Map<string, string>, loo
         if (lasts === 'lasting') await lasting(redis, name, { teamId }, report);
         // Judged once for each team: by its record, or by what is there without one.
         if (kind === 'team' && (await redis.zscore(TEAMS_KEY, teamId)) === null) looks.push(() => lookAtListing(redis, teamId));
-        // Its last event is told when the team is gone.
-        if (kind !== 'team' && kind !== 'outbox' && (await redis.exists(teamKey(teamId))) === 0)
+        // Its last event is told when the team is gone, and what was done with it is known for longer.
+        if (kind !== 'team' && kind !== 'outbox' && kind !== 'audit' && (await redis.exists(teamKey(teamId))) === 0)
           looks.push(() => lookAtOrphan(redis, name, teamId));
         return undefined;
       }),

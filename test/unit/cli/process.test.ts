@@ -75,6 +75,7 @@ describe('config check', () => {
       target_languages: 38,
       engine_options: [],
       admin: 'off',
+      events: 'off',
       secrets_found: [],
     };
     const args = ['config', 'check', '--config', file];
