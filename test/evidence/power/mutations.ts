@@ -10,6 +10,7 @@ import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
 import { REPLICA_MUTATIONS } from './replica-mutations.ts';
+import { EVENT_MUTATIONS } from './event-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -20,6 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PLUGIN_MUTATIONS,
   ...REPLICA_MUTATIONS,
   ...STORE_MUTATIONS,
+  ...EVENT_MUTATIONS,
   ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
   ...OPERATOR_MUTATIONS,

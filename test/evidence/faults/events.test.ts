@@ -1,0 +1,87 @@
+// Events over deaths: the gateway that sends is killed, the receiver goes away, fails and hangs, and each threshold is told, under one id.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { eventRules } from '../../../src/domain/event-rules.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { cloudEventFaults } from '../../support/cloud-event.ts';
+import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
+import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
+import { startGatewayProcess } from '../../support/gateway-process.ts';
+import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { SILENT } from '../../support/silent-log.ts';
+import { translate } from '../../support/site.ts';
+import { storePlace } from '../../support/store-place.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
+  const place = await storePlace(kind);
+  closing.push(() => place.remove());
+  const engine = await startScriptedEngine();
+  closing.push(() => engine.close());
+  let receiver = await startScriptedReceiver();
+  closing.push(() => receiver.close());
+  const file = join(place.folder, 'lingate.yaml');
+  const events = { url: receiver.url, secret: EVENTS_SECRET, thresholds: PERCENTS };
+  await writeFile(file, JSON.stringify({ engine: { urls: [engine.url] }, store_options: { command_timeout_ms: 5000 }, events }));
+  const serve = async (): Promise<GatewayProcess> => {
+    const args = ['serve', '--config', file, '--store', place.url, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
+    const gateway = await startGatewayProcess({ args, cwd: place.folder });
+    closing.push(() => gateway.end('SIGKILL'));
+    return gateway;
+  };
+  // Its sender has the lease: the other came later.
+  const sender = await serve();
+  await expect.poll(() => sender.output().includes('lingate is ready'), { timeout: 20_000 }).toBe(true);
+  const store = await openStore(place.url, {
+    log: SILENT,
+    clock: { nowMs: () => Date.now() },
+    commandTimeoutMs: 5000,
+    events: eventRules(PERCENTS, []),
+  });
+  closing.push(() => store.close());
+  await expect.poll(async () => store.outbox!.lease('nobody', 1), { timeout: 20_000 }).toBe(false);
+  const other = await serve();
+  const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 1000 });
+  let delivered = 0;
+  const charge = async (until: number, ...gateways: readonly GatewayProcess[]): Promise<void> => {
+    for (let i = 0; delivered < until; i++) {
+      const { status } = await translate(gateways[i % gateways.length]!.port, team.key);
+      if (status === 200) delivered += 10;
+    }
+  };
+  const percents = (): unknown[] => [...new Set(receiver.received.map(({ data }) => data['percent']))].filter((one) => one !== undefined);
+  await charge(250, sender, other);
+  await expect.poll(() => percents().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
+  // Away, then failing, then hanging.
+  const { port, received } = receiver;
+  const before = [...received];
+  await receiver.close();
+  await charge(450, sender, other);
+  receiver = await startScriptedReceiver(port);
+  receiver.answer((_event, response) => void response.writeHead(500).end());
+  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  // An event that this receiver has refused is in flight or postponed when its sender dies.
+  await sender.end('SIGKILL');
+  receiver.answer((event, response) => (event.type.startsWith('lingate.key') ? undefined : void response.writeHead(204).end()));
+  await charge(1000, other);
+  const all = () => [...before, ...receiver.received];
+  const told = () => new Set(all().flatMap(({ data }) => (typeof data['percent'] === 'number' ? [data['percent']] : [])));
+  await expect.poll(() => [...told()].toSorted((a, b) => a - b), { timeout: 120_000, interval: 500 }).toEqual(PERCENTS);
+  // One id for each percent, whatever was sent again.
+  const ids = new Map(all().map(({ id, data }) => [id, data['percent']] as const));
+  expect([...ids.values()].filter((percent) => percent !== undefined)).toHaveLength(PERCENTS.length);
+  expect(all().flatMap((event) => cloudEventFaults(event))).toEqual([]);
+  expect(new Set(all().map(({ type }) => type))).toEqual(
+    new Set(['lingate.team.created', 'lingate.key.created', 'lingate.quota.threshold']),
+  );
+});

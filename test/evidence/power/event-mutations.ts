@@ -1,0 +1,46 @@
+// Planted bugs in events: what is kept, under which id, when it is sent again, and what it is signed with.
+import type { Mutation } from './mutation.ts';
+
+const KEPT = { file: 'test/unit/stores/events.test.ts' };
+const SENT = { file: 'test/unit/runtime/event-sender.test.ts' };
+
+export const EVENT_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'SQLite: what was told in the period is forgotten',
+    edits: [{ file: 'src/stores/sqlite/sqlite-events.ts', find: '      this.#tell.run(no, periodNo, percent);\n', replace: '' }],
+    caughtBy: [{ ...KEPT, names: 'SQLite' }],
+  },
+  {
+    name: 'Redis: what was told in the period is forgotten',
+    edits: [
+      { file: 'src/stores/redis/lua/account.lua', find: "pack('>dd', number, reached[#reached])", replace: "pack('>dd', number, 0)" },
+    ],
+    caughtBy: [{ ...KEPT, names: 'Redis' }],
+  },
+  {
+    name: 'Redis: a charge does not say that there is something to list',
+    edits: [{ file: 'src/stores/redis/lua/ledger.lua', find: "      answers[i] = 'K'\n", replace: '' }],
+    caughtBy: [{ ...KEPT, names: 'Redis' }],
+  },
+  {
+    name: 'two gateways send',
+    edits: [
+      {
+        file: 'src/stores/sqlite/sqlite-outbox.ts',
+        find: 'WHERE holder = $holder OR until_ms <= $now RETURNING no',
+        replace: 'RETURNING no',
+      },
+    ],
+    caughtBy: [{ ...KEPT, names: 'SQLite' }, SENT],
+  },
+  {
+    name: 'what was delivered is sent again while the store takes no writes',
+    edits: [{ file: 'src/runtime/event-sender.ts', find: ' && !this.#unsettled.has(id));', replace: ');' }],
+    caughtBy: [SENT],
+  },
+  {
+    name: 'the signature leaves out the time',
+    edits: [{ file: 'src/runtime/webhook.ts', find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`' }],
+    caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts' }],
+  },
+];

@@ -1,0 +1,71 @@
+// What is special about events in Redis: a charge that reaches nothing costs no command more, and what was not listed is found.
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventRules } from '../../../../src/domain/event-rules.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import { EVENTS_KEY } from '../../../../src/stores/redis/redis-keys.ts';
+import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { PREPAID, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
+import { startRedis } from '../../../support/redis.ts';
+import type { RedisServer } from '../../../support/redis.ts';
+import { SILENT } from '../../../support/silent-log.ts';
+
+let server: RedisServer;
+let client: Redis;
+let telling: Store;
+let silent: Store;
+
+beforeAll(async () => {
+  server = await startRedis();
+  client = new Redis(server.port, '127.0.0.1', { protocol: 2 });
+  silent = await openRedisStore({ url: server.url, log: SILENT });
+  telling = await openRedisStore({ url: server.url, log: SILENT, events: eventRules([80, 95, 100], [1000, 0]) });
+});
+
+afterAll(async () => {
+  await telling.close();
+  await silent.close();
+  client.disconnect();
+  await server.stop();
+});
+
+/** Commands that the server has run, by name, while something was done. */
+async function commandsOf(what: () => Promise<unknown>): Promise<Record<string, number>> {
+  await client.config('RESETSTAT');
+  await what();
+  const stats = await client.info('commandstats');
+  const counts = [...stats.matchAll(/^cmdstat_([a-z|_]+):calls=(\d+)/gm)].map(([, name, calls]) => [name!, Number(calls)] as const);
+  return Object.fromEntries(counts.filter(([name]) => !name.startsWith('config') && name !== 'info'));
+}
+
+async function charges(team: TeamUnderTest, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await team.commit((await team.reserve(1)).requestId);
+}
+
+test.each([
+  ['quota', {}, 0],
+  ['credit', PREPAID, 1_000_000_000_000],
+])('a request on %s that reaches nothing takes as many commands with events as without', async (_name, limits, balance) => {
+  const [one, other] = [
+    await teamUnderTest(promisedStore(silent), limits, balance),
+    await teamUnderTest(promisedStore(telling), limits, balance),
+  ];
+  // The first of a team writes more.
+  await charges(one, 2);
+  await charges(other, 2);
+  const without = await commandsOf(() => charges(one, 20));
+  expect(await commandsOf(() => charges(other, 20))).toEqual(without);
+  expect(without['fcall']).toBe(40);
+});
+
+test('events that a process has kept and not listed are found by looking through the teams, and are due at once', async () => {
+  const team = await teamUnderTest(promisedStore(telling));
+  await client.del(EVENTS_KEY);
+  expect(answered(await telling.outbox!.due(10))).toEqual([]);
+  expect(await telling.outbox!.heal!()).toBeUndefined();
+  const ids = answered(await telling.outbox!.due(10)).map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining([`${team.teamId}-created`, `${team.keyId}-created`]));
+});
