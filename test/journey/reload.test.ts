@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FIXED_MEMBERS } from '../../src/config/changes.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { request } from '../support/raw-http.ts';
@@ -59,6 +60,39 @@ async function targetsOf(port: number): Promise<string[]> {
 describe.each(['1', '2'])('%s worker(s)', (workers) => {
   /** One look may meet one worker only. */
   const looks = (port: number): Promise<string[][]> => Promise.all(Array.from({ length: 10 }, () => targetsOf(port)));
+
+  test('take over operators: a token that is gone counts for nothing and its session has ended; a wrong one changes nothing', async () => {
+    const [ops, sales] = ['o'.repeat(32), 's'.repeat(32)];
+    const tokenFile = join(site.folder, 'sales-token');
+    const operators = (role: string) => [
+      { name: 'ops', token: ops, role: 'manage' },
+      { name: 'sales', token: { file: tokenFile }, role },
+    ];
+    await writeFile(tokenFile, sales);
+    await configure({ admin: { tokens: operators('manage') } });
+    const gateway = await site.serve('--workers', workers);
+    const port = Number(new URL(gateway.opsUrl).port);
+    const statusOf = async (method: string, token: string): Promise<number> => {
+      const headers = { Authorization: `Bearer ${token}`, Host: '127.0.0.1' };
+      return (await request({ port, method, path: '/admin/v1/plans/none/apply', headers })).status;
+    };
+    const visitor = new ConsoleVisitor(port);
+    expect((await visitor.signIn(sales)).status).toBe(303);
+    expect([await statusOf('POST', sales), await statusOf('POST', ops)]).toEqual([404, 404]);
+    await configure({ admin: { tokens: operators('read') } });
+    await hangup(gateway, RELOADED);
+    expect([await statusOf('POST', sales), await statusOf('POST', ops)]).toEqual([403, 404]);
+    expect([(await visitor.get('/console/teams')).status, (await visitor.get('/console/teams/new')).status]).toEqual([200, 403]);
+    await writeFile(tokenFile, 'short');
+    await hangup(gateway, REFUSED);
+    expect([await statusOf('POST', sales), (await visitor.get('/console/teams')).status]).toEqual([403, 200]);
+    await writeFile(tokenFile, 'n'.repeat(32));
+    await hangup(gateway, RELOADED);
+    expect([await statusOf('POST', sales), await statusOf('POST', 'n'.repeat(32)), await statusOf('POST', ops)]).toEqual([401, 403, 404]);
+    expect((await visitor.get('/console/teams')).header('location')).toBe('/console/sign-in');
+    expect(logged(gateway, WAITING)).toEqual([]);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
 
   test('take over languages and engine replicas, while what is under way goes on', async () => {
     await configure();
