@@ -36,10 +36,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const where = ['--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url];
     return parsed(await inProcess([...args, '--json', ...where])) as Json;
   };
-  const public_ = async (key: string, method: string, path: string, body?: object) =>
+  const ofCaller = async (key: string, method: string, path: string, body?: object) =>
     ask(setting, { method, path, key, ...(body === undefined ? {} : { body }) });
   const translate = (key: string, more: object = {}) =>
-    public_(key, 'POST', '/v1/translate', { text: ['four'], target_lang: 'DE', ...more });
+    ofCaller(key, 'POST', '/v1/translate', { text: ['four'], target_lang: 'DE', ...more });
   const metrics = async (): Promise<string> => (await request({ port: setting.gateway.opsPort, path: '/metrics' })).body;
 
   /** A team that has done all that leaves traces. */
@@ -62,18 +62,18 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { plan: 'pro' } }));
     const [key, other] = keys.map((one) => String(one['key'])) as [string, string];
     const small = { source_lang: 'EN', target_lang: 'DE', entries: { [word('term')]: word('translation') } };
-    const made = await public_(key, 'POST', '/v1/glossaries', { name: word('Terms-'), ...small });
+    const made = await ofCaller(key, 'POST', '/v1/glossaries', { name: word('Terms-'), ...small });
     expect(made.status).toBe(201);
     const glossaryId = String((JSON.parse(made.body) as Json)['glossary_id']);
     const entries = Object.fromEntries(Array.from({ length: MANY_ENTRIES }, (_, i) => [`${word('many')}-${i}`, `${word('viele')}-${i}`]));
-    expect((await public_(key, 'POST', '/v1/glossaries', { ...small, name: word('Large-'), entries })).status).toBe(201);
-    const gone = await public_(key, 'POST', '/v1/glossaries', { name: word('Gone-'), ...small });
-    await public_(key, 'DELETE', `/v1/glossaries/${String((JSON.parse(gone.body) as Json)['glossary_id'])}`);
+    expect((await ofCaller(key, 'POST', '/v1/glossaries', { ...small, name: word('Large-'), entries })).status).toBe(201);
+    const gone = await ofCaller(key, 'POST', '/v1/glossaries', { name: word('Gone-'), ...small });
+    await ofCaller(key, 'DELETE', `/v1/glossaries/${String((JSON.parse(gone.body) as Json)['glossary_id'])}`);
     expect((await translate(key, { source_lang: 'EN', glossary_id: glossaryId })).status).toBe(200);
     expect((await translate(other)).status).toBe(200);
     await expect.poll(async () => stored(await setting.gateway.store.teams.usage(teamId))!.characters).toBe(8);
     await answered('revokeKey', call('POST', `/keys/${String(keys[1]!['key_id'])}/revoke`));
-    const digests = [key, other].map((one) => String(digestOf(one)));
+    const digests = [key, other].map((one) => digestOf(one));
     return {
       teamId,
       keyIds: keys.map((one) => String(one['key_id'])),
@@ -139,7 +139,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(await cli('team', 'delete', teamId, '--yes')).toMatchObject({ team_id: teamId });
       answer();
       expect((await underWay!).status).toBe(200);
-      for (const path of ['/v1/usage', '/v1/languages', '/v1/glossaries']) expectProblem(await public_(key, 'GET', path), 'unauthorized');
+      for (const path of ['/v1/usage', '/v1/languages', '/v1/glossaries']) expectProblem(await ofCaller(key, 'GET', path), 'unauthorized');
       expectProblem(await translate(key), 'unauthorized');
       expect((await placesOf(setting.url, [teamId])).filter((place) => !isAudit(place))).toEqual([]);
     });
@@ -155,7 +155,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       ]);
       expect((await call('DELETE', `/glossaries/${glossaryId}`)).status).toBe(204);
       expectProblem(await call('DELETE', `/glossaries/${glossaryId}`), 'not_found');
-      expectProblem(await public_(key, 'GET', `/v1/glossaries/${glossaryId}`), 'glossary_not_found');
+      expectProblem(await ofCaller(key, 'GET', `/v1/glossaries/${glossaryId}`), 'glossary_not_found');
       const { glossary_id: second } = (glossaries as readonly Json[])[1]!;
       expect(await cli('glossary', 'delete', String(second))).toMatchObject({ glossary_id: second, team_id: teamId, status: 'deleted' });
       expect(await answered('listGlossaries', call('GET', `/teams/${teamId}/glossaries`))).toEqual({ glossaries: [] });

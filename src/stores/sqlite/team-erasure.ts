@@ -128,8 +128,8 @@ export class TeamErasure {
   /** Ends what was interrupted. */
   async finishAll(): Promise<void> {
     for (;;) {
-      const row = this.#unfinished.get();
-      if (row === undefined || (await this.#finish(Number(row['no']))) !== undefined) return;
+      const row = await this.#run(() => this.#unfinished.get());
+      if (row === undefined || isUnavailable(row) || (await this.#finish(Number(row['no']))) !== undefined) return;
     }
   }
 
@@ -166,8 +166,9 @@ export class TeamErasure {
 
   /** `undefined` when nothing is left. */
   async #finish(no: number): Promise<StoreUnavailable | undefined> {
-    const teamId = this.#id.get(no)?.['team_id'];
-    const failed = (await this.#forget(no)) ?? (await this.#parts.auditLog.forgetNames(String(teamId))) ?? (await this.#removeAll(no));
+    const teamId = await this.#run(() => String(this.#id.get(no)?.['team_id']));
+    if (isUnavailable(teamId)) return teamId;
+    const failed = (await this.#forget(no)) ?? (await this.#parts.auditLog.forgetNames(teamId)) ?? (await this.#removeAll(no));
     if (failed !== undefined) return failed;
     await this.#parts.pieces.clear();
     const useless = await this.#run(() => this.#useless.run(no).changes > 0);
