@@ -184,8 +184,12 @@ test('what was delivered while the store takes no writes is not sent again, and 
   });
   let taken = 0;
   const one = sender(() => (full && ++taken % 2 === 0 ? BROKEN : undefined));
-  await teams(200);
-  await pass(20_000, one);
+  // So few that more could be sent.
+  await teams(20);
+  await pass(5000, one);
+  expect([...sent.values()].map((times) => times.length)).toEqual(Array.from({ length: 20 }, () => 1));
+  await teams(180);
+  await pass(15_000, one);
   expect(sent.size).toBeLessThan(80);
   expect([...sent.values()].filter((times) => times.length > 1)).toEqual([]);
   full = false;
