@@ -2,7 +2,8 @@
 import type { Environment } from '../config/overrides.ts';
 
 /** In quotes or behind a colon: not the title of an error, which names the command that failed. */
-const HINT = /(?<="|: |^ {2})lingate (?=(?:serve|demo|team|key|usage|plan|audit|store|config|engine|routes|openapi|COMMAND)\b|--)/gm;
+const HINT =
+  /(?<="|: |^ {2})lingate (?=(?:serve|demo|team|key|usage|plan|audit|glossary|store|config|engine|routes|openapi|COMMAND)\b|--)/gm;
 
 export function typed(text: string, env: Environment): string {
   const start = startOf(env);

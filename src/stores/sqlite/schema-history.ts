@@ -1,6 +1,17 @@
-// A step of the schema: what was used by UTC day, and what each period came to.
+// Steps of the schema for what is over: what periods were counted from and came to, and what was used by UTC day.
 
 const WHOLE = 'BETWEEN 0 AND 9007199254740991';
+
+/** What a team's periods are counted from, and how each stood when it was left. */
+export const PERIODS = `
+-- Null: the team's creation. Another moment since the length of its periods was changed.
+ALTER TABLE periods ADD COLUMN anchor_ms INTEGER;
+-- Null while it is the one that counts. Before its end where a plan with another length was given to the team.
+ALTER TABLE periods ADD COLUMN left_ms INTEGER;
+-- What held in it at last: the plan's name, and the limits by their names.
+ALTER TABLE periods ADD COLUMN plan TEXT;
+ALTER TABLE periods ADD COLUMN limits TEXT CHECK (json_valid(limits));
+`;
 
 /** Days are counted from this version on: the first of a file may be a part of one. */
 export const HISTORY = `

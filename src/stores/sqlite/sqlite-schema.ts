@@ -2,15 +2,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
-import { AUDIT } from './schema-audit.ts';
 import { cutDictionaries, DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
+import { AUDIT, CHANGES, GATEWAYS } from './schema-operators.ts';
 import { ERASURE } from './schema-erasure.ts';
-import { GATEWAYS } from './schema-gateways.ts';
-import { HISTORY } from './schema-history.ts';
+import { HISTORY, PERIODS } from './schema-history.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 import { OUTBOX } from './schema-outbox.ts';
-import { CHANGES, PERIODS } from './schema-periods.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
 export const APPLICATION_ID = 0x4c474154;
