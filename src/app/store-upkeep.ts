@@ -1,6 +1,10 @@
 // What operators do with a store as a whole, for the command line.
 import type { ReportFinding } from '../ports/store-contents.ts';
-import { openReader } from '../stores/open-reader.ts';
+import { StoreError } from '../domain/store-unavailable.ts';
+import { withoutCredentials } from '../domain/store-url.ts';
+import { isSameStore, openReader, openSource, openWriter } from '../stores/open-reader.ts';
+import { copyStore } from '../stores/whole-copy.ts';
+import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
 import { checkStore } from '../stores/book-check.ts';
 import type { CheckCounts } from '../stores/book-check.ts';
 
@@ -11,6 +15,31 @@ export async function checkStoreAt(url: string, report: ReportFinding, onTeam: (
   const reader = await openReader(url);
   try {
     return await checkStore(reader, report, { onTeam });
+  } finally {
+    await reader.close();
+  }
+}
+
+export interface CopyRequest {
+  readonly from: string;
+  readonly to: string;
+  /** Clears what a copy has left in the target that did not end. */
+  readonly restart: boolean;
+  readonly onProgress: (progress: CopyProgress) => void;
+}
+
+/** Rejects with a `StoreError`; once the copy has begun the target says of itself that it is half-written. */
+export async function copyStoreTo({ from, to, restart, onProgress }: CopyRequest): Promise<StoreTally> {
+  if (isSameStore(from, to))
+    throw new StoreError(`--from and --to are the same store, ${withoutCredentials(from)}: name another one to copy into`);
+  const { reader, stillAlone } = await openSource(from);
+  try {
+    const writer = await openWriter(to, restart);
+    try {
+      return await copyStore(reader, writer, { onProgress, stillAlone });
+    } finally {
+      await writer.close();
+    }
   } finally {
     await reader.close();
   }

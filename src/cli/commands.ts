@@ -82,6 +82,11 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/store-check.ts')).storeCheck,
   },
   {
+    name: 'store copy',
+    summary: 'Copies a store into an empty one of any kind, and compares both.',
+    load: async () => (await import('./commands/store-copy.ts')).storeCopy,
+  },
+  {
     name: 'store migrate',
     summary: 'Brings a store that an older version has written up to this one.',
     load: async () => (await import('./commands/store-migrate.ts')).storeMigrate,

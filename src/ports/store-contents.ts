@@ -1,8 +1,10 @@
 // All that a store holds, in words that every store understands: what is copied from one to another, and what is checked.
 import type { KeyDigest } from '../domain/api-key.ts';
+import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
+import type { KeptEvent } from './outbox.ts';
 import type { KeyRecord, Team } from './team-registry.ts';
 import type { PeriodUse } from './usage-history.ts';
 
@@ -31,6 +33,8 @@ export interface TeamContents {
   readonly dayDone: number;
   /** Those that were left, as far as they are kept, oldest first. */
   readonly periods: readonly PeriodContents[];
+  /** The highest percent of a period's characters that an event was made of, by periods, where there is one. */
+  readonly toldPercents: readonly { readonly number: number; readonly percent: number }[];
   /** Ids of requests, in their order. */
   readonly requests: readonly RequestContents[];
   /** In order of creation. */
@@ -104,8 +108,25 @@ export interface LooseChange {
   readonly untilMs: number;
 }
 
+/** An entry of the audit, which outlives its team. */
+export interface LooseAudit {
+  readonly kind: 'audit';
+  readonly id: AuditEntry['id'];
+  readonly teamId: string | undefined;
+  readonly record: AuditRecord;
+}
+
+/** An event that is still to be told. */
+export interface LooseEvent {
+  readonly kind: 'event';
+  readonly event: KeptEvent;
+  readonly dueMs: number;
+  /** How often it was sent in vain. */
+  readonly tries: number;
+}
+
 /** What is read apart from the teams. */
-export type LooseContents = LooseDigest | LooseChange;
+export type LooseContents = LooseDigest | LooseChange | LooseAudit | LooseEvent;
 
 /** Something that must never be. */
 export interface StoreFinding {
@@ -129,5 +150,18 @@ export interface StoreReader {
   loose(report: ReportFinding): AsyncIterable<LooseContents>;
   /** Judges what is this store's alone: its indexes, its file. What looks wrong is looked at again after `settleMs`. */
   structure(report: ReportFinding, settleMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A store that nothing is in, and that says it is half-written until `finish`. */
+export interface StoreWriter {
+  /** In order of creation; the whole team, with the entries of its dictionaries by their ids. */
+  team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void>;
+  /** Behind all teams. */
+  loose(record: LooseContents): Promise<void>;
+  /** What was written so far, for comparing. Not to be closed. */
+  reader(): StoreReader;
+  /** From now on it is a store like any other. */
+  finish(): Promise<void>;
   close(): Promise<void>;
 }

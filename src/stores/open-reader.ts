@@ -1,7 +1,9 @@
-// Opens the store that a URL names for reading all that is in it.
-import { sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
+// Opens the store that a URL names for reading all that is in it, and for writing all of another one.
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
-import type { StoreReader } from '../ports/store-contents.ts';
+import type { StoreReader, StoreWriter } from '../ports/store-contents.ts';
 
 /** Rejects with a `StoreError` where there is nothing to read, or nothing that this version reads. */
 export async function openReader(url: string): Promise<StoreReader> {
@@ -18,4 +20,66 @@ export async function openReader(url: string): Promise<StoreReader> {
     default:
       throw new StoreError(`the store ${withoutCredentials(url)} is a plugin's: only SQLite and Redis are checked and copied by lingate`);
   }
+}
+
+/** What is copied from: nobody serves from it meanwhile. */
+export interface CopySource {
+  readonly reader: StoreReader;
+  /** Rejects with a `StoreError` where a gateway has begun to serve from it. */
+  stillAlone(): Promise<void>;
+}
+
+/** Rejects with a `StoreError` where there is nothing to copy, or gateways serve from it. */
+export async function openSource(url: string): Promise<CopySource> {
+  switch (storeKindOf(url)) {
+    case 'sqlite': {
+      const { openSqliteSource } = await import('./sqlite/sqlite-reader.ts');
+      return { reader: await openSqliteSource(sqlitePathOf(url)), stillAlone: () => Promise.resolve() };
+    }
+    case 'redis': {
+      const { openRedisSource } = await import('./redis/redis-reader.ts');
+      return openRedisSource(url);
+    }
+    case undefined:
+    default:
+      throw unknownKind(url);
+  }
+}
+
+/** Rejects with a `StoreError` where something is in it already; `restart` clears what a copy has left there that did not end. */
+export async function openWriter(url: string, restart: boolean): Promise<StoreWriter> {
+  switch (storeKindOf(url)) {
+    case 'sqlite': {
+      const { openSqliteWriter } = await import('./sqlite/sqlite-writer.ts');
+      return openSqliteWriter(sqlitePathOf(url), restart);
+    }
+    case 'redis': {
+      const { openRedisWriter } = await import('./redis/redis-writer.ts');
+      return openRedisWriter(url, restart);
+    }
+    case undefined:
+    default:
+      throw unknownKind(url);
+  }
+}
+
+/** Whether both URLs name one store, as far as the URLs tell. */
+export function isSameStore(one: string, other: string): boolean {
+  const [kind, otherKind] = [storeKindOf(one), storeKindOf(other)];
+  if (kind !== otherKind) return false;
+  if (kind !== 'sqlite') return placeOf(one) === placeOf(other);
+  const [path, otherPath] = [resolve(sqlitePathOf(one)), resolve(sqlitePathOf(other))];
+  if (path === otherPath) return true;
+  const [file, otherFile] = [statSync(path, { throwIfNoEntry: false }), statSync(otherPath, { throwIfNoEntry: false })];
+  return file !== undefined && otherFile !== undefined && file.ino === otherFile.ino && file.dev === otherFile.dev;
+}
+
+/** Without credentials, and with what is left out. */
+function placeOf(url: string): string {
+  const bare = withoutCredentials(url).replace('//***@', '//').replace('rediss:', 'redis:').replace('localhost', '127.0.0.1');
+  return bare.replace(/^(redis:\/\/[^/:]+)(?=\/|$)/, '$1:6379').replace(/^(redis:\/\/[^/]+)\/?$/, '$1/0');
+}
+
+function unknownKind(url: string): StoreError {
+  return new StoreError(`${withoutCredentials(url)} cannot be copied: a store is one of ${STORE_URL_FORMS}`);
 }

@@ -1,11 +1,42 @@
 // Events as functions keep them (lua/outbox.lua): a time, then texts, each behind its length.
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
+import { packClosed } from './packed-team.ts';
 import { readClosed } from './period-record.ts';
 import { readKey, readReport, readTeam } from './team-codec.ts';
 
 export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent {
   const [kind, ...values] = textsOf(packed.subarray(8));
   return { id, teamId, atMs: packed.readDoubleBE(0), facts: factsOf(teamId, String(kind), values) };
+}
+
+/** For an event that was kept by another store: all that it tells as JSON, or as functions write it where nobody's name is in it. */
+export function packEvent({ atMs, facts }: KeptEvent): Buffer {
+  const at = Buffer.alloc(8);
+  at.writeDoubleBE(atMs);
+  const texts = wordsOf(facts).map((text) => Buffer.from(text));
+  return Buffer.concat([at, ...texts.flatMap((text) => [lengthOf(text), text])]);
+}
+
+/** What is kept when its team is deleted has its own kind (lua/erase.lua). */
+function wordsOf(facts: EventFacts): (string | Buffer)[] {
+  switch (facts.kind) {
+    case 'credit_threshold':
+      return ['credit', String(facts.thresholdMinor), String(facts.balanceMicro), facts.currency];
+    case 'period_closed':
+      return ['period', String(facts.period.number), packClosed(facts.period)];
+    case 'usage_day':
+      return ['day', String(facts.day), String(facts.characters), String(facts.requests)];
+    case 'team_deleted':
+      return ['deleted'];
+    default:
+      return ['facts', JSON.stringify(facts)];
+  }
+}
+
+function lengthOf(text: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(text.length);
+  return length;
 }
 
 function factsOf(teamId: string, kind: string, values: readonly Buffer[]): EventFacts {
@@ -37,6 +68,8 @@ function factsOf(teamId: string, kind: string, values: readonly Buffer[]): Event
       return { kind: 'period_closed', period: readClosed(number(0), values[1]!) };
     case 'day':
       return { kind: 'usage_day', day: number(0), characters: number(1), requests: number(2) };
+    case 'facts':
+      return JSON.parse(String(values[0])) as EventFacts;
     default:
       throw new Error(`an event of an unknown kind: ${kind}`);
   }

@@ -32,6 +32,7 @@ export interface TeamKeys {
   readonly use: string;
   readonly once: string;
   readonly audit: string;
+  readonly changes: string;
 }
 
 export function teamKeys(teamId: string): TeamKeys {
@@ -50,6 +51,7 @@ export function teamKeys(teamId: string): TeamKeys {
     use: `${base}use:`,
     once: `${base}once:`,
     audit: `${base}audit`,
+    changes: `${base}changes`,
   };
 }
 

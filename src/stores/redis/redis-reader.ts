@@ -3,16 +3,30 @@ import { EntriesSplitter } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, TeamContents } from '../../ports/store-contents.ts';
+import { idOf, readRecord } from './audit-codec.ts';
+import { readEvent } from './event-codec.ts';
+import { memberOf } from './event-list.ts';
 import { causeOf } from './failure-cause.ts';
 import { assertLayout } from './layout-version.ts';
 import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { DIGEST_PREFIX, entriesKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
+import {
+  DIGEST_PREFIX,
+  entriesKey,
+  ERASURES_KEY,
+  GATEWAYS_KEY,
+  ONLY_USAGE_KEY,
+  teamKeys,
+  TEAMS_KEY,
+  EVENTS_KEY,
+  TRIES_KEY,
+} from './redis-keys.ts';
 import { readOwner, scanned } from './keyspace.ts';
-import { judgeKeyspace } from './redis-structure.ts';
+import { judgeKeyspace, kindOfName } from './redis-structure.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import { readContents, leftPeriods } from './team-contents.ts';
 import type { RawTeam } from './team-contents.ts';
+import { isServed } from './serving-signs.ts';
 import { within } from './within.ts';
 
 /** Teams that are read at a time: callers' operations wait behind one such piece. */
@@ -20,6 +34,8 @@ const TEAMS_PIECE = 64;
 const SCAN_PIECE = 500;
 /** A change of a team that is remembered. */
 const CHANGE = /^lingate:\{([^}]+)\}:once:(.+)$/;
+/** What outlives its team. */
+const OF_TEAM = /^lingate:\{([^}]*)\}:(audit|outbox)$/;
 const CHUNK_BYTES = 262_144;
 const COMMAND_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -97,7 +113,13 @@ export class RedisReader implements StoreReader {
   }
 
   async *loose(report: ReportFinding): AsyncGenerator<LooseContents> {
-    for await (const names of scanned(this.#redis, SCAN_PIECE)) {
+    // A name may come twice, and is to be counted once.
+    const seen = new Set<string>();
+    for await (const found of scanned(this.#redis, SCAN_PIECE)) {
+      const names = [...new Set(found)].filter(
+        (name) => (name.startsWith(DIGEST_PREFIX) || CHANGE.test(name) || OF_TEAM.test(name)) && !seen.has(name),
+      );
+      for (const name of names) seen.add(name);
       const [digests, changes] = [names.filter((name) => name.startsWith(DIGEST_PREFIX)), names.filter((name) => CHANGE.test(name))];
       const owners = await Promise.all(digests.map((name) => this.#redis.get(name)));
       for (const [i, json] of owners.entries()) {
@@ -106,6 +128,27 @@ export class RedisReader implements StoreReader {
         else yield { kind: 'digest', digest: digests[i]!.slice(DIGEST_PREFIX.length), ...owner };
       }
       for (const name of changes) yield* this.#change(name);
+      for (const name of names) yield* this.#ofTeam(name);
+    }
+  }
+
+  /** What a team has that outlives it. */
+  async *#ofTeam(name: string): AsyncGenerator<LooseContents> {
+    const [, teamId = '', kind] = OF_TEAM.exec(name) ?? [];
+    if (kind === 'audit') {
+      for (let first = 0, read = SCAN_PIECE; read === SCAN_PIECE; first += SCAN_PIECE) {
+        const members = await this.#redis.zrangeBuffer(name, String(first), String(first + SCAN_PIECE - 1));
+        for (const member of members) yield { kind: 'audit', id: idOf(member), teamId, record: readRecord(teamId, member) };
+        read = members.length;
+      }
+    } else if (kind === 'outbox') {
+      const flat = (await this.#redis.callBuffer('HGETALL', name)) as Buffer[];
+      for (let i = 0; i + 1 < flat.length; i += 2) {
+        const event = readEvent(String(flat[i]), teamId, flat[i + 1]!);
+        const member = memberOf(teamId, event.id);
+        const [dueMs, tries] = await Promise.all([this.#redis.zscore(EVENTS_KEY, member), this.#redis.hget(TRIES_KEY, member)]);
+        yield { kind: 'event', event, dueMs: Number(dueMs ?? event.atMs), tries: Number(tries ?? 0) };
+      }
     }
   }
 
@@ -165,5 +208,40 @@ export class RedisReader implements StoreReader {
       if (error) throw error;
       return reply;
     });
+  }
+}
+
+/** The same, while no gateway serves from it. `stillAlone` rejects where one has begun to. */
+export async function openRedisSource(url: string): Promise<{ readonly reader: RedisReader; stillAlone(): Promise<void> }> {
+  const { redis, shown } = await connected(url);
+  const stillAlone = async (): Promise<void> => {
+    if (!(await isServed(redis))) return;
+    const records = Object.values(await redis.hgetall(GATEWAYS_KEY)).map(
+      (json) => JSON.parse(json) as { host: string; file: string; seenAtMs: number },
+    );
+    const [last] = records.toSorted((one, other) => other.seenAtMs - one.seenAtMs);
+    const which = last === undefined ? '' : ` (the last one that said so runs on ${last.host} by ${last.file})`;
+    throw new StoreError(`the store ${shown} is in use: a gateway serves from it${which}; stop the gateways on it, and repeat this`);
+  };
+  try {
+    await assertLayout(redis, shown);
+    await stillAlone();
+    await assertCopied(redis, shown);
+    return { reader: new RedisReader(redis), stillAlone };
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+}
+
+/** What a copy does not have is not left behind in silence. */
+async function assertCopied(redis: RedisConnection, shown: string): Promise<void> {
+  if ((await redis.zcard(ERASURES_KEY)) + (await redis.zcard(ONLY_USAGE_KEY)) > 0) {
+    throw new StoreError(`the store ${shown} holds what cannot be copied: deleted teams whose usage was kept`);
+  }
+  for await (const names of scanned(redis, SCAN_PIECE)) {
+    const strange = names.find((name) => kindOfName(name) === undefined);
+    if (strange !== undefined)
+      throw new StoreError(`the store ${shown} holds what cannot be copied: ${JSON.stringify(strange.slice(0, 120))}`);
   }
 }

@@ -40,7 +40,7 @@ export const SINGLE_KEYS: readonly string[] = [
   TRIES_KEY,
 ];
 /** Keys of gateways that are gone soon after these are. */
-const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$)/;
+export const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$)/;
 /** What stands behind a team's tag, up to a second colon. `lasting`: it must never expire. */
 export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   team: 'lasting',
@@ -63,6 +63,16 @@ export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   entries: 'passing',
 };
 const TAGGED = /^lingate:\{([^}]+)\}:([a-z-]+)(?::|$)/;
+
+/** `undefined` for a name that this version does not know. */
+export function kindOfName(name: string): string | undefined {
+  if (name.startsWith(DIGEST_PREFIX)) return 'digest';
+  if (name.startsWith(OWNER_PREFIX)) return 'owner';
+  if (SINGLE_KEYS.includes(name)) return name;
+  if (FLEETING.test(name)) return 'fleeting';
+  const kind = TAGGED.exec(name)?.[2] ?? '';
+  return TEAM_KINDS[kind] === undefined ? undefined : kind;
+}
 
 /** Says again what is wrong now; nothing when it is right. */
 type Look = () => Promise<StoreFinding | undefined>;

@@ -88,10 +88,18 @@ export function readContents(
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
     periods: periodsOf(raw, team.limits.period, ids.requests, found),
+    toldPercents: toldOf(fields.get('t'), raw.left),
     requests: ids.requests,
     glossaries: glossariesOf(raw, found),
     glossaryBytes: fields.has('glossary_bytes') ? Number(String(fields.get('glossary_bytes'))) : undefined,
   };
+}
+
+/** Of the running period in a field of the team, of one that was left with it (lua/outbox.lua, lua/team.lua). */
+function toldOf(running: Buffer | undefined, left: LeftPeriods): TeamContents['toldPercents'] {
+  const told = [...left].map(([number, flat]) => ({ number, percent: Number(String(fieldsOf(flat).get('told') ?? 0)) }));
+  if (running !== undefined) told.push({ number: running.readDoubleBE(0), percent: running.readDoubleBE(8) });
+  return told.filter(({ percent }) => percent > 0).toSorted((one, other) => one.number - other.number);
 }
 
 type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;

@@ -76,6 +76,11 @@ export function readWide(packed: Buffer, at: number): number {
   return packed[at]! * 2 ** 48 + packed.readUIntBE(at + 1, 6);
 }
 
+export function writeWide(into: Buffer, value: number, at: number): void {
+  into.writeUInt8(Math.floor(value / 2 ** 48), at);
+  into.writeUIntBE(value % 2 ** 48, at + 1, 6);
+}
+
 function doubles(packed: Buffer, from: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => packed.readDoubleBE(from + DOUBLE * i));
 }

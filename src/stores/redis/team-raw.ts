@@ -2,7 +2,7 @@
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { RequestContents, RequestState, TeamContents } from '../../ports/store-contents.ts';
 import { readRequestId } from './request-id-bytes.ts';
-import { readWide } from './team-layout.ts';
+import { readWide, writeWide } from './team-layout.ts';
 
 const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expired'];
 const DOUBLE = 8;
@@ -87,11 +87,6 @@ export function packHead({
   packed.writeUIntBE(NEVER, 52, 6);
   packed.writeUInt32BE(LONGEST, 58);
   return packed;
-}
-
-function writeWide(into: Buffer, value: number, at: number): void {
-  into.writeUInt8(Math.floor(value / 2 ** 48), at);
-  into.writeUIntBE(value % 2 ** 48, at + 1, 6);
 }
 
 /** A place is its time, and the id of its request. */

@@ -73,6 +73,28 @@ function openOnce(path: string, durability: Durability, creation: DatabaseOpenin
   }
 }
 
+/**
+ * Opens the file for this process alone: nobody else has it open, and nobody can open it until it is closed. Throws a `StoreError`
+ * where somebody has. In WAL mode every connection holds a shared lock of the file for as long as it is open, whatever it does.
+ */
+export function openAlone(path: string, { mayCreate }: { readonly mayCreate: boolean }): DatabaseSync {
+  const location = prepareFile(path, mayCreate);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(location, { timeout: 0 });
+    // Before the first access: then the exclusive lock is taken of the file itself.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE');
+    database.exec('BEGIN EXCLUSIVE; COMMIT');
+    return database;
+  } catch (error) {
+    database?.close();
+    const fault = databaseFaultOf(error) ?? 'cannot_open';
+    throw fault === 'busy'
+      ? new StoreError(`${storeName(path)} is in use: another process has it open; stop the gateways on it, and repeat this`)
+      : storeFault(path, fault, error);
+  }
+}
+
 /** A file with data is copied first, so that whoever has to go back to the version before can. */
 function bringUp(database: DatabaseSync, path: string, location: string): StoreMigration | undefined {
   const copy = (to: number): string => {

@@ -2,7 +2,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { nextTurn } from '../../core/turns.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
+import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
+import type { AuditRecord } from '../../domain/audit-entry.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type {
   DayContents,
@@ -17,13 +19,15 @@ import type {
   StoreReader,
   TeamContents,
 } from '../../ports/store-contents.ts';
+import type { EventFacts } from '../../ports/outbox.ts';
 import type { SqlRow } from './columns.ts';
 import { keyRecordOf } from './key-rows.ts';
-import { openDatabase } from './open-database.ts';
+import { assertCurrent, assertOurs, isEmpty } from './migrate.ts';
+import { openAlone, openDatabase } from './open-database.ts';
 import { unpackedWindow } from './rate-window.ts';
 import { judgeFile } from './sqlite-structure.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
-import { databaseFaultOf, storeFault } from './store-fault.ts';
+import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
 import { teamOf } from './team-rows.ts';
 
 /** Teams that are read in one transaction: as long as it lasts, the WAL is not cut. */
@@ -55,6 +59,9 @@ export class SqliteReader implements StoreReader {
   readonly #glossaries: StatementSync;
   readonly #bytes: StatementSync;
   readonly #changes: StatementSync;
+  readonly #told: StatementSync;
+  readonly #audit: StatementSync;
+  readonly #events: StatementSync;
   readonly #pieces: StatementSync;
   readonly #digests: StatementSync;
 
@@ -86,6 +93,9 @@ export class SqliteReader implements StoreReader {
       FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.team = ? ORDER BY g.no, d.place`);
     this.#bytes = database.prepare('SELECT bytes FROM glossary_bytes WHERE team = ?');
     this.#changes = database.prepare('SELECT t.team_id, c.id, c.request, c.until_ms FROM changes c JOIN teams t ON t.no = c.team');
+    this.#told = database.prepare('SELECT period_no, percent FROM told_percents WHERE team = ? AND percent > 0 ORDER BY period_no');
+    this.#audit = database.prepare('SELECT id, team_id, record FROM audit ORDER BY id');
+    this.#events = database.prepare('SELECT * FROM outbox ORDER BY no');
     this.#pieces = database.prepare('SELECT entries FROM pieces WHERE dictionary_id = ? ORDER BY place');
     this.#digests =
       database.prepare(`SELECT k.no, k.digest, k.key_id, k.mode, t.team_id FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED}
@@ -136,6 +146,15 @@ export class SqliteReader implements StoreReader {
       const [teamId, id, request] = [String(row['team_id']), String(row['id']), String(row['request'])];
       yield { kind: 'change', teamId, id, request, untilMs: Number(row['until_ms']) };
     }
+    for (const row of this.#audit.iterate()) {
+      const teamId = row['team_id'] === null ? undefined : String(row['team_id']);
+      yield { kind: 'audit', id: String(row['id']), teamId, record: JSON.parse(String(row['record'])) as AuditRecord };
+    }
+    for (const row of this.#events.iterate()) {
+      const facts = JSON.parse(String(row['facts'])) as EventFacts;
+      const event = { id: String(row['event_id']), teamId: String(row['team_id']), atMs: Number(row['at_ms']), facts };
+      yield { kind: 'event', event, dueMs: Number(row['due_ms']), tries: Number(row['tries']) };
+    }
   }
 
   async structure(report: ReportFinding, _settleMs: number): Promise<void> {
@@ -184,6 +203,7 @@ export class SqliteReader implements StoreReader {
       days: this.#days.all({ $team: no }).map(dayOf),
       dayDone: this.#dayDone(no, Number(row['day'])),
       periods: this.#periodsOf(no, current, requests),
+      toldPercents: this.#told.all(no).map((told) => ({ number: Number(told['period_no']), percent: Number(told['percent']) })),
       requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
       glossaries: glossariesOf(this.#glossaries.all(no)),
       glossaryBytes: Number(this.#bytes.get(no)?.['bytes'] ?? 0),
@@ -307,5 +327,53 @@ export async function openSqliteReader(path: string): Promise<SqliteReader> {
     database.close();
     const fault = databaseFaultOf(error);
     throw fault === undefined ? error : storeFault(path, fault, error);
+  }
+}
+
+/** The same, while no other process has the file open, or can open it. */
+export async function openSqliteSource(path: string): Promise<SqliteReader> {
+  const database = openAlone(path, { mayCreate: false });
+  try {
+    assertOurs(database, storeName(path));
+    if (isEmpty(database)) throw new NoStoreError(storeName(path));
+    assertCurrent(database, storeName(path));
+    assertCopied(database, path);
+    return new SqliteReader({ database, path, remembered: true });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** What a copy has of a file, and what gateways leave there about themselves. Rows of others are not left behind in silence. */
+export const COPIED_TABLES: readonly string[] = [
+  'teams',
+  'books',
+  'keys',
+  'key_books',
+  'periods',
+  'usage',
+  'usage_days',
+  'operations',
+  'glossaries',
+  'glossary_bytes',
+  'dictionaries',
+  'pieces',
+  'unheld',
+  'changes',
+  'gateways',
+  'outbox_lease',
+  'outbox',
+  'told_percents',
+  'audit',
+];
+function assertCopied(database: DatabaseSync, path: string): void {
+  for (const { name } of database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()) {
+    const table = String(name);
+    if (COPIED_TABLES.includes(table) || database.prepare(`SELECT 1 FROM "${table}" LIMIT 1`).get() === undefined) continue;
+    throw new StoreError(`${storeName(path)} holds what cannot be copied: rows of ${table}`);
+  }
+  if (database.prepare(`SELECT 1 FROM teams WHERE erasure <> ${NOT_ERASED} LIMIT 1`).get() !== undefined) {
+    throw new StoreError(`${storeName(path)} holds what cannot be copied: deleted teams whose usage was kept`);
   }
 }

@@ -12,7 +12,7 @@ async function help(words: string): Promise<string> {
   return stdout;
 }
 
-const STORE_COMMANDS = ['store backup', 'store check', 'store migrate'];
+const STORE_COMMANDS = ['store backup', 'store check', 'store copy', 'store migrate'];
 
 describe('help', () => {
   test('the commands are those that were decided', () => {

@@ -1,0 +1,65 @@
+// The bytes in which a team lies in Redis, for who writes it whole: the same as lua/layout.lua, lua/days.lua and lua/tend.lua write.
+import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
+import type { PeriodUse } from '../../ports/usage-history.ts';
+import { packPlan, writeWide } from './team-layout.ts';
+
+const DOUBLE = 8;
+const [KEY_BYTES, DAYS_BYTES] = [36, 26];
+const SEVEN_BITS = 128;
+
+export function packBooks({ team, period, usedCharacters }: TeamContents): Buffer {
+  const packed = Buffer.alloc(5 * DOUBLE);
+  for (const [i, number] of [period.number, period.startMs, period.endMs, usedCharacters, team.balanceMicro].entries()) {
+    packed.writeDoubleBE(number, DOUBLE * i);
+  }
+  return packed;
+}
+
+/** All of its counts are among its days, as far as it has any. */
+export function packKey({ status, lastUsedAtMs, characters, requests }: KeyContents, periodNumber: number): Buffer {
+  const packed = Buffer.alloc(KEY_BYTES);
+  packed.writeUInt8(status === 'active' ? 1 : 0);
+  for (const [i, number] of [lastUsedAtMs ?? 0, requests > 0 ? periodNumber : 0, characters, requests].entries()) {
+    packed.writeDoubleBE(number, 1 + DOUBLE * i);
+  }
+  return packed;
+}
+
+/** `days` are those of the key, in order; at least one. */
+export function packDays({ characters, requests }: KeyContents, periodNumber: number, days: TeamContents['days']): Buffer {
+  const lists: number[][] = [];
+  let before = days[0]!.day - 1;
+  const first = before;
+  for (const one of days) {
+    lists.push([...inSevens(one.day - before), ...inSevens(one.characters), ...inSevens(one.requests)]);
+    before = one.day;
+  }
+  const head = Buffer.alloc(DAYS_BYTES);
+  head.writeUInt32BE(requests > 0 ? periodNumber : 0, 0);
+  writeWide(head, characters, 4);
+  head.writeUIntBE(requests, 11, 6);
+  head.writeUIntBE(first, 17, 3);
+  head.writeUIntBE(before, 20, 3);
+  // Where the last one begins, from 1 on.
+  head.writeUIntBE(1 + lists.slice(0, -1).reduce((sum, { length }) => sum + length, 0), 23, 3);
+  return Buffer.concat([head, Buffer.from(lists.flat())]);
+}
+
+function inSevens(number: number): number[] {
+  const bytes: number[] = [];
+  let rest = number;
+  for (; rest >= SEVEN_BITS; rest = Math.floor(rest / SEVEN_BITS)) bytes.push(SEVEN_BITS + (rest % SEVEN_BITS));
+  return [...bytes, rest];
+}
+
+/** A period that nothing can change any more. */
+type ClosedPeriod = Pick<PeriodUse, 'startMs' | 'endMs' | 'characters' | 'plan' | 'limits'>;
+
+export function packClosed({ startMs, endMs, characters, plan, limits }: ClosedPeriod): Buffer {
+  const head = Buffer.alloc(19);
+  head.writeUIntBE(startMs, 0, 6);
+  head.writeUIntBE(endMs, 6, 6);
+  writeWide(head, characters, 12);
+  const texts = [packPlan(limits), Buffer.from(plan), Buffer.from(limits.currency), Buffer.from(limits.period)];
+  return Buffer.concat([head, ...texts.flatMap((text) => [Buffer.from([text.length]), text])]);
+}

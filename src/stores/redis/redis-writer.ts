@@ -1,0 +1,274 @@
+// Writes all that another store holds into a Redis dataset, which says that it is half-written until all of it is there.
+import { wholeObject } from '../../domain/entries-text.ts';
+import type { EntryPieces } from '../../domain/entries-text.ts';
+import { LIMIT_NUMBERS } from '../../domain/plan.ts';
+import { REMEMBER_MS } from '../../domain/reservation.ts';
+import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
+import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
+import { packEntry } from './audit-codec.ts';
+import { packEvent } from './event-codec.ts';
+import { memberOf } from './event-list.ts';
+import { RedisFunctions } from './functions.ts';
+import { heldBy, recordJson } from './glossary-record.ts';
+import { scanned } from './keyspace.ts';
+import { VERSION } from './layout-version.ts';
+import { packBooks, packClosed, packDays, packKey } from './packed-team.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import {
+  AUDIT_KEY,
+  EVENTS_KEY,
+  outboxKey,
+  TRIES_KEY,
+  digestKey,
+  DUE_KEY,
+  entriesKey,
+  GATEWAYS_KEY,
+  LAYOUT_KEY,
+  ownerKey,
+  PLAN_NUMBERS_KEY,
+  SEARCHED_KEY,
+  teamKeys,
+  TEAMS_KEY,
+} from './redis-keys.ts';
+import { connected, RedisReader } from './redis-reader.ts';
+import { FLEETING } from './redis-structure.ts';
+import { isServed } from './serving-signs.ts';
+import { requestIdBytes } from './request-id-bytes.ts';
+import { packPlan } from './team-layout.ts';
+import { packHead, packPlaces, packRequest } from './team-raw.ts';
+
+const SCAN_PIECE = 500;
+/** Ids of requests and what hangs on them stay for so long beyond what is needed: the copy is compared before it serves. */
+const SPARE_MS = 86_400_000;
+/** What forgets itself otherwise is forgotten after this by Redis. */
+const KEPT_MS = 400 * 86_400_000;
+/** What a dataset may hold and be empty all the same. */
+const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, DUE_KEY];
+
+type RedisWords = readonly [name: string, ...args: (string | Buffer)[]];
+
+/** Rejects with a `StoreError` where the dataset is not empty or served, or half-written and `restart` is not set. */
+export async function openRedisWriter(url: string, restart: boolean): Promise<RedisWriter> {
+  const { redis, shown } = await connected(url);
+  try {
+    const isHalf = (await redis.get(LAYOUT_KEY)) === HALF_WRITTEN_LAYOUT;
+    if (isHalf && !restart) throw halfWritten(shown);
+    if (await isServed(redis)) throw new StoreError(`the store ${shown} is served by a gateway: stop it, and repeat this`);
+    await empty(redis, shown, isHalf);
+    const functions = new RedisFunctions(redis);
+    await functions.load();
+    await redis.set(LAYOUT_KEY, HALF_WRITTEN_LAYOUT);
+    return new RedisWriter(redis, functions);
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+}
+
+/** Of a half-written dataset everything goes but its mark; of another only what gateways leave about themselves. */
+async function empty(redis: RedisConnection, shown: string, isHalf: boolean): Promise<void> {
+  for await (const names of scanned(redis, SCAN_PIECE)) {
+    const found = names.filter((name) => !FLEETING.test(name) && !LEFT_BY_GATEWAYS.includes(name));
+    if (found.length > 0 && !isHalf) {
+      throw new StoreError(
+        `the store ${shown} is not empty (it has ${found[0]!.replace(/\{.*\}/, '{…}')}): name a store that holds nothing`,
+      );
+    }
+    await Promise.all(names.filter((name) => name !== LAYOUT_KEY).map((name) => redis.unlink(name)));
+  }
+}
+
+export class RedisWriter implements StoreWriter {
+  readonly #redis: RedisConnection;
+  readonly #functions: RedisFunctions;
+  #offsetMs: number | undefined;
+
+  constructor(redis: RedisConnection, functions: RedisFunctions) {
+    this.#redis = redis;
+    this.#functions = functions;
+  }
+
+  async team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void> {
+    const { teamId, name } = contents.team;
+    const nowMs = await this.#nowMs();
+    await this.#together([
+      ...teamCommands(contents),
+      ...historyCommands(contents),
+      ...requestCommands(contents, nowMs),
+      ...glossaryCommands(contents, entries),
+    ]);
+    await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
+    // One after the other, because the list is the order of creation.
+    await this.#functions.run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY, DUE_KEY], args: [teamId, name.toLowerCase()] });
+  }
+
+  async loose(record: LooseContents): Promise<void> {
+    switch (record.kind) {
+      case 'digest': {
+        const { keyId, teamId, mode } = record;
+        await this.#redis.set(digestKey(record.digest), JSON.stringify({ keyId, teamId, mode }));
+        return;
+      }
+      case 'change': {
+        const { teamId, id, request, untilMs } = record;
+        const { once, changes } = teamKeys(teamId);
+        const leftMs = untilMs - (await this.#nowMs());
+        if (leftMs <= 0) return;
+        await this.#together([
+          ['SET', once + id, request, 'PX', String(leftMs)],
+          ['ZADD', changes, String(untilMs), id],
+          ['PEXPIRE', changes, String(leftMs)],
+        ]);
+        return;
+      }
+      case 'audit': {
+        const { id, teamId = '' } = record;
+        const { audit } = teamKeys(teamId);
+        await this.#together([
+          ['ZADD', audit, '0', packEntry(id, record.record)],
+          ['PEXPIRE', audit, String(KEPT_MS)],
+        ]);
+        await this.#together([
+          ['ZADD', AUDIT_KEY, '0', id + teamId],
+          ['PEXPIRE', AUDIT_KEY, String(KEPT_MS)],
+        ]);
+        return;
+      }
+      case 'event': {
+        const { event, dueMs, tries } = record;
+        const member = memberOf(event.teamId, event.id);
+        await this.#redis.hset(outboxKey(event.teamId), event.id, packEvent(event));
+        await this.#redis.zadd(EVENTS_KEY, dueMs, member);
+        if (tries > 0) await this.#redis.hset(TRIES_KEY, member, tries);
+        return;
+      }
+    }
+  }
+
+  reader(): StoreReader {
+    return new RedisReader(this.#redis);
+  }
+
+  async finish(): Promise<void> {
+    await this.#redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS);
+    await this.#redis.set(LAYOUT_KEY, VERSION);
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+  }
+
+  /** By the server's clock. */
+  async #nowMs(): Promise<number> {
+    if (this.#offsetMs === undefined) {
+      const [seconds, micros] = await this.#redis.time();
+      this.#offsetMs = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) - Date.now();
+    }
+    return Date.now() + this.#offsetMs;
+  }
+
+  async #together(commands: readonly RedisWords[]): Promise<void> {
+    const transaction = this.#redis.multi();
+    for (const [name, ...args] of commands) transaction.call(name, ...args);
+    for (const [error] of (await transaction.exec()) ?? []) if (error) throw error;
+  }
+}
+
+function teamCommands(contents: TeamContents): RedisWords[] {
+  const { team, period, keys, periods, glossaryBytes, glossaries } = contents;
+  const names = teamKeys(team.teamId);
+  const firstLeft = periods.find(({ closed }) => !closed)?.number ?? period.number;
+  const fields = ['name', team.name, 'plan', team.plan, 'created', String(team.createdAtMs), 'currency', team.limits.currency];
+  const numbers = ['period', team.limits.period, 'left', String(firstLeft), 'glossary_order', String(glossaries.length)];
+  const commands: RedisWords[] = [
+    ['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)],
+    ['HSET', names.team, 'glossary_bytes', String(glossaryBytes ?? 0)],
+  ];
+  const told = contents.toldPercents.find(({ number }) => number === period.number);
+  if (told !== undefined) commands.push(['HSET', names.team, 't', packTold(told.number, told.percent)]);
+  if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);
+  for (const [order, key] of keys.entries()) {
+    const { keyId, display, label, mode, createdAtMs, digest } = key;
+    const json = JSON.stringify({ display, label, mode, ...(digest === undefined ? {} : { digest }) });
+    commands.push(
+      ['HSET', names.keys, keyId, `${order} ${createdAtMs} ${json}`],
+      ['HSET', names.team, `k${keyId}`, packKey(key, period.number)],
+    );
+  }
+  return commands;
+}
+
+function packTold(number: number, percent: number): Buffer {
+  const packed = Buffer.alloc(16);
+  packed.writeDoubleBE(number, 0);
+  packed.writeDoubleBE(percent, 8);
+  return packed;
+}
+
+function historyCommands({ team, period, keys, days, dayDone, periods, toldPercents, requests }: TeamContents): RedisWords[] {
+  const names = teamKeys(team.teamId);
+  const commands: RedisWords[] = [];
+  for (const key of keys) {
+    const own = days.filter(({ keyId }) => keyId === key.keyId);
+    if (own.length > 0) commands.push(['HSET', names.days, key.keyId, packDays(key, period.number, own)]);
+  }
+  if (days.length > 0) commands.push(['HSET', names.days, 'told', String(dayDone)]);
+  for (const one of periods) {
+    const { plan, limits } = one.held ?? team;
+    if (one.closed) {
+      commands.push(['HSET', names.periods, String(one.number), packClosed({ ...one, plan, limits })]);
+      continue;
+    }
+    const open = requests.filter(({ state, periodNumber }) => state === 'open' && periodNumber === one.number);
+    const held = open.reduce((sum, { characters }) => sum + characters, 0);
+    const over = open.reduce((most, { untilMs }) => Math.max(most, untilMs), 0);
+    const use = `${names.use}${one.number}`;
+    const bounds = [
+      'characters',
+      String(one.characters),
+      'starts',
+      String(one.startMs),
+      'ends',
+      String(one.endMs),
+      'length',
+      limits.period,
+    ];
+    const rest = ['plan', plan, 'currency', limits.currency, 'open', String(held), 'over', String(over)];
+    const told = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
+    if (told > 0) rest.push('told', String(told));
+    commands.push(['HSET', use, ...bounds, ...rest, 'p', packPlan(limits)], ['PEXPIRE', use, String(KEPT_MS)]);
+  }
+  return commands;
+}
+
+function requestCommands({ team, period, heldCharacters, heldMicro, window, requests }: TeamContents, nowMs: number): RedisWords[] {
+  if (requests.length === 0 && window.length === 0) return [];
+  const names = teamKeys(team.teamId);
+  const expiresMs = requests.reduce((most, { untilMs }) => Math.max(most, untilMs), nowMs) + REMEMBER_MS + SPARE_MS;
+  const newestMs = window.at(-1)?.atMs ?? 0;
+  const head = packHead({ heldCharacters, heldMicro, number: period.number, newestMs, expiresMs });
+  const commands: RedisWords[] = [['HSET', names.ids, 'h', head]];
+  for (const request of requests) {
+    const id = requestIdBytes(request.requestId);
+    commands.push(['HSET', names.ids, id, packRequest(request)], ['ZADD', names.late, String(request.untilMs), id]);
+  }
+  const places = packPlaces(window);
+  if (places.length > 0) commands.push(['RPUSH', names.places, ...places]);
+  for (const key of [names.ids, names.late, names.places]) commands.push(['PEXPIRE', key, String(expiresMs - nowMs)]);
+  return commands;
+}
+
+function glossaryCommands({ team: { teamId }, glossaries }: TeamContents, entries: ReadonlyMap<string, EntryPieces>): RedisWords[] {
+  const names = teamKeys(teamId);
+  return glossaries.flatMap(({ glossaryId, name, revision, createdAtMs, dictionaries }, i): RedisWords[] => {
+    const record = `${i + 1} ${createdAtMs} ${revision === 1 ? '' : `${revision} `}${recordJson(glossaryId, name, dictionaries)}`;
+    return [
+      ...dictionaries.flatMap(({ dictionaryId, bytes }): RedisWords[] => [
+        ['SET', entriesKey(teamId, dictionaryId), Buffer.concat([...wholeObject(entries.get(dictionaryId) ?? [])])],
+        ['HSET', names.bytes, dictionaryId, String(bytes ?? 0)],
+      ]),
+      ['HSET', names.pairs, glossaryId, heldBy(glossaryId, dictionaries)],
+      ['HSET', names.glossaries, glossaryId, record],
+    ];
+  });
+}

@@ -1,0 +1,188 @@
+// Copies a store into another one, and compares what both hold at the end, to the last character.
+import { createHash } from 'node:crypto';
+import { bytesOfEntry, eachEntry, ReadEntries, wholeObject } from '../domain/entries-text.ts';
+import type { EntryPieces } from '../domain/entries-text.ts';
+import { StoreError } from '../domain/store-unavailable.ts';
+import type { LooseContents, ReportFinding, StoreReader, StoreWriter, TeamContents } from '../ports/store-contents.ts';
+
+/** What a store holds, counted and summed. */
+export interface StoreTally {
+  readonly teams: number;
+  readonly keys: number;
+  readonly glossaries: number;
+  readonly periods: number;
+  readonly days: number;
+  readonly openReservations: number;
+  /** Of the running periods and of those that were left. */
+  readonly characters: number;
+  readonly balanceMicro: number;
+  readonly heldCharacters: number;
+  readonly glossaryBytes: number;
+  readonly digests: number;
+  readonly auditEntries: number;
+  readonly events: number;
+  /** A digest of all of it, whatever the order of what has none. */
+  readonly fingerprint: string;
+}
+
+type Counts = { -readonly [Name in Exclude<keyof StoreTally, 'fingerprint'>]: number };
+
+export interface CopyProgress {
+  readonly doing: 'copying' | 'comparing';
+  readonly teams: number;
+}
+
+export interface WholeCopyOptions {
+  readonly onProgress: (progress: CopyProgress) => void;
+  /** Rejects where a gateway has begun to serve from the source. */
+  readonly stillAlone: () => Promise<void>;
+}
+
+/** Rejects with a `StoreError` when the source has faults or the two are not equal: then the target stays half-written. */
+export async function copyStore(
+  source: StoreReader,
+  target: StoreWriter,
+  { onProgress, stillAlone }: WholeCopyOptions,
+): Promise<StoreTally> {
+  const report: ReportFinding = ({ teamId, detail }) => {
+    const whose = teamId === undefined ? '' : `team ${teamId}: `;
+    throw new StoreError(`the source has a fault (${whose}${detail}): run "lingate store check" on it, and copy a store that is sound`);
+  };
+  const from = new Tally();
+  for await (const read of source.teams(report)) {
+    const { contents, entries } = await whole(source, read, report);
+    await target.team(contents, entries);
+    from.team(contents, entries);
+    onProgress({ doing: 'copying', teams: from.counts.teams });
+  }
+  for await (const record of source.loose(report)) {
+    await target.loose(record);
+    from.loose(record);
+  }
+  const to = await tallyOf(target.reader(), report, (teams) => onProgress({ doing: 'comparing', teams }));
+  const [wanted, got] = [from.result(), to];
+  const differing = (Object.keys(wanted) as (keyof StoreTally)[]).filter((name) => wanted[name] !== got[name]);
+  if (differing.length > 0) {
+    const words = differing.map((name) => `${name} ${wanted[name]} and ${got[name]}`).join(', ');
+    throw new StoreError(
+      `the copy is not equal to its source (${words}): it is left half-written; repeat it with --restart, and report this`,
+    );
+  }
+  await stillAlone();
+  await target.finish();
+  return wanted;
+}
+
+async function tallyOf(reader: StoreReader, report: ReportFinding, onTeam: (teams: number) => void): Promise<StoreTally> {
+  const tally = new Tally();
+  for await (const read of reader.teams(report)) {
+    const { contents, entries } = await whole(reader, read, report);
+    tally.team(contents, entries);
+    onTeam(tally.counts.teams);
+  }
+  for await (const record of reader.loose(report)) tally.loose(record);
+  return tally.result();
+}
+
+interface WholeTeam {
+  readonly contents: TeamContents;
+  readonly entries: ReadonlyMap<string, EntryPieces>;
+}
+
+/** With its entries, and with what older versions did not keep: bytes of dictionaries, and what held in a period that was left. */
+async function whole(reader: StoreReader, read: TeamContents, report: ReportFinding): Promise<WholeTeam> {
+  const { team } = read;
+  const entries = new Map<string, EntryPieces>();
+  const glossaries: TeamContents['glossaries'][number][] = [];
+  let glossaryBytes = 0;
+  for (const glossary of read.glossaries) {
+    const dictionaries: (typeof glossary)['dictionaries'][number][] = [];
+    for (const dictionary of glossary.dictionaries) {
+      const pieces = await reader.entries(team.teamId, dictionary.dictionaryId);
+      if (pieces === undefined)
+        report({ what: 'dictionary', teamId: team.teamId, detail: `dictionary ${dictionary.dictionaryId} has no entries` });
+      entries.set(dictionary.dictionaryId, pieces ?? []);
+      const bytes = dictionary.bytes ?? (await bytesOf(pieces ?? []));
+      glossaryBytes += bytes;
+      dictionaries.push({ ...dictionary, bytes });
+    }
+    glossaries.push({ ...glossary, dictionaries });
+  }
+  const periods = read.periods.map((one) => ({ ...one, held: one.held ?? { plan: team.plan, limits: team.limits } }));
+  return { contents: { ...read, glossaries, periods, glossaryBytes }, entries };
+}
+
+async function bytesOf(pieces: EntryPieces): Promise<number> {
+  let bytes = 0;
+  const take = (term: string, translation: string): void => void (bytes += bytesOfEntry(term, translation));
+  await eachEntry(new ReadEntries(pieces), () => Promise.resolve(), take);
+  return bytes;
+}
+
+const FINGERPRINT_BYTES = 16;
+const LOOSE = { digest: 'digests', audit: 'auditEntries', event: 'events' } as const;
+
+class Tally {
+  readonly counts: Counts = {
+    teams: 0,
+    keys: 0,
+    glossaries: 0,
+    periods: 0,
+    days: 0,
+    openReservations: 0,
+    characters: 0,
+    balanceMicro: 0,
+    heldCharacters: 0,
+    glossaryBytes: 0,
+    digests: 0,
+    auditEntries: 0,
+    events: 0,
+  };
+  readonly #teams = createHash('sha256');
+  readonly #loose = Buffer.alloc(FINGERPRINT_BYTES);
+
+  team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): void {
+    const { counts } = this;
+    const open = contents.requests.filter(({ state }) => state === 'open');
+    counts.teams++;
+    counts.keys += contents.keys.length;
+    counts.glossaries += contents.glossaries.length;
+    counts.periods += contents.periods.length;
+    counts.days += contents.days.length;
+    counts.openReservations += open.length;
+    counts.characters += contents.usedCharacters + contents.periods.reduce((sum, { characters }) => sum + characters, 0);
+    counts.balanceMicro += contents.team.balanceMicro;
+    counts.heldCharacters += contents.heldCharacters;
+    counts.glossaryBytes += contents.glossaryBytes ?? 0;
+    // In the order of the teams. What a store may forget or keep otherwise is left out: ids that are only remembered, whose a period was.
+    const { requests: _requests, dayDone: _dayDone, ...rest } = contents;
+    const keys = rest.keys.map(({ digest: _digest, ...key }) => key);
+    const periods = rest.periods.map(({ keys: _keys, ...period }) => period);
+    this.#teams.update(canonical({ ...rest, keys, periods, open }));
+    for (const [dictionaryId, pieces] of entries) {
+      this.#teams.update(dictionaryId);
+      for (const bytes of wholeObject(pieces)) this.#teams.update(bytes);
+    }
+  }
+
+  /** They come in any order, each once: joined by exclusive or. What is only remembered may be forgotten meanwhile. */
+  loose(record: LooseContents): void {
+    if (record.kind === 'change') return;
+    this.counts[LOOSE[record.kind]]++;
+    const hash = createHash('sha256').update(canonical(record)).digest();
+    for (let i = 0; i < FINGERPRINT_BYTES; i++) this.#loose[i]! ^= hash[i]!;
+  }
+
+  result(): StoreTally {
+    return { ...this.counts, fingerprint: this.#teams.copy().update(this.#loose).digest('hex') };
+  }
+}
+
+/** JSON whose members are in the order of their names. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+}

@@ -1,0 +1,287 @@
+// The copy of a store: both answer every question alike, whatever their kinds; what is half-written, served or not empty is refused.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
+import { dayOf } from '../../../src/domain/period.ts';
+import { HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavailable.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
+import { openReader } from '../../../src/stores/open-reader.ts';
+import { checkStore } from '../../../src/stores/book-check.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { inProcess } from '../../support/lingate-command.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { startRedis } from '../../support/redis.ts';
+import type { RedisServer } from '../../support/redis.ts';
+import { fillRich, RICH } from '../../support/rich-store.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'lingate-copy-'));
+const servers: RedisServer[] = [];
+const clients: Redis[] = [];
+let count = 0;
+
+beforeAll(async () => {
+  for (let i = 0; i < 2; i++) {
+    const server = await startRedis();
+    servers.push(server);
+    clients.push(new Redis(server.port, '127.0.0.1', { protocol: 2 }));
+  }
+});
+beforeEach(async () => {
+  await Promise.all(clients.map((client) => client.flushall()));
+});
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  await Promise.all(servers.map((server) => server.stop()));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+type Kind = 'sqlite' | 'redis';
+const sqliteUrl = (): string => `sqlite:${join(directory, `${count++}.db`)}`;
+const urlOf = (kind: Kind, which: 0 | 1): string => (kind === 'sqlite' ? sqliteUrl() : servers[which]!.url);
+
+async function open(url: string, clock: MovableClock): Promise<PluginStore> {
+  const log = SILENT;
+  if (url.startsWith('redis')) return promisedStore(await openRedisStore({ url, log, clock, commandTimeoutMs: 5000 }));
+  return promisedStore(await openSqliteStore({ path: url.slice('sqlite:'.length), log, clock, busyTimeoutMs: 5000 }));
+}
+
+async function filled(url: string): Promise<MovableClock> {
+  const clock = new MovableClock();
+  const store = await open(url, clock);
+  await fillRich(store, clock);
+  await store.close();
+  return clock;
+}
+
+const copy = (from: string, to: string, restart = false) => copyStoreTo({ from, to, restart, onProgress: () => undefined });
+const { quota, credit, idle } = RICH;
+
+/** Every question that the ports have, asked of everything that is there. */
+async function answers(store: PluginStore, clock: MovableClock): Promise<unknown> {
+  const { teams, keys, glossaries, history, ledger } = store;
+  const digests = [RICH.digest, 'digest-two', 'digest-three', 'digest-four', 'digest-of-nobody'];
+  const range = { from: 0, to: dayOf(clock.nowMs()) };
+  const all = { after: undefined, limit: 10, search: undefined };
+  const perTeam = await Promise.all(
+    [quota, credit, idle, '01JTEAM000000000000000000X'].map(async (teamId) => ({
+      team: await teams.findTeam(teamId),
+      keys: await teams.listKeys(teamId),
+      usage: await teams.usage(teamId),
+      standing: await teams.standing(teamId),
+      glossaries: await glossaries.list(teamId),
+      days: await history!.days(teamId, range),
+      periods: await history!.periods(teamId),
+    })),
+  );
+  return {
+    list: await teams.listTeams(),
+    summaries: await teams.pageSummaries(all),
+    search: await teams.pageTeams({ ...all, search: 'renamed' }),
+    owners: await Promise.all(digests.map((digest) => keys.find(digest))),
+    found: await Promise.all(digests.map((digest) => teams.findKeys({ digest }))),
+    shown: await teams.findKeys({ display: 'la_live_Ab3d' }),
+    perTeam,
+    pages: await history!.pageDays(all, range),
+    entries: [
+      await entriesIn(glossaries, quota, RICH.glossary),
+      await entriesIn(glossaries, quota, RICH.dictionary),
+      await entriesIn(glossaries, credit, RICH.largeGlossary),
+    ],
+    remembered: [
+      await ledger.resolve(credit, RICH.doneId, 'commit'),
+      await admit(store, credit, RICH.creditKey, RICH.doneId),
+      await admit(store, credit, RICH.creditKey, RICH.openId),
+      await admit(store, quota, RICH.revokedKey, 'r1'),
+    ],
+  };
+}
+
+function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string) {
+  const glossary = { glossaryId: RICH.glossary, sourceLang: 'EN', targetLang: 'FR' };
+  const forGlossary = teamId === quota ? glossary : undefined;
+  return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary });
+}
+
+/** What follows from what was copied: the window fills, reservations end or are settled, days and periods go on. */
+async function future(store: PluginStore, clock: MovableClock, withChange: boolean): Promise<unknown> {
+  const said: unknown[] = [];
+  for (let i = 0; i < 7; i++) said.push(await admit(store, quota, RICH.key, `01JREQ0000000000000000002${i}`));
+  said.push(await store.ledger.resolve(quota, RICH.openId, 'commit'), await store.ledger.resolve(quota, RICH.lateId, 'commit'));
+  if (withChange)
+    said.push(
+      await store.teams.updateTeam(quota, {
+        plan: { name: 'x', limits: (await limitsOf(store))! },
+        once: { id: 'change1', request: 'another' },
+      }),
+    );
+  clock.step(1001);
+  said.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000031'));
+  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000031', 'commit'), await answers(store, clock));
+  clock.step(61_000);
+  said.push(await store.teams.standing(credit), await store.teams.standing(quota));
+  clock.step(86_400_000 * 8);
+  said.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000032'));
+  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000032', 'commit'), await answers(store, clock));
+  return said;
+}
+
+async function limitsOf(store: PluginStore) {
+  const team = await store.teams.findTeam(quota);
+  return team !== undefined && 'limits' in team ? team.limits : undefined;
+}
+
+describe.each([
+  ['sqlite', 'redis'],
+  ['redis', 'sqlite'],
+  ['redis', 'redis'],
+  ['sqlite', 'sqlite'],
+] as const)('from %s to %s', (kind, other) => {
+  test('both answer every question alike, now and later', async () => {
+    const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
+    const clock = await filled(from);
+    const tally = await copy(from, to);
+    expect(tally).toMatchObject({ teams: 3, keys: 4, digests: 4, glossaries: 2, openReservations: 3 });
+    const [source, target] = [await open(from, clock), await open(to, clock)];
+    expect(await answers(target, clock)).toEqual(await answers(source, clock));
+    const startMs = clock.nowMs();
+    const expected = await future(source, clock, kind === 'sqlite' || other === 'redis');
+    clock.set(startMs);
+    expect(await future(target, clock, kind === 'sqlite' || other === 'redis')).toEqual(expected);
+    await source.close();
+    await target.close();
+  });
+
+  test('the copy is sound', async () => {
+    const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
+    await filled(from);
+    await copy(from, to);
+    const reader = await openReader(to);
+    const findings: unknown[] = [];
+    await checkStore(reader, (finding) => void findings.push(finding), { settleMs: 0 });
+    await reader.close();
+    expect(findings).toEqual([]);
+  });
+});
+
+describe('what is refused, in one line', () => {
+  let from: string;
+  beforeEach(async () => {
+    from = sqliteUrl();
+    await filled(from);
+  });
+
+  test('a source that somebody has open, of either kind', async () => {
+    const store = await open(from, new MovableClock());
+    await expect(copy(from, servers[1]!.url)).rejects.toThrow(/^sqlite:\S+ is in use: another process has it open; stop the gateways/);
+    await store.close();
+    await copy(from, servers[0]!.url);
+    const serving = promisedStore(await openRedisStore({ url: servers[0]!.url, log: SILENT, commandTimeoutMs: 5000 }));
+    const probing = setInterval(() => void serving.ping(), 200);
+    await serving.ping();
+    await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/^the store redis:\S+ is in use: a gateway serves from it/);
+    clearInterval(probing);
+    await serving.close();
+    // The probe that is left behind is not renewed.
+    await copy(servers[0]!.url, sqliteUrl());
+  });
+
+  test('a target that is not empty, of either kind', async () => {
+    const to = sqliteUrl();
+    await copy(from, to);
+    await expect(copy(from, to)).rejects.toThrow(/^sqlite:\S+ is not empty \(it has rows in .*teams.*\): name a store that holds nothing$/);
+    await expect(copy(from, to, true)).rejects.toThrow(/is not empty/);
+    await copy(from, servers[1]!.url);
+    await expect(copy(from, servers[1]!.url, true)).rejects.toThrow(/^the store redis:\S+ is not empty \(it has lingate:\S+\): name/);
+  });
+
+  test('a target without teams, in which a gateway has been, is empty', async () => {
+    const to = sqliteUrl();
+    const clock = new MovableClock();
+    for (const url of [to, servers[1]!.url]) {
+      const store = await open(url, clock);
+      await store.gateways?.leave({ host: 'h', file: 'f', plans: {} });
+      await store.close();
+      await copy(from, url);
+    }
+  });
+
+  test('the same store twice, kinds that are none, and what is not there', async () => {
+    await expect(copy(from, from)).rejects.toThrow(/are the same store/);
+    await expect(copy('redis://localhost/', 'redis://127.0.0.1:6379/0')).rejects.toThrow(/are the same store/);
+    await expect(copy(from, 'mine:x')).rejects.toThrow(/^mine:x cannot be copied: a store is one of sqlite:PATH/);
+    await expect(copy('postgres://u:p@h/db', from)).rejects.toThrow(/^postgres:\/\/\*\*\*@h\/db cannot be copied/);
+    await expect(copy(sqliteUrl(), servers[1]!.url)).rejects.toThrow(/there is no store at sqlite:/);
+    await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/there is no store at redis:/);
+    await expect(copy(from, `sqlite:${from.slice('sqlite:'.length)}/a.db`)).rejects.toThrow(/sqlite:\S+ /);
+    await expect(copy(from, 'redis://127.0.0.1:1')).rejects.toThrow(/cannot be used \(ECONNREFUSED\)/);
+  });
+
+  test('a source with a fault, and its target stays half-written', async () => {
+    const database = new DatabaseSync(from.slice('sqlite:'.length));
+    database.exec(`DELETE FROM pieces WHERE dictionary_id = '${RICH.dictionary}'`);
+    database.close();
+    await expect(copy(from, servers[1]!.url)).rejects.toThrow(
+      /^the source has a fault \(team \w+: dictionary \w+ has no entries\): run "lingate store check"/,
+    );
+    await expect(open(servers[1]!.url, new MovableClock())).rejects.toThrow(/is half-written/);
+  });
+});
+
+describe.each(['sqlite', 'redis'] as const)('a copy into %s that was interrupted', (kind) => {
+  test('is refused by everything else, is repeated on demand only, and is whole then', async () => {
+    const [from, to] = [sqliteUrl(), urlOf(kind, 1)];
+    const clock = await filled(from);
+    const stop = copyStoreTo({
+      from,
+      to,
+      restart: false,
+      onProgress: ({ teams }) => {
+        if (teams === 2) throw new Error('the power is gone');
+      },
+    });
+    await expect(stop).rejects.toThrow('the power is gone');
+    await expect(open(to, clock)).rejects.toThrow(
+      /^the store \S+ is half-written: a copy into it has not ended; repeat that "lingate store copy" with --restart/,
+    );
+    for (const words of [
+      ['team', 'list'],
+      ['store', 'check'],
+      ['store', 'migrate'],
+      ['store', 'copy', '--from', to, '--to', sqliteUrl()],
+    ]) {
+      const { status, stderr } = await inProcess(words, { LINGATE_STORE: to });
+      expect([status, stderr.split('\n').at(-2)]).toEqual([1, expect.stringContaining('is half-written')]);
+    }
+    await expect(copy(from, to)).rejects.toThrow(/is half-written/);
+    await copy(from, to, true);
+    const [source, target] = [await open(from, clock), await open(to, clock)];
+    expect(await answers(target, clock)).toEqual(await answers(source, clock));
+    await source.close();
+    await target.close();
+  });
+});
+
+test('older versions refuse what is half-written, too', async () => {
+  const from = sqliteUrl();
+  await filled(from);
+  expect(HALF_WRITTEN_SCHEMA).toBeGreaterThan(1_000_000);
+  expect(await clients[1]!.get(LAYOUT_KEY)).toBeNull();
+});
+
+test('the command says what it has copied, and where it is', async () => {
+  const [from, to] = [sqliteUrl(), servers[1]!.url];
+  await filled(from);
+  const { status, stdout, stderr } = await inProcess(['store', 'copy', '--from', from, '--to', to, '--json']);
+  expect([status, stderr]).toEqual([0, 'lingate store copy: copying: 0 teams\nlingate store copy: compared: 3 teams\n']);
+  expect(JSON.parse(stdout)).toMatchObject({ from, to, teams: 3, keys: 4, glossaries: 2, open_reservations: 3, balance_minor: 5 });
+  expect((await inProcess(['store', 'copy', '--from', from])).status).toBe(2);
+});
