@@ -32,15 +32,15 @@ export interface CopyRequest {
 export async function copyStoreTo({ from, to, restart, onProgress }: CopyRequest): Promise<StoreTally> {
   if (isSameStore(from, to))
     throw new StoreError(`--from and --to are the same store, ${withoutCredentials(from)}: name another one to copy into`);
-  const { reader, stillAlone } = await openSource(from);
+  const source = await openSource(from);
   try {
     const writer = await openWriter(to, restart);
     try {
-      return await copyStore(reader, writer, { onProgress, stillAlone });
+      return await copyStore(source.reader, writer, { onProgress, stillAlone: () => source.stillAlone() });
     } finally {
       await writer.close();
     }
   } finally {
-    await reader.close();
+    await source.reader.close();
   }
 }

@@ -1,4 +1,6 @@
 // A store with something of everything that a store can hold: for what is copied, checked and backed up.
+import type { Audited } from '../../src/domain/audit-entry.ts';
+import { eventRules } from '../../src/domain/event-rules.ts';
 import { isUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
@@ -41,6 +43,9 @@ const CREDIT: TeamLimits = {
   overageCapMinor: 0,
   minorPerMillion: 2500,
 };
+const BY: Audited = { actor: 'cli:ada@host', action: 'createTeam' };
+/** With these, operations keep events of every kind. */
+export const RICH_EVENTS = eventRules([1, 80], [4, 5]);
 const DAY_MS = 86_400_000;
 const LEASE_MS = 60_000;
 
@@ -60,8 +65,8 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
     clock.step(300);
   };
   const key = (teamId: string, keyId: string, label: string, digest: string, mode: 'live' | 'test' = 'live') =>
-    teams.createKey({ keyId, teamId, digest, display: `la_${mode}_Ab3d`, label, mode });
-  done(await teams.createTeam({ teamId: RICH.quota, name: 'Ünïcode & "Söhne"', plan: 'pro', limits: QUOTA, balanceMicro: 0 }));
+    teams.createKey({ keyId, teamId, digest, display: `la_${mode}_Ab3d`, label, mode }, { ...BY, action: 'createKey' });
+  done(await teams.createTeam({ teamId: RICH.quota, name: 'Ünïcode & "Söhne"', plan: 'pro', limits: QUOTA, balanceMicro: 0 }, BY));
   done(await key(RICH.quota, RICH.key, 'backend', RICH.digest));
   done(await key(RICH.quota, RICH.otherKey, 'zweiter Schlüssel', 'digest-two', 'test'));
   done(await key(RICH.quota, RICH.revokedKey, 'gone', 'digest-three'));
@@ -76,17 +81,17 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
     await use(RICH.quota, RICH.revokedKey, 7);
     await use(RICH.credit, RICH.creditKey, 11);
   }
-  done(await teams.revokeKey(RICH.revokedKey));
+  done(await teams.revokeKey(RICH.revokedKey, { ...BY, action: 'revokeKey', reason: 'it leaked' }));
   // A plan with another length of periods closes one, and gives the next ones another anchor; the change is remembered.
   clock.step(35 * DAY_MS + 5 * 3_600_000);
   await use(RICH.quota, RICH.otherKey, 13);
   // Reserved in a period that ends before it is settled.
   await admit(store, RICH.quota, RICH.key, RICH.lateId, 17);
-  const limits = { ...QUOTA, period: 'P7D', characterLimit: 9000 };
+  const limits = { ...QUOTA, period: 'P7D', characterLimit: 4000 };
   done(
     await teams.updateTeam(RICH.quota, { plan: { name: 'pro-weekly', limits }, once: { id: 'change1', request: '{"plan":"pro-weekly"}' } }),
   );
-  done(await teams.updateTeam(RICH.credit, { name: 'Prepaid, renamed', addMicro: 1_000_000 }));
+  done(await teams.updateTeam(RICH.credit, { name: 'Prepaid, renamed', addMicro: 1_000_000 }, { ...BY, action: 'updateTeam' }));
   const pair = { sourceLang: 'EN', targetLang: 'DE' };
   done(
     await glossaries.create({

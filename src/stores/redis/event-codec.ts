@@ -28,7 +28,12 @@ function wordsOf(facts: EventFacts): (string | Buffer)[] {
       return ['day', String(facts.day), String(facts.characters), String(facts.requests)];
     case 'team_deleted':
       return ['deleted'];
-    default:
+    case 'quota_threshold':
+    case 'team_created':
+    case 'team_updated':
+    case 'key_created':
+    case 'key_updated':
+    case 'key_revoked':
       return ['facts', JSON.stringify(facts)];
   }
 }

@@ -88,7 +88,7 @@ export function readContents(
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
     periods: periodsOf(raw, team.limits.period, ids.requests, found),
-    toldPercents: toldOf(fields.get('t'), raw.left),
+    toldPercents: toldOf(fields.get('t'), books.number, raw.left),
     requests: ids.requests,
     glossaries: glossariesOf(raw, found),
     glossaryBytes: fields.has('glossary_bytes') ? Number(String(fields.get('glossary_bytes'))) : undefined,
@@ -96,9 +96,10 @@ export function readContents(
 }
 
 /** Of the running period in a field of the team, of one that was left with it (lua/outbox.lua, lua/team.lua). */
-function toldOf(running: Buffer | undefined, left: LeftPeriods): TeamContents['toldPercents'] {
+function toldOf(running: Buffer | undefined, current: number, left: LeftPeriods): TeamContents['toldPercents'] {
   const told = [...left].map(([number, flat]) => ({ number, percent: Number(String(fieldsOf(flat).get('told') ?? 0)) }));
-  if (running !== undefined) told.push({ number: running.readDoubleBE(0), percent: running.readDoubleBE(8) });
+  // It stays there when the period has ended.
+  if (running?.readDoubleBE(0) === current) told.push({ number: current, percent: running.readDoubleBE(8) });
   return told.filter(({ percent }) => percent > 0).toSorted((one, other) => one.number - other.number);
 }
 

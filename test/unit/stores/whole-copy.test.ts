@@ -7,12 +7,15 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
 import { dayOf } from '../../../src/domain/period.ts';
-import { HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavailable.ts';
+import { answered, HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
 import { checkStore } from '../../../src/stores/book-check.ts';
+import { COPIED_TABLES } from '../../../src/stores/sqlite/sqlite-reader.ts';
+import { tablesOf } from '../../../src/stores/sqlite/sqlite-writer.ts';
+import { kindOfName } from '../../../src/stores/redis/redis-structure.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
@@ -20,7 +23,7 @@ import { inProcess } from '../../support/lingate-command.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { fillRich, RICH } from '../../support/rich-store.ts';
+import { fillRich, RICH, RICH_EVENTS } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'lingate-copy-'));
@@ -50,8 +53,8 @@ const urlOf = (kind: Kind, which: 0 | 1): string => (kind === 'sqlite' ? sqliteU
 
 async function open(url: string, clock: MovableClock): Promise<PluginStore> {
   const log = SILENT;
-  if (url.startsWith('redis')) return promisedStore(await openRedisStore({ url, log, clock, commandTimeoutMs: 5000 }));
-  return promisedStore(await openSqliteStore({ path: url.slice('sqlite:'.length), log, clock, busyTimeoutMs: 5000 }));
+  if (url.startsWith('redis')) return promisedStore(await openRedisStore({ url, log, clock, commandTimeoutMs: 5000, events: RICH_EVENTS }));
+  return promisedStore(await openSqliteStore({ path: url.slice('sqlite:'.length), log, clock, busyTimeoutMs: 5000, events: RICH_EVENTS }));
 }
 
 async function filled(url: string): Promise<MovableClock> {
@@ -66,7 +69,7 @@ const copy = (from: string, to: string, restart = false) => copyStoreTo({ from, 
 const { quota, credit, idle } = RICH;
 
 /** Every question that the ports have, asked of everything that is there. */
-async function answers(store: PluginStore, clock: MovableClock): Promise<unknown> {
+async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unknown> {
   const { teams, keys, glossaries, history, ledger } = store;
   const digests = [RICH.digest, 'digest-two', 'digest-three', 'digest-four', 'digest-of-nobody'];
   const range = { from: 0, to: dayOf(clock.nowMs()) };
@@ -86,7 +89,7 @@ async function answers(store: PluginStore, clock: MovableClock): Promise<unknown
     list: await teams.listTeams(),
     summaries: await teams.pageSummaries(all),
     search: await teams.pageTeams({ ...all, search: 'renamed' }),
-    owners: await Promise.all(digests.map((digest) => keys.find(digest))),
+    owners: await Promise.all(digests.map(async (digest) => keys.find(digest))),
     found: await Promise.all(digests.map((digest) => teams.findKeys({ digest }))),
     shown: await teams.findKeys({ display: 'la_live_Ab3d' }),
     perTeam,
@@ -96,6 +99,8 @@ async function answers(store: PluginStore, clock: MovableClock): Promise<unknown
       await entriesIn(glossaries, quota, RICH.dictionary),
       await entriesIn(glossaries, credit, RICH.largeGlossary),
     ],
+    audit: await store.audit!.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 100 }),
+    auditOfOne: await store.audit!.page({ teamId: credit, after: undefined, sinceMs: undefined, limit: 100 }),
     remembered: [
       await ledger.resolve(credit, RICH.doneId, 'commit'),
       await admit(store, credit, RICH.creditKey, RICH.doneId),
@@ -125,12 +130,12 @@ async function future(store: PluginStore, clock: MovableClock, withChange: boole
     );
   clock.step(1001);
   said.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000031'));
-  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000031', 'commit'), await answers(store, clock));
+  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000031', 'commit'), await everyAnswer(store, clock));
   clock.step(61_000);
   said.push(await store.teams.standing(credit), await store.teams.standing(quota));
   clock.step(86_400_000 * 8);
   said.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000032'));
-  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000032', 'commit'), await answers(store, clock));
+  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000032', 'commit'), await everyAnswer(store, clock));
   return said;
 }
 
@@ -151,7 +156,7 @@ describe.each([
     const tally = await copy(from, to);
     expect(tally).toMatchObject({ teams: 3, keys: 4, digests: 4, glossaries: 2, openReservations: 3 });
     const [source, target] = [await open(from, clock), await open(to, clock)];
-    expect(await answers(target, clock)).toEqual(await answers(source, clock));
+    expect(await everyAnswer(target, clock)).toEqual(await everyAnswer(source, clock));
     const startMs = clock.nowMs();
     const expected = await future(source, clock, kind === 'sqlite' || other === 'redis');
     clock.set(startMs);
@@ -210,7 +215,7 @@ describe('what is refused, in one line', () => {
       const store = await open(url, clock);
       await store.gateways?.leave({ host: 'h', file: 'f', plans: {} });
       await store.close();
-      await copy(from, url);
+      expect(await copy(from, url)).toMatchObject({ teams: 3 });
     }
   });
 
@@ -264,17 +269,61 @@ describe.each(['sqlite', 'redis'] as const)('a copy into %s that was interrupted
     await expect(copy(from, to)).rejects.toThrow(/is half-written/);
     await copy(from, to, true);
     const [source, target] = [await open(from, clock), await open(to, clock)];
-    expect(await answers(target, clock)).toEqual(await answers(source, clock));
+    expect(await everyAnswer(target, clock)).toEqual(await everyAnswer(source, clock));
     await source.close();
     await target.close();
   });
 });
 
-test('older versions refuse what is half-written, too', async () => {
-  const from = sqliteUrl();
-  await filled(from);
-  expect(HALF_WRITTEN_SCHEMA).toBeGreaterThan(1_000_000);
-  expect(await clients[1]!.get(LAYOUT_KEY)).toBeNull();
+test('events that wait go along, with their times and tries, and so does what was told of thresholds', async () => {
+  const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
+  const clock = await filled(from);
+  expect((await copy(from, middle)).events).toBeGreaterThan(10);
+  await copy(middle, to);
+  const rows = (url: string, sql: string): unknown[] => {
+    const database = new DatabaseSync(url.slice('sqlite:'.length));
+    const found = database.prepare(sql).all();
+    database.close();
+    return found;
+  };
+  const events = 'SELECT event_id, team_id, at_ms, due_ms, tries, json(facts) AS facts FROM outbox ORDER BY event_id';
+  const parsed = (url: string) =>
+    rows(url, events).map((row) => ({ ...(row as object), facts: JSON.parse((row as { facts: string }).facts) as unknown }));
+  expect(parsed(to)).toEqual(parsed(from));
+  const told = 'SELECT * FROM told_percents ORDER BY team, period_no';
+  expect(rows(to, told)).toEqual(rows(from, told));
+  expect(rows(to, told)).not.toEqual([]);
+  const store = await openRedisStore({ url: middle, log: SILENT, clock, commandTimeoutMs: 5000, events: RICH_EVENTS });
+  const due = answered(await store.outbox!.due(100));
+  expect(await Promise.all(due.map((one) => store.outbox!.read(one)))).not.toContain(undefined);
+  expect(due.length).toBeGreaterThan(10);
+  await store.close();
+});
+
+describe('the copy forgets nothing', () => {
+  test('every table of a file is one that is copied, or that gateways leave about themselves', async () => {
+    const url = sqliteUrl();
+    await filled(url);
+    const database = new DatabaseSync(url.slice('sqlite:'.length));
+    expect(tablesOf(database).filter((table) => !COPIED_TABLES.includes(table))).toEqual([]);
+    database.exec('CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES (1)');
+    database.close();
+    await expect(copy(url, servers[1]!.url)).rejects.toThrow(/holds what cannot be copied: rows of songs$/);
+  });
+
+  test('every kind of key in Redis is one that is copied, or made anew, or of gateways', async () => {
+    await filled(servers[0]!.url);
+    const names = await clients[0]!.keys('*');
+    expect(names.filter((name) => kindOfName(name) === undefined)).toEqual([]);
+    await clients[0]!.set('lingate:{x}:songs', 'y');
+    await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/holds what cannot be copied: "lingate:\{x\}:songs"$/);
+  });
+
+  test('half-written stores are marked so that older versions refuse them', async () => {
+    expect(HALF_WRITTEN_SCHEMA).toBeGreaterThan(1_000_000);
+    await filled(servers[0]!.url);
+    expect(await clients[0]!.get(LAYOUT_KEY)).toBe('2');
+  });
 });
 
 test('the command says what it has copied, and where it is', async () => {
