@@ -56,6 +56,7 @@ export interface AdminApiOptions {
 /** What a handler is given: the operations for whoever asks, the path's variable segment, the checked body, and the query. */
 interface Input {
   readonly operations: AdminOperations;
+  readonly glossaries: GlossaryOperations;
   readonly parameter: string;
   readonly body: JsonMembers;
   readonly query: URLSearchParams;
@@ -136,7 +137,8 @@ export class AdminApi {
     try {
       const input = this.#inputOf(route, parameter, request);
       const operations = this.#options.operations.as(actor);
-      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, operations, id, once });
+      const glossaries = this.#options.glossaries.as(actor);
+      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, operations, glossaries, id, once });
       if ('kind' in handled) return handled.kind === 'download' ? fileOf(handled, requestId) : this.#problem(handled, requestId);
       if (handled.audit !== undefined) {
         this.#options.log.info('audit', { action: route.id, ...handled.audit, actor, request_id: requestId });
@@ -158,7 +160,11 @@ export class AdminApi {
     }
   }
 
-  #inputOf(route: AdminRoute, parameter: string, request: AdminRequest): Omit<Input, 'operations' | 'id' | 'once'> | Refusal {
+  #inputOf(
+    route: AdminRoute,
+    parameter: string,
+    request: AdminRequest,
+  ): Omit<Input, 'operations' | 'glossaries' | 'id' | 'once'> | Refusal {
     const accepted = new Set(Object.keys(route.query ?? {}));
     const names = [...request.query.keys()];
     const foreign = names.find((name) => !accepted.has(name));
@@ -211,13 +217,13 @@ export class AdminApi {
         if (deleted.kind === 'done') await this.#answered.forget(({ body }) => body.includes(id));
         return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
       }),
-    listGlossaries: ({ parameter }) =>
+    listGlossaries: ({ glossaries, parameter }) =>
       withId(parameter, NO_TEAM, async (id) =>
-        done(await this.#options.glossaries.list(id), (glossaries) => ({ value: { glossaries: glossaries.map(glossaryReport) } })),
+        done(await glossaries.list(id), (found) => ({ value: { glossaries: found.map(glossaryReport) } })),
       ),
-    deleteGlossary: ({ parameter }) =>
+    deleteGlossary: ({ glossaries, parameter }) =>
       withId(parameter, NO_GLOSSARY, async (id) =>
-        done(await this.#options.glossaries.remove(id), ({ teamId }) => ({ value: {}, audit: { team_id: teamId, glossary_id: id } })),
+        done(await glossaries.remove(id), ({ teamId }) => ({ value: {}, audit: { team_id: teamId, glossary_id: id } })),
       ),
     teamUsage: ({ operations, parameter }) =>
       withId(parameter, NO_TEAM, async (id) => done(await operations.usage(id), ({ report }) => ({ value: report }))),

@@ -29,8 +29,9 @@ export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, b
 }
 
 function membersOf({ limits: _limits, balanceMicro, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
-  const { name, plan, ...key } = state;
+  const { glossaryId, name, plan, ...key } = state;
   return {
+    ...(glossaryId === undefined ? {} : { glossary_id: glossaryId }),
     ...(name === undefined ? {} : { name }),
     ...(plan === undefined ? {} : { plan }),
     ...numbers,

@@ -9,6 +9,8 @@ import type { AdminResult } from './admin-result.ts';
 export interface GlossaryOperationsOptions {
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'replicated'>;
   readonly glossaries: GlossaryStore;
+  /** Who makes the changes, as the audit has it; `undefined` for whoever only reads. */
+  readonly actor?: string;
 }
 
 export interface OwnedGlossary {
@@ -21,6 +23,11 @@ export class GlossaryOperations {
 
   constructor(options: GlossaryOperationsOptions) {
     this.#options = options;
+  }
+
+  /** The same operations, for this operator. */
+  as(actor: string): GlossaryOperations {
+    return new GlossaryOperations({ ...this.#options, actor });
   }
 
   async list(teamId: string): Promise<AdminResult<readonly GlossaryRecord[]>> {
@@ -47,9 +54,11 @@ export class GlossaryOperations {
     const found = await this.find(glossaryId);
     if (found.kind !== 'done') return found;
     const { teamId } = found.value;
-    const removed = await this.#options.glossaries.remove(teamId, glossaryId);
+    const { teams, glossaries, actor } = this.#options;
+    if (actor === undefined) throw new Error('deleteGlossary without anybody who does it');
+    const removed = await glossaries.remove(teamId, glossaryId, { actor, action: 'deleteGlossary' });
     if (isUnavailable(removed)) return removed;
-    return removed ? done(found.value, await this.#options.teams.replicated?.([teamId])) : { kind: 'no_such_glossary', glossaryId };
+    return removed ? done(found.value, await teams.replicated?.([teamId])) : { kind: 'no_such_glossary', glossaryId };
   }
 }
 

@@ -81,7 +81,7 @@ function userName(): string {
 
 /** Likewise, for glossaries. */
 export async function withGlossaries(context: CommandContext, use: (glossaries: GlossaryOperations) => Promise<void>): Promise<void> {
-  await withStore(context, ({ teams, glossaries }) => use(new GlossaryOperations({ teams, glossaries })));
+  await withStore(context, ({ teams, glossaries }) => use(new GlossaryOperations({ teams, glossaries, actor: commandActor() })));
 }
 
 /** The value, or a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is the one by which this command takes credit. */

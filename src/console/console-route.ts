@@ -131,6 +131,7 @@ export const CONSOLE_PREFIX = '/console';
 interface Changed {
   readonly team_id?: string;
   readonly key_id?: string;
+  readonly glossary_id?: string;
   readonly plan?: string;
   readonly teams?: number;
   readonly changed?: number;

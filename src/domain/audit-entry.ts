@@ -39,8 +39,13 @@ interface AuditedKey {
   readonly mode: KeyMode;
 }
 
-/** Members of a team or a key that a change was about. Never a secret. */
-export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey> {
+/** What of a glossary it tells, beside its name. */
+interface AuditedGlossary {
+  readonly glossaryId: string;
+}
+
+/** Members of a team, a key or a glossary that a change was about. Never a secret. */
+export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, Partial<AuditedGlossary> {
   readonly status?: 'active' | 'revoked';
 }
 
@@ -85,6 +90,10 @@ export function newKeyDifference({ display, label, mode }: AuditedKey): AuditDif
 }
 
 export const REVOCATION: AuditDifference = { before: { status: 'active' }, after: { status: 'revoked' } };
+
+export function glossaryRemoval({ glossaryId, name }: AuditedGlossary & Pick<AuditedTeam, 'name'>): AuditDifference {
+  return { before: { glossaryId, name }, after: {} };
+}
 
 export function withoutNames({ reason: _reason, ...record }: AuditRecord): AuditRecord {
   return { ...record, before: namelessState(record.before), after: namelessState(record.after) };

@@ -1,4 +1,5 @@
 // Glossaries of teams, invisible to every other team: names for dictionaries, whose entries never change once they are written.
+import type { Audited } from '../domain/audit-entry.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
 import type { EntryPieces, WrittenEntries } from '../domain/entries-text.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -91,8 +92,8 @@ export interface GlossaryStore {
   change(change: GlossaryChange, teamBytesMax?: number): Promise<GlossaryChanged | StoreUnavailable>;
   /** The team that has a glossary, for operators: it may take a look at every team. Left out by stores that cannot tell. */
   ownerOf?(glossaryId: string): Promise<string | undefined | StoreUnavailable>;
-  /** Whether there was one to remove. */
-  remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable>;
+  /** Whether there was one to remove. Operators say who they are, for the audit; callers' own removals are not in it. */
+  remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable>;
 }
 
 /** What a translation needs of the glossaries, with a cache in front: what is cached is answered at once. */

@@ -7,6 +7,7 @@ import { dayOf } from '../../src/domain/period.ts';
 import { digestOf } from '../../src/domain/api-key.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
@@ -146,7 +147,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   });
 
   describe('a glossary', () => {
-    test('of whichever team is listed and deleted by operators', async () => {
+    test('of whichever team is listed and deleted by operators, and the audit has who did it', async () => {
       const { teamId, key, glossaryId } = await lively();
       const { glossaries } = await answered('listGlossaries', call('GET', `/teams/${teamId}/glossaries`));
       expect(glossaries).toMatchObject([
@@ -158,7 +159,22 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expectProblem(await ofCaller(key, 'GET', `/v1/glossaries/${glossaryId}`), 'glossary_not_found');
       const { glossary_id: second } = (glossaries as readonly Json[])[1]!;
       expect(await cli('glossary', 'delete', String(second))).toMatchObject({ glossary_id: second, team_id: teamId, status: 'deleted' });
+      const more = { name: 'More', source_lang: 'EN', target_lang: 'DE', entries: { one: 'eins' } };
+      const third = JSON.parse((await ofCaller(key, 'POST', '/v1/glossaries', more)).body) as Json;
+      const operator = new ConsoleVisitor(setting.gateway.opsPort);
+      expect((await operator.signIn(TOKEN)).status).toBe(303);
+      const page = `/console/teams/${teamId}/glossaries/${String(third['glossary_id'])}/delete`;
+      expect((await operator.submit(page, page, {})).status).toBe(303);
       expect(await answered('listGlossaries', call('GET', `/teams/${teamId}/glossaries`))).toEqual({ glossaries: [] });
+      const { entries } = await answered('listAudit', call('GET', `/audit?team=${teamId}`));
+      const told = (entries as readonly Json[]).filter(({ action }) => action === 'deleteGlossary');
+      const named = (glossary: Json) => ({ glossary_id: glossary['glossary_id'], name: glossary['name'] });
+      expect(told.map(({ actor, before, after }) => [String(actor).replace(/[:@].*/, ''), before, after])).toEqual([
+        ['console', named(third), {}],
+        ['cli', named((glossaries as readonly Json[])[1]!), {}],
+        ['admin', named((glossaries as readonly Json[])[0]!), {}],
+      ]);
+      expect((await operator.get(`/console/audit?team=${teamId}`)).body).toContain('deleteGlossary');
     });
   });
 });

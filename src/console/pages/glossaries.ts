@@ -84,7 +84,7 @@ async function remove(visit: SignedInVisit, parts: ConsoleParts): Promise<Consol
   const { teamId, glossary } = found;
   const removed = await parts.glossaries.remove(glossary.glossaryId);
   if (removed.kind !== 'done') return refusalOf(removed);
-  audit(parts, visit, 'deleteGlossary', { team_id: teamId });
+  audit(parts, visit, 'deleteGlossary', { team_id: teamId, glossary_id: glossary.glossaryId });
   const notice = html`<p>Glossary ${glossary.name} is deleted.</p>
     ${failoverWarning(removed)}`;
   return { kind: 'see', to: `/teams/${teamId}/glossaries`, notice };

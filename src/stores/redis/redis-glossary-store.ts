@@ -1,5 +1,7 @@
 // Glossaries in Redis: created, changed and removed by one function each in the team's slot, read by plain commands.
 import { nextTurn } from '../../core/turns.ts';
+import { glossaryRemoval } from '../../domain/audit-entry.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import { bytesOfEntry, eachEntry, isLarge, ReadEntries } from '../../domain/entries-text.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -16,6 +18,7 @@ import { heldBy, readGlossaryRecord, recordJson } from './glossary-record.ts';
 import type { DictionaryText } from './dictionary-text.ts';
 import { teamKeys } from './redis-keys.ts';
 import { readPlan } from './team-layout.ts';
+import type { AuditArguments, RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { TeamIndex } from './team-index.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
@@ -26,15 +29,24 @@ const COUNTS_MAX = 10;
 /** Teams that are looked through at a time for a glossary. */
 const TEAMS_PIECE = 250;
 
+export interface RedisGlossaryOptions {
+  readonly link: RedisLink;
+  readonly text: DictionaryText;
+  readonly index: Pick<TeamIndex, 'ids'>;
+  readonly audit: Pick<RedisAuditLog, 'begin'>;
+}
+
 export class RedisGlossaryStore implements GlossaryStore {
   readonly #link: RedisLink;
   readonly #text: DictionaryText;
-  readonly #index: Pick<TeamIndex, 'ids'>;
+  readonly #index: RedisGlossaryOptions['index'];
+  readonly #audit: RedisGlossaryOptions['audit'];
 
-  constructor(link: RedisLink, text: DictionaryText, index: Pick<TeamIndex, 'ids'>) {
+  constructor({ link, text, index, audit }: RedisGlossaryOptions) {
     this.#link = link;
     this.#text = text;
     this.#index = index;
+    this.#audit = audit;
   }
 
   async create(
@@ -130,9 +142,19 @@ export class RedisGlossaryStore implements GlossaryStore {
     }
   }
 
-  async remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {
-    const reply = await this.#run('remove_glossary', teamId, glossaryId, []);
+  async remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable> {
+    const audit = await this.#removal(teamId, glossaryId, by);
+    if (audit === undefined) return false;
+    if (isUnavailable(audit)) return audit;
+    const reply = await this.#run('remove_glossary', teamId, glossaryId, audit);
     return reply.kind === 'unavailable' ? reply : reply.word === 'removed';
+  }
+
+  /** What the audit is told; `undefined` where there is no such glossary. */
+  async #removal(teamId: string, glossaryId: string, by: Audited | undefined): Promise<AuditArguments | undefined | StoreUnavailable> {
+    if (by === undefined) return this.#audit.begin(teamId, by);
+    const glossary = await this.find(teamId, glossaryId);
+    return glossary === undefined || isUnavailable(glossary) ? glossary : this.#audit.begin(teamId, by, glossaryRemoval(glossary));
   }
 
   /** Has the dictionaries counted first where they are from before that was done. */

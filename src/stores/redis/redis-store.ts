@@ -88,7 +88,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     keys: new RedisKeyDirectory(link),
     ledger: new RedisLedger(link),
     teams,
-    glossaries: new RedisGlossaryStore(link, new DictionaryText(link, bulk), teams.index),
+    glossaries: new RedisGlossaryStore({ link, text: new DictionaryText(link, bulk), index: teams.index, audit }),
     gateways: new RedisGatewayRecords(link, options.clock),
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,

@@ -1,5 +1,7 @@
 // Glossaries as rows: every method is one operation of the group commit, so that limit and revision hold under any concurrency.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { glossaryRemoval } from '../../domain/audit-entry.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import { isLarge, writtenEntries } from '../../domain/entries-text.ts';
 import type { WrittenEntries } from '../../domain/entries-text.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -15,6 +17,7 @@ import type {
   NewDictionary,
   NewGlossary,
 } from '../../ports/glossary-store.ts';
+import type { AuditRows } from './audit-rows.ts';
 import type { SqlRow } from './columns.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -28,6 +31,7 @@ export interface GlossaryStoreParts {
   /** The file, for messages to operators. */
   readonly path: string;
   readonly pieces: DictionaryPieces;
+  readonly audit: AuditRows;
 }
 
 /** A dictionary as a row. */
@@ -45,7 +49,7 @@ interface HasRoom {
 /** A row for each dictionary, and one for a glossary that has none. */
 const RECORDS = `SELECT g.glossary_id, g.name, g.revision, g.created_at_ms, d.dictionary_id, d.source_lang, d.target_lang, d.entry_count
   FROM glossaries g JOIN teams t ON t.no = g.team LEFT JOIN dictionaries d ON d.glossary = g.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`;
-const ONE = `SELECT g.no, g.revision, g.team, t.max_glossaries FROM glossaries g JOIN teams t ON t.no = g.team
+const ONE = `SELECT g.no, g.name, g.revision, g.team, t.max_glossaries FROM glossaries g JOIN teams t ON t.no = g.team
   WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED} AND g.glossary_id = ?`;
 
 export class SqliteGlossaryStore implements GlossaryStore {
@@ -164,12 +168,15 @@ export class SqliteGlossaryStore implements GlossaryStore {
     return this.#parts.group.run(() => this.#owner.get(glossaryId)?.['team_id'] as string | undefined);
   }
 
-  async remove(teamId: string, glossaryId: string): Promise<boolean | StoreUnavailable> {
+  async remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable> {
     const removed = await this.#parts.group.run(() => {
       const found = this.#one.get(teamId, glossaryId);
       if (found === undefined) return false;
       this.#drop.run(found['no']!, '[]');
-      return this.#remove.run(found['no']!).changes > 0;
+      this.#remove.run(found['no']!);
+      const { audit, clock } = this.#parts;
+      if (by !== undefined) audit.add(by, { teamId, ...glossaryRemoval({ glossaryId, name: String(found['name']) }) }, clock.nowMs());
+      return true;
     });
     void this.#parts.pieces.clear();
     return removed;

@@ -94,7 +94,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     }),
     teams: new SqliteTeamRegistry(registry),
     audit: auditLog,
-    glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces }),
+    glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces, audit }),
     history: new SqliteUsageHistory({ ...registry, path, historyDays }),
     gateways: new SqliteGatewayRecords({ database, clock, group }),
     outbox: new SqliteOutbox({ database, clock, group, path, rules: events ?? NO_THRESHOLDS }),

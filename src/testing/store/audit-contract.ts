@@ -4,6 +4,7 @@ import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
+import { created, DE, dictionary } from './dictionaries-under-test.ts';
 import type { Subject } from './subject.ts';
 import { freshKey, GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 
@@ -63,6 +64,29 @@ export function auditContract(it: AddCase, subject: Subject): void {
     ]);
     expect(entries.map(({ atMs }) => atMs - startMs)).toEqual([2000, 1000, 1000, 1000, 1000, 0]);
     expect(entries.every((entry) => entry.teamId === teamId)).toBe(true);
+  });
+
+  withAudit('a glossary that an operator removes is told with it, once; what its team removes itself is not', async () => {
+    const { store, again } = subject;
+    const by = { ...BY, action: 'deleteGlossary' } as const;
+    const [teamId, neighbour] = [await made(), await made()];
+    const one = await created(store, teamId, dictionary(DE));
+    const before = await entriesOf(teamId);
+    subject.clock.step(1000);
+    expect(await store.glossaries.remove(neighbour, one.glossaryId, by)).toBe(false);
+    expect(await store.glossaries.remove(teamId, newId(), by)).toBe(false);
+    const removals = [store, again, store, again].map(({ glossaries }) => glossaries.remove(teamId, one.glossaryId, by));
+    expect((await Promise.all(removals)).filter((removed) => removed === true).length).toBe(1);
+    const own = await created(store, teamId, dictionary(DE));
+    expect(await again.glossaries.remove(teamId, own.glossaryId)).toBe(true);
+    const [entry, ...others] = await entriesOf(teamId);
+    const { glossaryId, name } = one;
+    expect(told([entry!])).toEqual([{ ...by, keyId: undefined, before: { glossaryId, name }, after: {} }]);
+    expect([entry!.atMs, entry!.teamId]).toEqual([subject.clock.nowMs(), teamId]);
+    expect(others).toEqual(before);
+    expect((await entriesOf(neighbour)).length).toBe(1);
+    expect(await subject.again.audit!.forgetNames(teamId)).toBeUndefined();
+    expect((await entriesOf(teamId))[0]!.before).toEqual({ glossaryId });
   });
 
   withAudit('what changes nothing leaves none: repeated, refused, for nobody, or without anybody who is told', async () => {

@@ -33,6 +33,13 @@ test('a balance is in whole minor units, and the reason stands with what came of
   });
 });
 
+test('a glossary by its id and name', () => {
+  expect(members({ action: 'deleteGlossary', before: { glossaryId: 'G', name: 'Terms' }, after: {} })).toEqual({
+    before: { glossary_id: 'G', name: 'Terms' },
+    after: {},
+  });
+});
+
 test('of a plan’s numbers those that differ, also where the other billing has none', () => {
   expect(members({ before: { limits: PREPAID }, after: { limits: { ...PREPAID, requestsPerSecond: 7 } } })).toEqual({
     before: { requests_per_second: 1000 },

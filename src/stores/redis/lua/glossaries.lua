@@ -159,14 +159,14 @@ local function change_glossary()
   return { now, 'changed', record }
 end
 
--- 7: glossary. Deletes only, which a full server allows.
+-- 7: glossary; then what the audit is told. Deletes, and keeps an entry of that, which a full server allows.
 local function remove_glossary()
   local now, late = read_clock()
   local x, id = glossary_keys(), text_at(7)
   if late then
     return { now, 'late' }
   end
-  local held = call('HGET', x.pairs, id)
+  local audit, held = open_audit(x.team, 8, now), call('HGET', x.pairs, id)
   if call('HEXISTS', x.glossaries, id) == 0 and not held or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
@@ -179,6 +179,7 @@ local function remove_glossary()
   else
     call('HSET', x.team, 'glossary_bytes', digits(bytes - gone))
   end
+  keep_audit(audit)
   return { now, 'removed' }
 end
 

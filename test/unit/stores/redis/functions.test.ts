@@ -66,7 +66,7 @@ const CALLS: readonly Call[] = [
     [team, glossaries, pairs],
     ['G1', '1', 'EN|DE:D1 EN|FR:D2', '{}', '', '2', 'D1', '0', '{}', '', 'D2', '0', '{}', ''],
   ),
-  single('remove_glossary', [team, glossaries, pairs], ['G1']),
+  single('remove_glossary', [team, glossaries, pairs], ['G1', ...AUDITED]),
   single('tend', [team], ['400', '0']),
   single('count_glossaries', [team, glossaries, pairs], ['1', 'G1', '7']),
 ];
