@@ -214,7 +214,7 @@ export class AdminApi {
         if (keeps !== 'true' && keeps !== 'false') return refuse('validation_error', 'keep_usage: must be true or false.');
         const deleted = await operations.deleteTeam(id, keeps === 'true');
         // What was answered about the team would stay in memory for an hour.
-        if (deleted.kind === 'done') await this.#answered.forget(({ body }) => body.includes(id));
+        if (deleted.kind === 'done') this.#answered.forget(({ body }) => body.includes(id));
         return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
       }),
     listGlossaries: ({ glossaries, parameter }) =>

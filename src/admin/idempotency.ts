@@ -61,11 +61,16 @@ export class IdempotentAnswers<T> {
     }
   }
 
-  /** Forgets the answers that `holds` finds something in, as they were given; who repeats their requests changes something again. */
-  async forget(holds: (answer: T) => boolean): Promise<void> {
+  /**
+   * Forgets the answers that `holds` finds something in, also those that are under way, once they are there; who repeats such a
+   * request changes something again. Nothing is waited for: whoever forgets may be under way here.
+   */
+  forget(holds: (answer: T) => boolean): void {
     for (const [key, entry] of this.#kept) {
-      const answer = await entry.answer?.catch(() => undefined);
-      if (answer !== undefined && holds(answer) && this.#kept.get(key) === entry) this.#kept.delete(key);
+      const forgetHeld = (answer: T): void => {
+        if (holds(answer) && this.#kept.get(key) === entry) this.#kept.delete(key);
+      };
+      entry.answer?.then(forgetHeld, () => undefined);
     }
   }
 

@@ -28,7 +28,7 @@ export interface ConsoleParts {
   readonly sessions: Sessions;
   readonly applications: PlanApplications;
   /** Forgets what forms of a team were answered: it is deleted. */
-  readonly forget: (teamId: string) => Promise<void>;
+  readonly forget: (teamId: string) => void;
   /** The figures of this moment. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;

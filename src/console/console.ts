@@ -62,8 +62,9 @@ export class Console {
     });
   }
 
-  async #forget(teamId: string): Promise<void> {
-    await this.#sent.forget((answer) => JSON.stringify(answer).includes(teamId));
+  /** Answers that tell of a team lead to a page of it; that of its deletion, which has nothing but the id, leads to the list. */
+  #forget(teamId: string): void {
+    this.#sent.forget((answer) => answer.kind === 'see' && answer.to.includes(teamId));
   }
 
   async handle(request: OpsRequest): Promise<OpsAnswer> {

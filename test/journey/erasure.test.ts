@@ -128,6 +128,14 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expectProblem(await call('GET', `/teams/${goes.teamId}/periods`), 'not_found');
     });
 
+    test('is deleted once by whoever repeats an Idempotency-Key, also at the same moment', async () => {
+      const { teamId } = await setting.gateway.team();
+      const headers = { 'Idempotency-Key': `deletion-${teamId}` };
+      const send = async (): Promise<number> => (await call('DELETE', `/teams/${teamId}`, { headers })).status;
+      expect([...(await Promise.all([send(), send()])), await send()]).toEqual([204, 204, 204]);
+      expectProblem(await call('DELETE', `/teams/${teamId}`), 'not_found');
+    });
+
     test('is refused to its callers however they ask, and what is under way is answered and charged to nobody', async () => {
       const { teamId, key } = await setting.gateway.team();
       expect((await translate(key)).status).toBe(200);

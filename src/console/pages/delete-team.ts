@@ -63,10 +63,10 @@ async function remove(visit: SignedInVisit, parts: ConsoleParts): Promise<Consol
   const { teamId, name } = team;
   const usage = visit.form('usage');
   if (usage !== 'delete' && usage !== 'keep') return questionPage(visit, team, { usage: 'Choose what becomes of it.' });
-  if (visit.form('name').trim() !== name) return questionPage(visit, team, { name: 'This is not the name of the team.' });
+  if (asRead(visit.form('name')) !== asRead(name)) return questionPage(visit, team, { name: 'This is not the name of the team.' });
   const deleted = await parts.operations.deleteTeam(teamId, usage === 'keep');
   if (deleted.kind !== 'done') return refusalOf(deleted);
-  await parts.forget(teamId);
+  parts.forget(teamId);
   audit(parts, visit, 'deleteTeam', { team_id: teamId });
   const notice = html`<p>Team <code>${teamId}</code> is deleted${usage === 'keep' ? '; its days and periods are kept' : ''}.</p>
     ${failoverWarning(deleted)}`;
@@ -78,4 +78,9 @@ async function findTeam({ parameters }: SignedInVisit, { operations }: ConsolePa
   const found = teamId === undefined ? undefined : await operations.showTeam(teamId);
   if (found === undefined) return NO_TEAM;
   return found.kind === 'done' ? found.value : refusalOf(found);
+}
+
+/** A browser shows white space within a name as one space. */
+function asRead(name: string): string {
+  return name.trim().replaceAll(/\s+/g, ' ');
 }

@@ -90,7 +90,10 @@ function listed(month: string, { rows, next }: UsagePage): Html {
     caption: `Usage in ${month}, teams in order of creation`,
     columns: COLUMNS,
     rows: rows.map((row) => [
-      html`<a href="${CONSOLE_PREFIX}/teams/${row.team_id}">${row.name}</a>`,
+      // A deleted team whose usage was kept has neither a name nor a page.
+      row.name === ''
+        ? html`<code>${row.team_id}</code> (deleted)`
+        : html`<a href="${CONSOLE_PREFIX}/teams/${row.team_id}">${row.name}</a>`,
       row.plan,
       count(row.character_count),
       count(row.request_count),

@@ -58,7 +58,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
           expect(await operator.text()).toContain(`Journey ${mark}`);
 
           await operator.fill('Amount in EUR', '12.5');
-          await operator.press('Add credit');
+          await operator.press('Change the credit');
           expect(await operator.text()).toContain('12.50 EUR was added. The credit is now 12.50 EUR.');
 
           await operator.choose('Mode', 'test');

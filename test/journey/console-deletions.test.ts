@@ -1,0 +1,160 @@
+// Deleting in the console, over both stores: a team by its name, typed; a glossary after a question. What is wrong, twice or forged deletes nothing.
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { adminClient } from '../support/admin-client.ts';
+import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
+import type { Fields } from '../support/console-visitor.ts';
+import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+
+const [TOKEN, SALES] = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex')];
+const ADMIN = { token: TOKEN, tokens: [{ name: 'sales', token: SALES, role: 'read' }] };
+const MONTH = new Date().toISOString().slice(0, 7);
+
+interface Lively {
+  readonly teamId: string;
+  readonly name: string;
+  readonly key: string;
+  /** Below `/console`. */
+  readonly page: string;
+}
+
+onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting) => {
+  const { call, answered } = adminClient(setting, TOKEN);
+  const signedIn = async (token = TOKEN): Promise<ConsoleVisitor> => {
+    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
+    expect((await visitor.signIn(token)).status).toBe(303);
+    return visitor;
+  };
+  const makeTeam = async (name = `A & <b>${randomBytes(4).toString('hex')}</b>`): Promise<Lively> => {
+    const teamId = String((await answered('createTeam', call('POST', '/teams', { body: { name, plan: 'pro' } })))['team_id']);
+    const key = String((await answered('createKey', call('POST', `/teams/${teamId}/keys`, { body: { mode: 'live' } })))['key']);
+    return { teamId, name, key, page: `/console/teams/${teamId}` };
+  };
+  const makeGlossary = async ({ key }: Lively, name: string): Promise<string> => {
+    const body = { name, source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze', dog: 'Hund' } };
+    const made = await ask(setting, { method: 'POST', path: '/v1/glossaries', key, body });
+    expect(made.status).toBe(201);
+    return String((JSON.parse(made.body) as { glossary_id: string }).glossary_id);
+  };
+  const translate = (key: string): Promise<HttpResponse> =>
+    ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['four'], target_lang: 'DE' } });
+  const stands = async ({ teamId, key }: Lively): Promise<void> => {
+    expect((await call('GET', `/teams/${teamId}`)).status).toBe(200);
+    expect((await translate(key)).status).toBe(200);
+  };
+  const seen = async (operator: ConsoleVisitor, answer: HttpResponse): Promise<string> => {
+    expect([answer.status, answer.body]).toEqual([303, '']);
+    return (await operator.get(answer.header('location')!)).body;
+  };
+
+  test('a team is deleted by its name, and whoever sends the form twice is told the same', async () => {
+    const operator = await signedIn();
+    const team = await makeTeam();
+    const form = await operator.get(`${team.page}/delete`);
+    expect(form.body).not.toContain(team.name);
+    const fields = { ...hiddenFields(form.body, `${team.page}/delete`), name: ` ${team.name} `, usage: 'delete' };
+    const answers = await Promise.all([1, 2].map(() => operator.post(`${team.page}/delete`, fields)));
+    answers.push(await operator.post(`${team.page}/delete`, fields));
+    const told = [];
+    for (const answer of answers) told.push(await seen(operator, answer));
+    expect(told.every((page) => page.includes(`Team <code>${team.teamId}</code> is deleted.`))).toBe(true);
+    expect(told.filter((page) => page.includes('it was done once'))).toHaveLength(2);
+    expectProblem(await translate(team.key), 'unauthorized');
+    for (const path of ['', '/delete', '/glossaries']) {
+      const gone = await operator.get(team.page + path);
+      expect([path, gone.status, gone.body.includes('<code>not_found</code>')]).toEqual([path, 404, true]);
+    }
+    expect((await operator.get('/console/teams?q=A')).body).not.toContain(team.teamId);
+  });
+
+  test.each<[string, Fields, string]>([
+    ['without the name', { name: '', usage: 'delete' }, 'This is not the name of the team.'],
+    ['with its id', { name: 'ID', usage: 'delete' }, 'This is not the name of the team.'],
+    ['with the name in other letters', { name: 'ACME ONE', usage: 'delete' }, 'This is not the name of the team.'],
+    ['with a part of the name', { name: 'Acme', usage: 'keep' }, 'This is not the name of the team.'],
+    ['without a word on what it used', { name: 'Acme One' }, 'Choose what becomes of it.'],
+    ['with another word on it', { name: 'Acme One', usage: 'KEEP' }, 'Choose what becomes of it.'],
+  ])('a team is not deleted %s', async (_what, { name, ...more }, fault) => {
+    const operator = await signedIn();
+    const team = await makeTeam('Acme One');
+    const typed = name === 'ID' ? team.teamId : name!;
+    const answer = await operator.submit(`${team.page}/delete`, `${team.page}/delete`, { ...more, name: typed });
+    expect([answer.status, answer.body.includes(fault), answer.body.includes('aria-invalid="true"')]).toEqual([400, true, true]);
+    // What was typed and chosen stays there.
+    expect(answer.body).toContain(`value="${typed}"`);
+    if (more['usage'] === 'keep') expect(answer.body).toMatch(/<option value="keep"\s+selected>/);
+    await stands(team);
+  });
+
+  test('a name is typed as it is read: white space within it does not count', async () => {
+    const operator = await signedIn();
+    const team = await makeTeam('Two  spaces\u00a0here');
+    const fields = { name: 'Two spaces here', usage: 'delete' };
+    expect((await operator.submit(`${team.page}/delete`, `${team.page}/delete`, fields)).status).toBe(303);
+  });
+
+  test('what a team used stays where that was chosen, is shown without a link, and goes by the id', async () => {
+    const operator = await signedIn();
+    const team = await makeTeam();
+    await stands(team);
+    const form = { name: team.name, usage: 'keep' };
+    expect(await seen(operator, await operator.submit(`${team.page}/delete`, `${team.page}/delete`, form))).toContain(
+      'its days and periods are kept',
+    );
+    const shown = (await operator.get(`/console/usage?month=${MONTH}`)).body;
+    expect(shown).toContain(`<code>${team.teamId}</code>`);
+    expect(shown).not.toContain(`href="${team.page}"`);
+    expect(shown).not.toMatch(/<a [^>]*>\s*<\/a>/);
+  });
+
+  test('a glossary is deleted after a question, once; another team’s is not there', async () => {
+    const operator = await signedIn();
+    const [team, other] = [await makeTeam(), await makeTeam()];
+    const [goes, stays] = [await makeGlossary(team, 'Goes <i>'), await makeGlossary(team, 'Stays')];
+    const list = await operator.get(`${team.page}/glossaries`);
+    expect(list.body).toContain('Goes &lt;i&gt;');
+    expect(list.body).toContain('EN to DE');
+    const path = `${team.page}/glossaries/${goes}/delete`;
+    const question = (await operator.get(path)).body;
+    expect(question).toContain('Its 2 entries are gone');
+    const fields = hiddenFields(question, path);
+    for (const foreign of [`${other.page}/glossaries/${goes}/delete`, `${team.page}/glossaries/${other.teamId}/delete`]) {
+      expect([(await operator.get(foreign)).status, (await operator.post(foreign, fields)).status]).toEqual([404, 404]);
+    }
+    const answers = [await operator.post(path, fields), await operator.post(path, fields)];
+    const told = [await seen(operator, answers[0]!), await seen(operator, answers[1]!)];
+    expect(told.map((page) => page.includes('it was done once'))).toEqual([false, true]);
+    for (const page of told) {
+      expect(page).toContain('Glossary Goes &lt;i&gt; is deleted.');
+      expect([page.includes(goes), page.includes(stays)]).toEqual([false, true]);
+    }
+    expect((await operator.get(path)).status).toBe(404);
+  });
+
+  test('forms of deletion are refused without their token, and to those who may only read: nothing is deleted', async () => {
+    const [operator, reader] = [await signedIn(), await signedIn(SALES)];
+    const team = await makeTeam();
+    const glossary = await makeGlossary(team, 'Terms');
+    const paths = [`${team.page}/delete`, `${team.page}/glossaries/${glossary}/delete`];
+    const { csrf_token = '' } = hiddenFields((await reader.get('/console/teams')).body, '/console/sign-out');
+    for (const path of paths) {
+      const { csrf_token: good = '', ...hidden } = hiddenFields((await operator.get(path)).body, path);
+      const fields = { ...hidden, name: team.name, usage: 'delete' };
+      for (const token of ['', 'x', csrf_token]) {
+        expectProblem(await operator.post(path, { ...fields, csrf_token: token }, { accept: '*/*' }), 'csrf_invalid');
+      }
+      expectProblem(
+        await operator.post(path, { ...fields, csrf_token: good }, { accept: '*/*', origin: 'https://evil.example' }),
+        'forbidden',
+      );
+      expectProblem(await reader.post(path, { ...fields, csrf_token }, { accept: '*/*' }), 'forbidden');
+      expectProblem(await reader.get(path, { accept: '*/*' }), 'forbidden');
+    }
+    for (const page of [team.page, `${team.page}/glossaries`]) expect((await reader.get(page)).body).not.toMatch(/\/delete"/);
+    expect((await reader.get(`${team.page}/glossaries`)).body).toContain('Terms');
+    await stands(team);
+    expect((await operator.get(`${team.page}/glossaries`)).body).toContain(glossary);
+  });
+});
