@@ -40,8 +40,21 @@ async function picturesOf(name: string, look: Look): Promise<void> {
   await tab.close();
 }
 
-function pagesOf({ teamId }: SampleConsole): Readonly<Record<string, string>> {
-  return { overview: '', teams: '/teams', usage: '/usage', team: `/teams/${teamId}`, plans: '/plans', 'plan-question': '/plans/pro/apply' };
+function pagesOf({ teamId, glossaryId }: SampleConsole): Readonly<Record<string, string>> {
+  const team = `/teams/${teamId}`;
+  return {
+    overview: '',
+    teams: '/teams',
+    usage: '/usage',
+    team,
+    'team-deletion': `${team}/delete`,
+    glossaries: `${team}/glossaries`,
+    'glossary-deletion': `${team}/glossaries/${glossaryId}/delete`,
+    plans: '/plans',
+    'plan-question': '/plans/pro/apply',
+    audit: '/audit',
+    'audit-of-team': `/audit?team=${teamId}`,
+  };
 }
 
 async function take(tab: Tab, name: string): Promise<void> {

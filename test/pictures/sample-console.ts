@@ -7,7 +7,7 @@ import { adminApps } from '../../src/app/admin-side.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startOpsListener } from '../../src/ops/ops-listener.ts';
 import { sampleStates } from './sample-states.ts';
-import { sampleTeams } from './sample-teams.ts';
+import { sampleChanges, sampleTeams } from './sample-teams.ts';
 import { SILENT } from '../support/silent-log.ts';
 import { openBeside } from '../support/store-place.ts';
 
@@ -16,6 +16,7 @@ export interface SampleConsole {
   readonly token: string;
   /** Of a team with several keys. */
   readonly teamId: string;
+  readonly glossaryId: string;
   close(): Promise<void>;
 }
 
@@ -27,6 +28,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
   const clock = { atMs: Date.now() };
   const store = await openBeside(config.store, { nowMs: () => clock.atMs });
   const teamId = await sampleTeams(store, config.plans, clock);
+  const glossaryId = await sampleChanges(store, teamId);
   const apps = adminApps({
     operators: new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]),
     teams: store.teams,
@@ -43,6 +45,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     url: `http://127.0.0.1:${listener.address.port}/console`,
     token: TOKEN,
     teamId,
+    glossaryId,
     async close() {
       await listener.close();
       await store.close();

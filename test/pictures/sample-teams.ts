@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
 import { toMicro } from '../../src/domain/money.ts';
+import type { AuditAction } from '../../src/domain/audit-entry.ts';
 import { DAY_MS, parseDuration, periodAt } from '../../src/domain/period.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan } from '../../src/domain/plan.ts';
@@ -78,6 +79,24 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
   clock.atMs = nowMs;
   for (const end of ends) await end();
   return first!;
+}
+
+/** Changes of a team, of whose makers the audit tells, and glossaries; the id of one of them. */
+export async function sampleChanges({ teams, glossaries }: Store, teamId: string): Promise<string> {
+  const by = (actor: string, action: AuditAction, reason?: string) => ({ actor, action, ...(reason === undefined ? {} : { reason }) });
+  await teams.updateTeam(teamId, { name: 'Acme Help Desk' }, by('console:ops@10.0.0.7', 'updateTeam'));
+  await teams.updateTeam(teamId, { name: 'Acme Support' }, by('cli:root@translate-1', 'updateTeam', 'They are called so after all'));
+  const display = 'la_live_Qp7d';
+  const key = { keyId: ulid(), teamId, digest: digestOf(display), display, label: 'trial', mode: 'live' } as const;
+  await teams.createKey(key, by('admin:billing@2001:db8:85a3::8a2e:370:7334', 'createKey'));
+  await teams.revokeKey(key.keyId, by('console:ops@10.0.0.7', 'revokeKey'));
+  const ids = [ulid(), ulid()];
+  for (const [index, name] of ['Product names', 'Support'].entries()) {
+    const [glossaryId, entries] = [ids[index]!, { cloud: 'Cloud', ticket: 'Ticket' }];
+    const dictionaries = ['DE', 'FR'].slice(index).map((targetLang) => ({ dictionaryId: ulid(), sourceLang: 'EN', targetLang, entries }));
+    await glossaries.create({ glossaryId, teamId, name, dictionaries });
+  }
+  return ids[0]!;
 }
 
 /** Some on every `stepDays`th day: together `characters` in the period that runs, and less in those before. */
