@@ -5,9 +5,11 @@ import { ulid } from 'ulid';
 import { dayOf } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
+import { ERASURE } from '../../../../src/stores/sqlite/schema-erasure.ts';
 import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { entriesIn, singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
+import { placesOf } from '../../../support/store-search.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
@@ -112,4 +114,27 @@ test('days begin with this version, and periods with the one whose plan is known
     { closed: false, characters: 0 },
     { number: 2, startMs, endMs: startMs + 4000, closed: true, plan: 'p', limits: { characterLimit: 500 }, characters: 50 },
   ]);
+});
+
+test('teams of a file from before teams could be deleted are none that are being deleted, and can be', async () => {
+  const database = new DatabaseSync(file.path);
+  migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, MIGRATIONS.indexOf(ERASURE)) });
+  expect(
+    database
+      .prepare('PRAGMA table_info(teams)')
+      .all()
+      .some(({ name }) => name === 'erasure'),
+  ).toBe(false);
+  database.close();
+  const store = await file.open({ clock });
+  expect(file.query('SELECT erasure FROM teams')).toEqual([{ erasure: 0 }]);
+  expect(await store.teams.findTeam(TEAM)).toMatchObject({ name: 'Old' });
+  expect(await store.ledger.resolve(TEAM, OPEN_ID, 'commit')).toEqual({ kind: 'committed' });
+  expect(await store.teams.deleteTeam!(TEAM, { keepUsage: false })).toBe(true);
+  const owned = ['teams', 'keys', 'key_books', 'books', 'periods', 'usage', 'usage_days', 'glossaries', 'dictionaries', 'operations'];
+  for (const table of owned) expect([table, file.query(`SELECT * FROM ${table}`)]).toEqual([table, []]);
+  const places = await placesOf(`sqlite:${file.path}`, [TEAM, KEY, OTHER_KEY, OPEN_ID, DONE_ID]);
+  // What the steps before have rewritten may stand in free pages until the file is compacted.
+  expect(places.filter((place) => !place.includes(' in the bytes of '))).toEqual([]);
+  expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 });

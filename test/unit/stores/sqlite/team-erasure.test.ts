@@ -1,0 +1,69 @@
+// Deletions of teams in a SQLite file that nobody ends but the janitor.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import { dayOf } from '../../../../src/domain/period.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { created, DE, dictionary } from '../../../../src/testing/store/dictionaries-under-test.ts';
+import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { placesOf } from '../../../support/store-search.ts';
+import { janitorOn } from './janitor-under-test.ts';
+import { sqliteFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+const KEYS = 12;
+
+let file: SqliteFile;
+let clock: MovableClock;
+
+beforeEach(() => {
+  file = sqliteFile();
+  clock = new MovableClock();
+});
+
+afterEach(() => file.remove());
+
+const stateOf = (teamId: string) => file.query(`SELECT erasure FROM teams WHERE team_id = '${teamId}'`)[0]?.['erasure'];
+
+/** Deletes in a process that ends when the first step is done. */
+async function cutOff(teamId: string, keepUsage: boolean): Promise<void> {
+  const leaving = await file.open({ clock });
+  const deleting = leaving.teams.deleteTeam!(teamId, { keepUsage });
+  while (stateOf(teamId) === 0) await nextTurn();
+  await leaving.close();
+  expect(await deleting).toMatchObject({ kind: 'unavailable' });
+}
+
+async function swept(): Promise<void> {
+  const janitor = await janitorOn(file.path, clock);
+  await janitor.sweep();
+  janitor.close();
+}
+
+test.each([false, true])('the janitor ends a deletion that was cut off; its usage stays: %s', async (keepUsage) => {
+  const store = await file.open({ clock });
+  const [goes, stays] = [await teamUnderTest(store), await teamUnderTest(store)];
+  const keys = Array.from({ length: KEYS }, () => freshKey(goes.teamId, 'a label'));
+  for (const key of keys) answered(await store.teams.createKey(key));
+  await created(store, goes.teamId, dictionary(DE));
+  await goes.commit((await goes.reserve(5)).requestId);
+  await goes.reserve(3);
+  const words = keys.flatMap(({ digest, display }) => [digest, display]);
+  await cutOff(goes.teamId, keepUsage);
+  expect(stateOf(goes.teamId)).toBe(keepUsage ? 2 : 1);
+  expect(await goes.admit()).toEqual({ kind: 'key_unknown' });
+  expect((await placesOf(`sqlite:${file.path}`, words)).length).toBeGreaterThan(0);
+  await swept();
+  expect(await placesOf(`sqlite:${file.path}`, words)).toEqual([]);
+  const day = dayOf(clock.nowMs());
+  if (keepUsage) {
+    expect(stateOf(goes.teamId)).toBe(3);
+    const kept = answered(await store.history!.days(goes.teamId, { from: day, to: day }))!;
+    expect(kept.days).toEqual([{ day, keyId: goes.keyId, characters: 5, requests: 1 }]);
+    expect(await store.glossaries.list(goes.teamId)).toEqual([]);
+  } else {
+    expect(await placesOf(`sqlite:${file.path}`, [goes.teamId, goes.keyId, ...keys.map(({ keyId }) => keyId)])).toEqual([]);
+  }
+  expect(await stays.admit()).toMatchObject({ kind: 'admitted' });
+  expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
+});
