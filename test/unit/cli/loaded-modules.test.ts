@@ -67,11 +67,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 110],
-    ['team show TEAM', 110],
-    ['key create --team TEAM --mode live', 110],
-    ['key list --team TEAM', 110],
-    ['usage TEAM', 110],
+    ['team list', 115],
+    ['team show TEAM', 115],
+    ['key create --team TEAM --mode live', 115],
+    ['key list --team TEAM', 115],
+    ['usage TEAM', 115],
     ['config check', 90],
     ['routes', 55],
     ['openapi', 70],
