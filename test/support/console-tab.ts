@@ -61,7 +61,7 @@ export class ConsoleTab {
     return this.tab.follow(`::-p-xpath(//a[normalize-space() = ${quoted(words)}])`);
   }
 
-  /** Goes on with the Tab key until what has the focus has these words, or a label of them. */
+  /** Goes on with the Tab key until what has the focus has these words, or a label or name of them. */
   async tabTo(words: string): Promise<void> {
     for (let keys = 0; keys < 80; keys++) {
       await this.tab.page.keyboard.press('Tab');
@@ -92,7 +92,7 @@ const FOCUSED = `(() => {
   const at = document.activeElement;
   if (at === null || at === document.body) return null;
   const label = document.querySelector('label[for="' + at.id + '"]');
-  return { words: (label ?? at).textContent.trim(), outline: getComputedStyle(at).outlineStyle };
+  return { words: at.getAttribute('aria-label') ?? (label ?? at).textContent.trim(), outline: getComputedStyle(at).outlineStyle };
 })()`;
 
 function quoted(text: string): string {

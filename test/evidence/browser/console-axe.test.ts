@@ -10,7 +10,9 @@ import { axeFindings } from '../../support/axe.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
 import { ConsoleTab } from '../../support/console-tab.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { ConsoleVisitor } from '../../support/console-visitor.ts';
+import type { Fields } from '../../support/console-visitor.ts';
+import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -19,6 +21,7 @@ import { request } from '../../support/raw-http.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = randomBytes(24).toString('hex');
+const READER = randomBytes(24).toString('hex');
 /** Their answers are no pages. */
 const NO_PAGES = ['/overview.json', '/usage/csv'];
 
@@ -26,20 +29,36 @@ let browser: Browser;
 let engine: ScriptedEngine;
 let gateway: TestGateway;
 let team: TestTeam;
+/** Has a form for credit. */
+let prepaid: TestTeam;
+let glossaryId: string;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lingate-axe-'));
   engine = await startScriptedEngine();
-  const config = { admin: { token: TOKEN }, plans: { test: QUOTA_PLAN, other: QUOTA_PLAN } };
+  const admin = { token: TOKEN, tokens: [{ name: 'reader', token: READER, role: 'read' }] };
+  const config = { admin, plans: { test: QUOTA_PLAN, other: QUOTA_PLAN, prepaid: CREDIT_PLAN } };
   gateway = await startGateway({ listener: 'node', store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
   team = await gateway.team();
   const limits = { ...limitsOf(QUOTA_PLAN), requestsPerSecond: 7 };
   const { teamId } = await gateway.team();
   await gateway.store.teams.updateTeam(teamId, { plan: { name: 'test', limits } });
-  const headers = { authorization: `Bearer ${team.key}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
-  expect((await request({ port: gateway.port, method: 'POST', path: '/v1/translate', headers, body })).status).toBe(200);
+  prepaid = await gateway.team(CREDIT_PLAN, 5000);
+  const deleted = await gateway.team();
+  for (const { key } of [team, prepaid, deleted]) await send(key, '/v1/translate', { text: ['0123456789'], target_lang: 'DE' }, 200);
+  const glossary = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } };
+  glossaryId = (JSON.parse(await send(team.key, '/v1/glossaries', glossary, 201)) as { glossary_id: string }).glossary_id;
+  // Each of these is an entry of the audit.
+  const operator = new ConsoleVisitor(gateway.opsPort);
+  await operator.signIn(TOKEN);
+  const change = async (path: string, action: string, fields: Fields): Promise<void> => {
+    expect((await operator.submit(`/console/teams/${path}`, `/console/teams/${path}${action}`, fields)).status).toBe(303);
+  };
+  await change(team.teamId, '/name', { name: 'Acme' });
+  await change(team.teamId, '/keys', { mode: 'live', label: 'backend' });
+  await change(prepaid.teamId, '/credit', { amount: '-5', reason: 'invoice 1042 was paid twice' });
+  await change(`${deleted.teamId}/delete`, '', { name: 'Test', usage: 'keep' });
   browser = await startBrowser();
 });
 
@@ -49,6 +68,13 @@ afterAll(async () => {
   await engine.close();
   await rm(folder, { recursive: true, force: true });
 });
+
+async function send(key: string, path: string, body: object, status: number): Promise<string> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await request({ port: gateway.port, method: 'POST', path, headers, body: JSON.stringify(body) });
+  expect([path, answer.status]).toEqual([path, status]);
+  return answer.body;
+}
 
 test('what is wrong would be found', async () => {
   const tab = await browser.newTab();
@@ -78,19 +104,34 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     const wide = await tab.read<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     expect([where, wide, await axeFindings(tab)]).toEqual([where, 0, []]);
   };
-  const pages = (): string[] =>
-    CONSOLE_ROUTES.filter(({ method, access, path }) => method === 'GET' && access === 'signed-in' && !NO_PAGES.includes(path)).map(
-      ({ path }) => `/console${path.replace('{id}', team.teamId).replace('{key}', team.keyId).replace('{name}', 'test')}`,
-    );
+  const pages = (looksOnly: boolean): string[] =>
+    CONSOLE_ROUTES.flatMap((route) => {
+      if (route.method !== 'GET' || route.access !== 'signed-in' || NO_PAGES.includes(route.path)) return [];
+      if (looksOnly && route.changes) return [];
+      const values: Fields = { id: team.teamId, key: team.keyId, glossary: glossaryId, name: 'test' };
+      return [`/console${route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name]!)}`];
+    });
 
   test('every page of those who are signed in', async () => {
-    expect(pages().length).toBeGreaterThan(6);
-    for (const path of pages()) {
+    expect(pages(false).length).toBeGreaterThan(12);
+    const more = [`/console/teams/${prepaid.teamId}`, `/console/audit?team=${team.teamId}`, '/console/usage?month=2020-02'];
+    for (const path of [...pages(false), ...more]) {
       expect([path, await operator.open(path)]).toEqual([path, 200]);
       // With its charts, where there are some.
       await operator.tab.page.waitForFunction(
         `document.querySelector('#charts') === null || document.querySelectorAll('#charts canvas').length === 5`,
       );
+      await expectSound();
+    }
+  });
+
+  test('every page of those who may only look, which is fewer', async () => {
+    await operator.press('Sign out');
+    await operator.fill('Token', READER);
+    await operator.press('Sign in');
+    expect(pages(true).length).toBeLessThan(pages(false).length);
+    for (const path of pages(true)) {
+      expect([path, await operator.open(path)]).toEqual([path, 200]);
       await expectSound();
     }
   });
@@ -111,6 +152,14 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.fill('Name', '  ');
     await operator.press('Rename');
     await expectSound();
+    await operator.open(`/console/teams/${team.teamId}/delete`);
+    await operator.fill('Name of the team', 'Another');
+    await operator.press('Delete the team');
+    await expectSound();
+    await operator.open(`/console/teams/${prepaid.teamId}`);
+    await operator.fill('Amount in EUR', '-1');
+    await operator.press('Change the credit');
+    await expectSound();
     await operator.press('Sign out');
     await expectSound();
     await operator.fill('Token', 'not the token of the configuration at all');
@@ -119,6 +168,24 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     // Statuses that say so are lines of the browser's own.
     expect(operator.tab.complaints.every((line) => /status of 40[01] /.test(line))).toBe(true);
     operator.tab.complaints.length = 0;
+  });
+
+  test('what the new forms ask is reached and sent by keyboard alone', async () => {
+    await operator.open(`/console/teams/${team.teamId}`);
+    for (const words of ['Its glossaries', 'Delete Terms', 'Keep it', 'Back to the team', 'Delete the team', 'Keep it', 'What was changed of Acme']) {
+      await operator.tabTo(words);
+      await operator.enter();
+    }
+    expect(await operator.path()).toBe('/console/audit');
+    await operator.open(`/console/teams/${prepaid.teamId}`);
+    await operator.tabTo('Amount in EUR');
+    await operator.type('1');
+    await operator.tabTo('Reason');
+    await operator.type('gift');
+    await operator.tabTo('Change the credit');
+    await operator.enter();
+    expect(await operator.text()).toContain('1.00 EUR was added.');
+    for (const table of ['Last 30 days as a table', 'Last 13 months as a table']) await operator.tabTo(table);
   });
 
   test('a page that is not there', async () => {
