@@ -172,7 +172,15 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
 
   test('what the new forms ask is reached and sent by keyboard alone', async () => {
     await operator.open(`/console/teams/${team.teamId}`);
-    for (const words of ['Its glossaries', 'Delete Terms', 'Keep it', 'Back to the team', 'Delete the team', 'Keep it', 'What was changed of Acme']) {
+    for (const words of [
+      'Its glossaries',
+      'Delete Terms',
+      'Keep it',
+      'Back to the team',
+      'Delete the team',
+      'Keep it',
+      'What was changed of Acme',
+    ]) {
       await operator.tabTo(words);
       await operator.enter();
     }

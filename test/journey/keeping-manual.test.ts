@@ -1,0 +1,130 @@
+// The manual's commands on operators, the audit, events, erasure, backups and checks, typed into a shell as they stand.
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ulid } from 'ulid';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { bareEnvironment } from '../support/compile-cache.ts';
+import { startGateway } from '../support/gateway.ts';
+import { inProcess, MAIN, parsed, temporaryFolder } from '../support/lingate-command.ts';
+import type { Folder } from '../support/lingate-command.ts';
+import { codeBlocks, manualPage, manualSection } from '../support/manual.ts';
+import { outputOf } from '../support/start-program.ts';
+import { openBeside } from '../support/store-place.ts';
+import { useStore } from '../support/used-store.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+const PROGRAMS = ['curl', 'openssl', 'mv', 'rm', 'cp'] as const;
+const GLOSSARY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
+
+let folder: Folder;
+let store: string;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  store = `sqlite:${join(folder.path, 'data/lingate.db')}`;
+});
+afterEach(() => folder.remove());
+
+/** As the manual has it, with ids, the port, folders and the program's name filled in. */
+function typed(block: string, filled: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  let text = block.replaceAll('/backups/', `${folder.path}/`).replaceAll(/^lingate /gm, '"$NODE" "$MAIN" ');
+  for (const [shown, own] of Object.entries(filled)) text = text.replaceAll(shown, own);
+  const variables = { ...bareEnvironment(), NODE: process.execPath, MAIN, LINGATE_STORE: store, ...env };
+  const uses = PROGRAMS.filter((name) => new RegExp(`\\b${name} `).test(text));
+  return outputOf('sh', ['-ec', text], { cwd: folder.path, env: variables, uses });
+}
+
+const blocksOf = (page: string, section: string, language = 'sh'): string[] => codeBlocks(manualSection(page, section), language);
+const oneOf = (page: string, section: string, language = 'sh'): string => {
+  const [block, ...more] = blocksOf(page, section, language);
+  expect([typeof block, more]).toEqual(['string', []]);
+  return block!;
+};
+
+async function command(...args: readonly string[]): Promise<Record<string, unknown>> {
+  return parsed(await inProcess([...args, '--json', '--store', store])) as Record<string, unknown>;
+}
+const makeTeam = async (): Promise<string> =>
+  String((await command('team', 'create', '--name', 'Acme', '--plan', 'prepaid', '--credit-minor', '900'))['team_id']);
+const teamNames = async (): Promise<unknown[]> => ((await command('team', 'list'))['teams'] as { name: string }[]).map(({ name }) => name);
+
+test('a team, its usage kept and not, and a glossary are deleted', async () => {
+  // What is kept of a team is what it has used.
+  const today = new Date().toISOString().slice(0, 10);
+  const used = await useStore(store, today, [{ name: 'Used', days: { [today]: { backend: [4, 1] } } }]);
+  const [whole, kept, owner] = [await makeTeam(), used[0]!.teamId, await makeTeam()];
+  const [remove, keep] = blocksOf('erasure', 'Delete a team') as [string, string];
+  expect(await typed(remove, { [TEAM]: whole })).toContain(whole);
+  expect(await typed(keep, { [TEAM]: kept })).toContain(kept);
+  expect((await command('team', 'list'))['teams']).toMatchObject([{ team_id: owner }]);
+  // As the page says: once more, to remove what was kept.
+  await typed(remove, { [TEAM]: kept });
+  await expect(typed(remove, { [TEAM]: kept })).rejects.toThrow(`there is no team ${kept}`);
+
+  const glossaryId = ulid();
+  const beside = await openBeside(store);
+  const dictionaries = [{ dictionaryId: ulid(), sourceLang: 'EN', targetLang: 'DE', entries: { cat: 'Katze' } }];
+  answered(await beside.glossaries.create({ glossaryId, teamId: owner, name: 'Terms', dictionaries }));
+  const both = oneOf('erasure', 'Delete a glossary');
+  expect(await typed(both, { [TEAM]: owner, [GLOSSARY]: glossaryId })).toContain('Terms');
+  expect(await beside.glossaries.list(owner)).toEqual([]);
+  await beside.close();
+});
+
+test('credit is taken with a reason, and the audit shows it by each of its commands, in the members that are shown', async () => {
+  const teamId = await makeTeam();
+  await typed(oneOf('operators-and-audit', 'Credit that is taken'), { TEAM: teamId });
+  const token = (await typed(/`(openssl rand -hex 32)`/.exec(manualPage('operators-and-audit'))![1]!)).trim();
+  const config = { admin: { token } };
+  const gateway = await startGateway({ listener: 'node', store, engineUrls: ['http://127.0.0.1:9'], config });
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const filled = { TEAM: teamId, '2026-11-01': day, ':9090': `:${gateway.opsPort}` };
+  const [since, ofTeam, api] = oneOf('operators-and-audit', 'The audit').trimEnd().split('\n') as [string, string, string];
+  expect(await typed(since, filled)).toMatch(/updateTeam[\s\S]*createTeam/);
+  const { entries } = JSON.parse(await typed(ofTeam, filled)) as { entries: object[] };
+  const answer = JSON.parse(await typed(api, filled, { LINGATE_ADMIN_TOKEN: token })) as { entries: object[]; next: null };
+  expect(answer).toEqual({ entries, next: null });
+  const shown = JSON.parse(oneOf('operators-and-audit', 'The audit', 'json')) as { entries: [Record<string, unknown>] };
+  expect(answer.entries).toHaveLength(2);
+  for (const entry of answer.entries) expect(Object.keys(entry)).toEqual(Object.keys(shown.entries[0]));
+  const { before, after, action, key_id } = shown.entries[0];
+  expect(entries[0]).toMatchObject({ before, after, action, key_id });
+  await gateway.stop();
+});
+
+test('operators and events that are shown are a configuration, whose check says where events go', async () => {
+  const page = manualPage('events');
+  const make = /: (echo "whsec_\$\(openssl rand -base64 32\)")$/m.exec(page)![1]!;
+  const secret = (await typed(make)).trim();
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const salesToken = join(folder.path, 'sales-token');
+  writeFileSync(salesToken, `${'s'.repeat(32)}\n`, { mode: 0o600 });
+  const [events] = codeBlocks(page, 'yaml') as [string];
+  const file = join(folder.path, 'lingate.yaml');
+  const operators = oneOf('operators-and-audit', 'Operators', 'yaml').replace('/run/secrets/sales-token', salesToken);
+  writeFileSync(file, `${operators}${events}`);
+  const env = { EVENTS_SECRET: secret, LINGATE_ADMIN_TOKEN: 'a'.repeat(32), LINGATE_OPS_TOKEN: 'o'.repeat(32) };
+  const check = /`(lingate config check)`/.exec(page)![1]!;
+  expect(await typed(`${check} --config ${file}`, {}, env)).toContain('https://billing.example.com/lingate');
+});
+
+test('a store is backed up, restored over a broken one, checked and migrated', async () => {
+  await makeTeam();
+  const backup = oneOf('keeping-data', 'Backup of a SQLite file');
+  const copy = join(folder.path, /\/backups\/(\S+)/.exec(backup)![1]!);
+  await typed(backup);
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
+  await command('team', 'create', '--name', 'Later', '--plan', 'pro');
+  const file = join(folder.path, 'data/lingate.db');
+  writeFileSync(file, readFileSync(file).fill(0x55, 4096));
+  const check = oneOf('keeping-data', 'Checking the books');
+  await expect(typed(check)).rejects.toThrow();
+  expect(await typed(oneOf('keeping-data', 'Restore of a SQLite file'))).toContain('Acme');
+  expect(await teamNames()).toEqual(['Acme']);
+  await typed(check);
+  await typed(oneOf('keeping-data', 'Upgrade'));
+});
