@@ -36,7 +36,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     const body = { name, source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze', dog: 'Hund' } };
     const made = await ask(setting, { method: 'POST', path: '/v1/glossaries', key, body });
     expect(made.status).toBe(201);
-    return String((JSON.parse(made.body) as { glossary_id: string }).glossary_id);
+    return (JSON.parse(made.body) as { glossary_id: string }).glossary_id;
   };
   const translate = (key: string): Promise<HttpResponse> =>
     ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['four'], target_lang: 'DE' } });

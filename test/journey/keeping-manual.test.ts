@@ -11,7 +11,7 @@ import { inProcess, MAIN, parsed, temporaryFolder } from '../support/lingate-com
 import type { Folder } from '../support/lingate-command.ts';
 import { codeBlocks, manualPage, manualSection } from '../support/manual.ts';
 import { outputOf } from '../support/start-program.ts';
-import { openBeside } from '../support/store-place.ts';
+import { openBeside, storePlace } from '../support/store-place.ts';
 import { useStore } from '../support/used-store.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -50,7 +50,8 @@ async function command(...args: readonly string[]): Promise<Record<string, unkno
 }
 const makeTeam = async (): Promise<string> =>
   String((await command('team', 'create', '--name', 'Acme', '--plan', 'prepaid', '--credit-minor', '900'))['team_id']);
-const teamNames = async (): Promise<unknown[]> => ((await command('team', 'list'))['teams'] as { name: string }[]).map(({ name }) => name);
+const teamsIn = async (url: string): Promise<object[]> =>
+  (parsed(await inProcess(['team', 'list', '--json', '--store', url])) as { teams: object[] }).teams;
 
 test('a team, its usage kept and not, and a glossary are deleted', async () => {
   // What is kept of a team is what it has used.
@@ -60,7 +61,7 @@ test('a team, its usage kept and not, and a glossary are deleted', async () => {
   const [remove, keep] = blocksOf('erasure', 'Delete a team') as [string, string];
   expect(await typed(remove, { [TEAM]: whole })).toContain(whole);
   expect(await typed(keep, { [TEAM]: kept })).toContain(kept);
-  expect((await command('team', 'list'))['teams']).toMatchObject([{ team_id: owner }]);
+  expect(await teamsIn(store)).toMatchObject([{ team_id: owner }]);
   // As the page says: once more, to remove what was kept.
   await typed(remove, { [TEAM]: kept });
   await expect(typed(remove, { [TEAM]: kept })).rejects.toThrow(`there is no team ${kept}`);
@@ -122,9 +123,22 @@ test('a store is backed up, restored over a broken one, checked and migrated', a
   const file = join(folder.path, 'data/lingate.db');
   writeFileSync(file, readFileSync(file).fill(0x55, 4096));
   const check = oneOf('keeping-data', 'Checking the books');
-  await expect(typed(check)).rejects.toThrow();
+  await expect(typed(check)).rejects.toThrow('is damaged; restore it from a backup');
   expect(await typed(oneOf('keeping-data', 'Restore of a SQLite file'))).toContain('Acme');
-  expect(await teamNames()).toEqual(['Acme']);
+  expect(await teamsIn(store)).toMatchObject([{ name: 'Acme' }]);
   await typed(check);
   await typed(oneOf('keeping-data', 'Upgrade'));
+});
+
+test('a store is moved into Redis and back, and both answer alike', async () => {
+  await makeTeam();
+  const place = await storePlace('redis');
+  const move = oneOf('keeping-data', 'Moving to another store');
+  const [from, to] = [/sqlite:\S+/.exec(move)![0], /redis:\S+/.exec(move)![0]];
+  await typed(move, { [to]: place.url });
+  await expect(typed(move, { [to]: place.url })).rejects.toThrow('is not empty');
+  await typed(move, { [from]: place.url, [to]: `sqlite:${join(folder.path, 'back.db')}` });
+  const there = await teamsIn(place.url);
+  expect([there, await teamsIn(`sqlite:${join(folder.path, 'back.db')}`)]).toEqual([await teamsIn(store), there]);
+  await place.remove();
 });
