@@ -2,6 +2,7 @@
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';
+import { ERASURE_MUTATIONS } from './erasure-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import { HISTORY_MUTATIONS } from './history-mutations.ts';
 import { LISTENER_MUTATIONS } from './listener-mutations.ts';
@@ -24,6 +25,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...EVENT_MUTATIONS,
   ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
+  ...ERASURE_MUTATIONS,
   ...OPERATOR_MUTATIONS,
   ...OUTAGE_MUTATIONS,
 ];

@@ -6,6 +6,7 @@ import { dayOf } from '../../../../src/domain/period.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { created, DE, dictionary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { placesOf } from '../../../support/store-search.ts';
 import { janitorOn } from './janitor-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
@@ -26,11 +27,16 @@ afterEach(() => file.remove());
 const stateOf = (teamId: string) => file.query(`SELECT erasure FROM teams WHERE team_id = '${teamId}'`)[0]?.['erasure'];
 
 /** Deletes in a process that ends when the first step is done. */
-async function cutOff(teamId: string, keepUsage: boolean): Promise<void> {
+async function cutOff(team: TeamUnderTest, keepUsage: boolean): Promise<void> {
+  const { teamId } = team;
   const leaving = await file.open({ clock });
+  // From now on it has the team in memory.
+  expect(await team.admit({ reserve: false }, leaving)).toMatchObject({ kind: 'admitted' });
   const deleting = leaving.teams.deleteTeam!(teamId, { keepUsage });
   while (stateOf(teamId) === 0) await nextTurn();
+  const asked = team.admit({ reserve: false }, leaving);
   await leaving.close();
+  expect(await asked).toEqual({ kind: 'key_unknown' });
   expect(await deleting).toMatchObject({ kind: 'unavailable' });
 }
 
@@ -49,7 +55,7 @@ test.each([false, true])('the janitor ends a deletion that was cut off; its usag
   await goes.commit((await goes.reserve(5)).requestId);
   await goes.reserve(3);
   const words = keys.flatMap(({ digest, display }) => [digest, display]);
-  await cutOff(goes.teamId, keepUsage);
+  await cutOff(goes, keepUsage);
   expect(stateOf(goes.teamId)).toBe(keepUsage ? 2 : 1);
   expect(await goes.admit()).toEqual({ kind: 'key_unknown' });
   expect((await placesOf(`sqlite:${file.path}`, words)).length).toBeGreaterThan(0);

@@ -1,0 +1,83 @@
+// Planted bugs in deletions of teams: what still admits or charges, what is never ended, what is left elsewhere, and who is told.
+import type { Mutation } from './mutation.ts';
+
+const CONTRACT = 'test/unit/stores/contract.test.ts';
+const REDIS = 'test/unit/stores/redis/team-erasure.test.ts';
+const SQLITE = { file: 'test/unit/stores/sqlite/team-erasure.test.ts' };
+
+export const ERASURE_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'SQLite: a deletion leaves the team in the memory of the process that makes it, and its keys admit',
+    edits: [
+      {
+        file: 'src/stores/sqlite/team-erasure.ts',
+        find: 'const no = await work.change(`team ${teamId}`',
+        replace: 'const no = await work.run(`team ${teamId}`',
+      },
+    ],
+    caughtBy: [SQLITE],
+  },
+  {
+    name: 'Redis: a deletion that keeps the usage keeps the books, and commits go on in them',
+    edits: [
+      {
+        file: 'src/stores/redis/lua/erase.lua',
+        find: 'local STAYS = { created = true,',
+        replace: 'local STAYS = { b = true, p = true, created = true,',
+      },
+    ],
+    caughtBy: [
+      { file: CONTRACT, names: 'Redis.*deletion of teams' },
+      { file: REDIS, names: 'usage stays' },
+    ],
+  },
+  {
+    name: 'Redis: the janitor does not end a deletion that was cut off',
+    edits: [
+      {
+        file: 'src/stores/redis/redis-team-erasure.ts',
+        find: '      if (isTeam === 0) await this.#finish(teamId);\n      else if',
+        replace: '      if',
+      },
+    ],
+    caughtBy: [{ file: REDIS, names: 'the janitor' }],
+  },
+  {
+    name: 'SQLite: the janitor does not end a deletion that was cut off',
+    edits: [{ file: 'src/stores/sqlite/janitor.ts', find: '    if (erasure.isDue()) await erasure.finishAll();\n', replace: '' }],
+    caughtBy: [SQLITE],
+  },
+  {
+    name: 'Redis: a deletion leaves digests of old keys',
+    edits: [
+      {
+        file: 'src/stores/redis/redis-team-erasure.ts',
+        find: 'return failed ?? (isOld ? this.#removeDigests(teamId) : undefined);',
+        replace: 'return failed;',
+      },
+    ],
+    caughtBy: [{ file: REDIS, names: 'keys of the version before' }],
+  },
+  {
+    name: 'Redis: a deletion looks for digests on one server of a cluster',
+    edits: [
+      {
+        file: 'src/stores/redis/redis-team-erasure.ts',
+        find: "redis.nodes('master') : [redis]) {\n      const failed = await this.#removeDigestsOf",
+        replace: "redis.nodes('master').slice(0, 1) : [redis]) {\n      const failed = await this.#removeDigestsOf",
+      },
+    ],
+    caughtBy: [{ file: REDIS, names: 'in a cluster' }],
+  },
+  {
+    name: 'Redis: the deletion of a glossary is not kept in the audit',
+    edits: [
+      {
+        file: 'src/stores/redis/lua/glossaries.lua',
+        find: "  keep_audit(audit)\n  return { now, 'removed' }",
+        replace: "  return { now, 'removed' }",
+      },
+    ],
+    caughtBy: [{ file: CONTRACT, names: 'Redis.*audit, and credit that is taken: a glos' }],
+  },
+];
