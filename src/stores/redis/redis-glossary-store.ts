@@ -27,7 +27,7 @@ const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 /** After so many counts, each of which had come too late, a change is given up. */
 const COUNTS_MAX = 10;
 /** Teams that are looked through at a time for a glossary. */
-const TEAMS_PIECE = 250;
+const TEAMS_PIECE = 100;
 
 export interface RedisGlossaryOptions {
   readonly link: RedisLink;

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { eventRules } from '../../../src/domain/event-rules.ts';
 import type { EventRules } from '../../../src/domain/event-rules.ts';
@@ -253,6 +254,57 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await percents()).toEqual([80, 95, 100]);
     expect(quotaOf(await told())[0]?.usage).toMatchObject({ characters: 100, team: { plan: 'test', limits: { characterLimit: 100 } } });
   });
+
+  test('over random histories each percent that a period reaches is told under one id, and no other is', async () => {
+    const HOUR_MS = 3_600_000;
+    const characters = fc.integer({ min: 1, max: 60 });
+    const where = fc.constantFrom('here' as const, 'there' as const);
+    const move = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ kind: fc.constant('charge' as const), characters, where }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), characters, where }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('across' as const), characters, where }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1000, HOUR_MS / 2, HOUR_MS, 3 * HOUR_MS) }),
+      },
+    );
+    const history = fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 25 }), async (moves) => {
+      const { team, stores, told } = await scene({ characterLimit: 100, overageCharacters: 1_000_000, period: 'PT1H' });
+      const { createdAtMs } = answered(await stores.here.teams.findTeam(team.teamId))!;
+      const used = new Map<number, number>();
+      const startOfPeriod = (): number => clock.nowMs() - ((clock.nowMs() - createdAtMs) % HOUR_MS);
+      for (const one of moves) {
+        if (one.kind === 'wait') {
+          clock.step(one.ms);
+          continue;
+        }
+        // Reserved in one period and committed in the next.
+        if (one.kind === 'across') clock.step(Math.max(0, startOfPeriod() + HOUR_MS - 5000 - clock.nowMs()));
+        const start = startOfPeriod();
+        const { requestId } = await team.reserve(one.characters);
+        if (one.kind === 'across') clock.step(10_000);
+        if (one.kind === 'fail') await team.release(requestId);
+        else {
+          // An answer may be lost, and the commit repeated elsewhere.
+          for (const store of [stores[one.where], stores.here]) expect(await team.commit(requestId, store)).toEqual({ kind: 'committed' });
+          used.set(start, (used.get(start) ?? 0) + one.characters);
+        }
+      }
+      clock.step(2 * HOUR_MS);
+      for (const store of [stores.there, stores.here, stores.here]) {
+        answered(await store.history!.periods(team.teamId));
+        answered(await store.teams.findTeam(team.teamId));
+      }
+      const events = (await told()).flatMap(({ id, facts }) => (facts.kind === 'quota_threshold' ? [{ id, facts }] : []));
+      const seen = events.map(({ facts }) => `${facts.usage.periodStartMs} ${facts.percent}`);
+      const due = [...used].flatMap(([start, sum]) =>
+        [80, 95, 100].filter((percent) => sum >= percent).map((percent) => `${start} ${percent}`),
+      );
+      expect(seen.toSorted()).toEqual(due.toSorted());
+      expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+    });
+    await fc.assert(history, { numRuns: 25 });
+  }, 60_000);
 
   test('an event is due at once, then when it was postponed to, and gone when it was removed', async () => {
     const { outbox, team } = await scene();
