@@ -125,6 +125,26 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await percents()).toEqual([80, 95, 100]);
   });
 
+  test('what was delivered is not told again by later charges of the period, on whichever instance', async () => {
+    const { charge, told, team, outbox } = await scene({ characterLimit: 100, overageCharacters: 100 });
+    const deliverAll = async (): Promise<unknown[]> => {
+      const percents = quotaOf(await told()).map(({ percent }) => percent);
+      for (const event of await dueOf(outbox)) if (event.teamId === team.teamId) expect(await outbox.remove(event)).toBeUndefined();
+      return percents;
+    };
+    await charge(85);
+    expect(await deliverAll()).toEqual([80]);
+    await charge(5, 'there');
+    expect(await deliverAll()).toEqual([]);
+    await charge(8);
+    expect(await deliverAll()).toEqual([95]);
+    await charge(50, 'there');
+    await charge(1);
+    expect(await deliverAll()).toEqual([100]);
+    await charge(40);
+    expect(await deliverAll()).toEqual([]);
+  });
+
   test('in the next period they are told again, under other ids', async () => {
     const { charge, told } = await scene({ characterLimit: 100, period: 'PT1H' });
     await charge(85);
