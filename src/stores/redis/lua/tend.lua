@@ -193,14 +193,20 @@ local tend, periods = (function()
     write_finished(stored, records, today - kept_days)
   end
 
-  local function tend()
+  -- By the head of the call: its clock, its deadline, and the bounds of a period that came with it.
+  local function bring_up_in_time()
     local at_ms, is_late = read_clock()
-    local offer, kept_days, after_midnight = read_offer(), number_at(7), number_at(8)
+    local offer = read_offer()
     if is_late then
       return { at_ms, 'late' }
     end
     begin(at_ms)
-    local undone = bring_up(offer)
+    return bring_up(offer)
+  end
+
+  local function tend()
+    local kept_days, after_midnight = number_at(7), number_at(8)
+    local undone = bring_up_in_time()
     if undone then
       return undone
     end
@@ -217,13 +223,7 @@ local tend, periods = (function()
 
   -- The running period, those that were left and are not closed, and the closed ones.
   local function periods()
-    local at_ms, is_late = read_clock()
-    local offer = read_offer()
-    if is_late then
-      return { at_ms, 'late' }
-    end
-    begin(at_ms)
-    local undone = bring_up(offer)
+    local undone = bring_up_in_time()
     if undone then
       return undone
     end
