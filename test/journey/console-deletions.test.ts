@@ -99,6 +99,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     const operator = await signedIn();
     const team = await makeTeam();
     await stands(team);
+    // An answer is charged behind its delivery; of a team that is deleted by then it is not.
+    const used = async (): Promise<unknown> => (await call('GET', `/teams/${team.teamId}/usage`)).json();
+    await expect.poll(async () => JSON.stringify(await used())).toMatch(/"character_count":[1-9]/);
     const form = { name: team.name, usage: 'keep' };
     expect(await seen(operator, await operator.submit(`${team.page}/delete`, `${team.page}/delete`, form))).toContain(
       'its days and periods are kept',
