@@ -26,6 +26,7 @@ const sink = {
   },
   stream: () => undefined,
   incoming: () => undefined,
+  remoteAddress: () => '',
 };
 
 export const pipeline: MicroCase = {

@@ -17,7 +17,7 @@ export const sampleHead: RequestHead = {
 };
 
 const route = compileRoute({ method: 'POST', path: '/v1/translate', takesBody: true, steps: [] });
-const nowhere: Sink = { send: () => 'written', stream: () => undefined, incoming: () => undefined };
+const nowhere: Sink = { send: () => 'written', stream: () => undefined, incoming: () => undefined, remoteAddress: () => '' };
 
 export function sampleExchange(): Exchange {
   const x = new Exchange(SAMPLE_ID, sampleHead, nowhere, route, 0);

@@ -42,6 +42,8 @@ export interface Sink {
   stream(x: Exchange, outcome: StreamReply): void;
   /** The body of a request on a streaming route; `undefined` when the request has none. The same object each time. */
   incoming(): ByteSource | undefined;
+  /** The address that the connection comes from, as the system has it; empty where the caller has gone or none is known. */
+  remoteAddress(): string;
 }
 
 /** Something that may be called off while it is under way; an engine call watches it. */

@@ -1,6 +1,7 @@
 // The client address of a request behind trusted proxies: only what they say is believed.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
+import type { Exchange } from '../core/exchange.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -8,10 +9,14 @@ type Headers = Readonly<Record<string, string>>;
 export type AddressField = 'x-forwarded-for' | 'forwarded';
 
 export interface ClientAddressReader {
-  /** What it reads of a request. */
+  /** What `read` needs of a request. */
   readonly headers: readonly string[];
+  /** What `of` needs. */
+  readonly fields: readonly string[];
   /** An IP address in its shortest form, empty where there is none. */
   read(headers: Headers): string;
+  /** The same while the request is not answered yet: the connection is asked only now, so that other requests pay nothing for it. */
+  of(x: Exchange): string;
 }
 
 /** `trusted` are IP addresses and CIDR ranges. */
@@ -19,8 +24,8 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
   const proxies = blockListOf(trusted);
   const isTrusted = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   const addressesIn = field === 'forwarded' ? addressesInForwarded : addressesInXForwardedFor;
-  const read = (headers: Headers): string => {
-    let client = normalised(headers[REMOTE_ADDRESS] ?? '') ?? '';
+  const clientOf = (headers: Headers, remoteAddress: string): string => {
+    let client = normalised(remoteAddress) ?? '';
     if (client === '' || !isTrusted(client)) return client;
     // The last one was written by the proxy that is nearest to us.
     for (const text of addressesIn(headers[field] ?? '').toReversed()) {
@@ -32,7 +37,13 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
     }
     return client;
   };
-  return { headers: trusted.length === 0 ? [REMOTE_ADDRESS] : [REMOTE_ADDRESS, field], read };
+  const fields = trusted.length === 0 ? [] : [field];
+  return {
+    headers: [REMOTE_ADDRESS, ...fields],
+    fields,
+    read: (headers) => clientOf(headers, headers[REMOTE_ADDRESS] ?? ''),
+    of: (x) => clientOf(x.head.headers, x.sink.remoteAddress()),
+  };
 }
 
 function blockListOf(trusted: readonly string[]): BlockList {

@@ -67,12 +67,19 @@ export abstract class Call implements Sink, BodyConnection {
   /** Ends the connection without an answer. */
   protected abstract cut(): void;
 
+  /** Of an open request; the system's text. */
+  protected abstract readonly peerAddress: string;
+
   abstract pauseBody(): void;
 
   abstract resumeBody(): void;
 
   get isOpen(): boolean {
     return this.#state === 'open';
+  }
+
+  remoteAddress(): string {
+    return this.#state === 'open' ? this.peerAddress : '';
   }
 
   /** It was answered, or its caller has gone. */

@@ -55,7 +55,7 @@ export class NodeCall extends Call {
     req.socket.setTimeout(0);
     collector.start();
     for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) collector.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
-    if (collector.wantsAddress) collector.remoteAddress(req.socket.remoteAddress ?? '');
+    if (collector.wantsAddress) collector.remoteAddress(this.peerAddress);
     const method = req.method ?? '';
     const head = { method, ...splitTarget(req.url ?? ''), headers: collector.headers };
     const fault = SPOKEN.has(req.httpVersion) ? framing.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
@@ -65,6 +65,10 @@ export class NodeCall extends Call {
     req.on('error', () => undefined);
     if (fault === undefined) this.begin(head, framing);
     else this.refuse(head, framing, fault);
+  }
+
+  protected override get peerAddress(): string {
+    return this.#req.socket.remoteAddress ?? '';
   }
 
   /** The parser gave up in the middle of the body. */

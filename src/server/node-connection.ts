@@ -129,6 +129,10 @@ export class NodeConnection implements Sink, CallOwner {
     return undefined;
   }
 
+  remoteAddress(): string {
+    return '';
+  }
+
   send(x: Exchange, outcome: Reply | Refusal): Handed {
     this.#socket.end(serialise(compose(outcome, x, this.#shared.problems)));
     const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);

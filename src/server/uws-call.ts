@@ -59,7 +59,7 @@ export class UwsCall extends Call {
     const { framing } = collector;
     collector.start();
     req.forEach(collector.field);
-    if (collector.wantsAddress) collector.remoteAddress(Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1'));
+    if (collector.wantsAddress) collector.remoteAddress(this.peerAddress);
     const method = req.getCaseSensitiveMethod();
     // Without a query the library answers undefined, whatever its types say.
     const query = (req.getQuery() as string | undefined) ?? '';
@@ -79,6 +79,10 @@ export class UwsCall extends Call {
       this.#readsBody = true;
       this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
     }
+  }
+
+  protected override get peerAddress(): string {
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
   #data(chunk: ArrayBuffer, isLast: boolean): void {

@@ -86,6 +86,7 @@ function house(processMax = PROCESS_MAX, teamMax = TEAM_MAX): House {
         },
         stream: () => undefined,
         incoming: () => undefined,
+        remoteAddress: () => '',
       }),
     late: () => void (nowMs += 10_000),
   };

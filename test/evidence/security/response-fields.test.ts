@@ -18,7 +18,7 @@ const exchange = (): Exchange =>
   new Exchange(
     '01ARZ3NDEKTSV4RRFFQ69G5FAV',
     { method: 'GET', path: '/', query: '', headers: {} },
-    { send: () => 'written', stream: () => undefined, incoming: () => undefined },
+    { send: () => 'written', stream: () => undefined, incoming: () => undefined, remoteAddress: () => '' },
     route,
     0,
   );

@@ -79,6 +79,10 @@ export class CallerEnd implements Sink {
     this.onStream?.();
   }
 
+  remoteAddress(): string {
+    return '127.0.0.1';
+  }
+
   incoming(): IncomingBody | undefined {
     return this.#incoming;
   }

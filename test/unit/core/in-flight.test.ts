@@ -8,7 +8,7 @@ import { compileRoute } from '../../../src/core/route.ts';
 
 const route = compileRoute({ method: 'GET', path: '/', takesBody: false, steps: [] });
 const head = { method: 'GET', path: '/', query: '', headers: {} };
-const sink: Sink = { send: () => 'written', stream: () => undefined, incoming: () => undefined };
+const sink: Sink = { send: () => 'written', stream: () => undefined, incoming: () => undefined, remoteAddress: () => '' };
 
 function startedAt(ms: number): Exchange {
   return new Exchange(`at ${ms}`, head, sink, route, ms);

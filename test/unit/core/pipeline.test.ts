@@ -35,7 +35,12 @@ function harness(steps: readonly Step[], requestMs = 1000): Harness {
     gateway,
     sent,
     bugs,
-    sink: { send: (_x, outcome) => (sent.push(outcome), 'written'), stream: () => undefined, incoming: () => undefined },
+    sink: {
+      send: (_x, outcome) => (sent.push(outcome), 'written'),
+      stream: () => undefined,
+      incoming: () => undefined,
+      remoteAddress: () => '',
+    },
     advance: (ms) => (nowMs += ms),
   };
 }

@@ -57,7 +57,12 @@ describe('a gateway', () => {
       reportBug: () => undefined,
       unfinished: { max: 2, callerOf: () => '', refusal: busy },
     });
-    const sink: Sink = { send: (_x, outcome) => (sent.push(outcome), 'written'), stream: () => undefined, incoming: () => undefined };
+    const sink: Sink = {
+      send: (_x, outcome) => (sent.push(outcome), 'written'),
+      stream: () => undefined,
+      incoming: () => undefined,
+      remoteAddress: () => '',
+    };
     const begun = Array.from({ length: 5 }, () => gateway.begin({ method: 'POST', path: '/x', query: '', headers: {} }, sink));
     nowMs = UNFINISHED_MS - 1;
     vi.advanceTimersByTime(250);

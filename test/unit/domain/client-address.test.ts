@@ -1,13 +1,19 @@
 // Which address a request comes from: trusted proxies are believed one after the other, nobody else at all.
 import { describe, expect, test } from 'vitest';
 import { REMOTE_ADDRESS } from '../../../src/core/exchange.ts';
+import type { Exchange } from '../../../src/core/exchange.ts';
 import { callerNetwork, clientAddressReader } from '../../../src/domain/client-address.ts';
 
 const TRUSTED = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'];
 const appended = clientAddressReader(TRUSTED, 'x-forwarded-for');
 const standard = clientAddressReader(TRUSTED, 'forwarded');
 type Fields = Readonly<Record<string, string>>;
-const client = (remote: string, headers: Fields = {}): string => appended.read({ [REMOTE_ADDRESS]: remote, ...headers });
+/** By both ways of asking. */
+function client(remote: string, headers: Fields = {}): string {
+  const read = appended.read({ [REMOTE_ADDRESS]: remote, ...headers });
+  expect(appended.of({ head: { headers }, sink: { remoteAddress: () => remote } } as unknown as Exchange)).toBe(read);
+  return read;
+}
 
 describe('the address of a client', () => {
   test.each<[string, string, Record<string, string>, string]>([

@@ -127,6 +127,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     send: (_x: Exchange, outcome: Outcome): Handed => (sent.push(outcome), choices.handed ?? 'written'),
     stream: (_x: Exchange, outcome: StreamReply): void => void streams.push(outcome),
     incoming: () => undefined,
+    remoteAddress: () => '127.0.0.1',
   };
   const start = (charge: Charge | 'none' = TEN, keyId = team.keyId, id = newId()): Exchange => {
     next = { id, keyId, charge };

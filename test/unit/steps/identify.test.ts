@@ -11,7 +11,7 @@ import { identifyStep } from '../../../src/steps/identify.ts';
 
 const KEY = `la_live_${'k'.repeat(40)}`;
 const OWNER: KeyOwner = { keyId: 'K', teamId: 'T', mode: 'live' };
-const SINK: Sink = { send: () => 'written', stream: () => undefined, incoming: () => undefined };
+const SINK: Sink = { send: () => 'written', stream: () => undefined, incoming: () => undefined, remoteAddress: () => '' };
 
 let known: Map<KeyDigest, KeyOwner | 'unknown'>;
 let step: ReturnType<typeof identifyStep>;

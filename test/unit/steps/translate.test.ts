@@ -36,7 +36,7 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
   const x = new Exchange(
     ID,
     { method: 'POST', path: '/x', query: '', headers: {} },
-    { send: () => 'written', stream() {}, incoming: () => undefined },
+    { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '' },
     route,
     0,
   );
