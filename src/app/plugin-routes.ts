@@ -46,7 +46,10 @@ function placeFault(route: LoadedRoute, own: readonly RouteRow[], earlier: reado
     if (other.plugin === route.plugin) return routeName(other) === routeName(route);
     return pathsOverlap(other.path, route.path);
   });
-  return taken && `"${routeName(taken)}" of plugin "${taken.plugin}" has this path already`;
+  if (taken === undefined) return undefined;
+  const advice = [route, taken].find(({ whenTaken }) => whenTaken !== undefined);
+  const how = advice === undefined ? '' : `; with ${advice.whenTaken!} of plugin "${advice.plugin}" both can be there`;
+  return `"${routeName(taken)}" of plugin "${taken.plugin}" has this path already${how}`;
 }
 
 /** Finds the steps that plugins' routes name: ours, those placed everywhere, or the plugin's own. Throws a `ConfigError`. */

@@ -3,14 +3,14 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { jsonFault, listsMore, outermostNames, TOO_DEEP } from './json-cost.ts';
+import { isListOfMore, jsonFault, listsMore, outermostNames, TOO_DEEP } from './json-cost.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** How a list that is too long is refused in a body that holds too much to be looked into. */
 export interface ListLimit {
-  /** Of the member. */
-  readonly name: string;
+  /** Of the member; `undefined` where the body itself is the list. */
+  readonly name: string | undefined;
   readonly entriesMax: number;
   readonly refusal: Refusal;
   /** What is refused before it, by the names of the body's members. */
@@ -34,7 +34,7 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   const fault = jsonFault(body, text);
   if (fault !== undefined) {
     // What is nested too deep is refused as JSON, before any list in it is judged.
-    const isList = limit !== undefined && fault !== TOO_DEEP && listsMore(body, limit.name, limit.entriesMax);
+    const isList = limit !== undefined && fault !== TOO_DEEP && hasMore(body, limit);
     if (!isList) return no(`body: ${fault}.`);
     return { kind: 'refused', refusal: limit.namesRefusal?.(outermostNames(body)) ?? limit.refusal };
   }
@@ -43,6 +43,10 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   } catch {
     return no('body: must be well-formed JSON.');
   }
+}
+
+function hasMore(body: Uint8Array, { name, entriesMax }: ListLimit): boolean {
+  return name === undefined ? isListOfMore(body, entriesMax) : listsMore(body, name, entriesMax);
 }
 
 /** Checked first: decoding would silently turn bad bytes into U+FFFD, and other characters than were sent would be charged. */

@@ -106,6 +106,34 @@ export function listsMore(bytes: Uint8Array, name: string, max: number): boolean
   return false;
 }
 
+/** Whether the body is itself a list of more than `max` entries. For what `jsonFault` refuses, too. */
+export function isListOfMore(bytes: Uint8Array, max: number): boolean {
+  let depth = 0;
+  let entries = 1;
+  for (let at = 0; at < bytes.length; at++) {
+    switch (bytes[at]!) {
+      case QUOTE:
+        at = endOfString(bytes, at + 1);
+        break;
+      case LIST:
+        depth++;
+        break;
+      case OBJECT:
+        if (++depth === 1) return false;
+        break;
+      case LIST_END:
+      case OBJECT_END:
+        depth--;
+        break;
+      case COMMA:
+        if (depth === 1 && ++entries > max) return true;
+        break;
+      default:
+    }
+  }
+  return false;
+}
+
 /** What each name may take of a list of names: longer ones are cut. */
 const NAME_BYTES_MAX = 128;
 

@@ -91,6 +91,8 @@ export interface PluginRoute {
   readonly doc?: RouteDoc;
   /** Leaves the route out of the reference: for routes that only refuse. */
   readonly undocumented?: true;
+  /** The option by which the plugin leaves the path to another plugin that has it too, such as `root: false`. */
+  readonly whenTaken?: string;
 }
 
 /** What an OpenAPI document of a plugin's own says beside its routes. */

@@ -1,8 +1,10 @@
 // Hands the admitted request to the engine and turns usable translations into the answer; anything else is one refusal.
-import type { Exchange } from '../core/exchange.ts';
+import { reserveSlot } from '../core/exchange.ts';
+import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { json, LATER } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import { SharedCancellation } from '../core/shared-cancellation.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
@@ -114,13 +116,25 @@ function englishOf({ targets }: Languages): string {
   return (targets.find(({ code }) => code === 'EN' || code.startsWith('EN-')) ?? targets[0]!).code;
 }
 
+const sharedCancellationSlot = reserveSlot<SharedCancellation>('cancellation of several works');
+
+/** A plugin's step may have several works under way at once: a caller who leaves calls off all of them. */
+function shareOf(x: Exchange): Cancellation {
+  let shared = x.get(sharedCancellationSlot);
+  if (shared === undefined) x.set(sharedCancellationSlot, (shared = new SharedCancellation(x)));
+  return shared.share();
+}
+
 async function worked(
   x: Exchange,
   order: WorkOrder,
   glossary: EngineGlossary | undefined,
   options: TranslateOptions,
 ): Promise<readonly Translation[] | Refusal> {
-  return translationsOf(await new Promise((told) => options.engine.translate(new PendingWork(x, order, glossary, options, told), x)));
+  const cancellation = shareOf(x);
+  return translationsOf(
+    await new Promise((told) => options.engine.translate(new PendingWork(x, order, glossary, options, told), cancellation)),
+  );
 }
 
 /** One object for a piece of work: what the engine is asked, its callback, and what the answer is made from. */
@@ -183,8 +197,9 @@ function translationsOf({
 }: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'result' | 'startedAtMs'>): readonly Translation[] | Refusal {
   const { failures } = result!;
   const stats = x.need(requestStatsSlot);
-  stats.engineMs = by.now() - startedAtMs;
-  stats.attempts = failures.length + (result!.kind === 'usable' ? 1 : 0);
+  // Of several works, which overlap, the longest and the attempts of all.
+  stats.engineMs = Math.max(stats.engineMs, by.now() - startedAtMs);
+  stats.attempts += failures.length + (result!.kind === 'usable' ? 1 : 0);
   by.onEngineResult(failures);
   return result!.kind === 'usable' ? result!.translations : ENGINE_UNAVAILABLE;
 }

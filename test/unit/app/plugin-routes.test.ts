@@ -72,6 +72,13 @@ describe('a route of a plugin is refused', () => {
     expect(refusals(...own, route({ path: '/a/c', plugin: 'third', method: 'POST' }))[0]).toContain('"GET /a/{id}" of plugin "other"');
   });
 
+  test('with the option that leaves the path to the other, if one of the two has it', () => {
+    const words = '"GET /a/b" of plugin "other" has this path already; with root: false of plugin "third" both can be there';
+    const third = route({ path: '/a/b', plugin: 'third', whenTaken: 'root: false' });
+    expect(refusals(route({ path: '/a/b' }), third)[0]).toContain(words);
+    expect(refusals(third, route({ path: '/a/b' }))[0]).toContain('already; with root: false of plugin "third" both can be there');
+  });
+
   test('each with a line of its own', () => {
     expect(refusals(route({ path: '/health' }), route(), route({ path: '/v1/usage' }))).toHaveLength(2);
   });

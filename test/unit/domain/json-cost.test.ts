@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
 import type { ListLimit } from '../../../src/domain/json-body.ts';
 import { refuse } from '../../../src/core/problem.ts';
-import { jsonFault, listsMore } from '../../../src/domain/json-cost.ts';
+import { isListOfMore, jsonFault, listsMore } from '../../../src/domain/json-cost.ts';
 
 const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
@@ -33,6 +33,28 @@ describe('a list that is too long is known without being parsed', () => {
     ['a list in that list', `{"text":[${list(51, '1')}]}`],
     ['its object', `{"text":${object(51)}}`],
     ['no object', `["text",${list(51, '1')}]`],
+  ])('is not: %s', (_name, text) => {
+    expect(more(text)).toBe(false);
+  });
+});
+
+describe('so is a body that is itself a list', () => {
+  const more = (text: string): boolean => isListOfMore(Buffer.from(text), 50);
+
+  test.each([
+    ['51 entries', list(51, '{"Text":"a"}')],
+    ['behind blanks, with commas, brackets and quotes in its texts', ` ${list(51, String.raw`{"Text":"],\"[{"}`)}`],
+    ['without an end', list(51, '[1,2]').slice(0, -1)],
+  ])('%s', (_name, text) => {
+    expect(more(text)).toBe(true);
+  });
+
+  test.each([
+    ['50 entries with lists and objects in them', list(50, '[1,{"a":1,"b":2},3]')],
+    ['an object', `{"text":${list(51, '1')}}`],
+    ['a list in it', `[${list(51, '1')}]`],
+    ['a text', JSON.stringify(list(51, '1'))],
+    ['nothing', ''],
   ])('is not: %s', (_name, text) => {
     expect(more(text)).toBe(false);
   });
@@ -109,4 +131,7 @@ test('of a body with far too many texts the list is what is told, unless it is n
   expect(told).toEqual([['text']]);
   expect(codeOf(String.raw`{"a":{"b":1},"text":${list(60_000, '"odd:"')},"\u006fdd" :1,"text":2}`)).toBe('validation_error');
   expect(told[1]).toEqual(['a', 'text', 'odd']);
+  const itself: ListLimit = { ...limit, name: undefined };
+  const read = readJsonBody({ 'content-type': 'application/json' }, Buffer.from(list(60_000, '{"Text":"a"}')), 1 << 20, itself);
+  expect(read).toMatchObject({ refusal: { problem: { code: 'too_many_texts' } } });
 });

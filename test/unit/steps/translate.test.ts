@@ -1,6 +1,7 @@
 // The translate step and a request's glossary: no promise where nothing waits, and what is said when its entries are not to be had.
 import { describe, expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
+import type { Cancellation } from '../../../src/core/exchange.ts';
 import { json, LATER } from '../../../src/core/outcome.ts';
 import type { StepResult } from '../../../src/core/outcome.ts';
 import { compileRoute } from '../../../src/core/route.ts';
@@ -8,13 +9,26 @@ import { chargeSlot } from '../../../src/domain/charge.ts';
 import { dictionaryIdSlot, keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
-import type { EngineWork } from '../../../src/ports/engine.ts';
+import type { AskedWork, EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
 import { translateBy, translateStep } from '../../../src/steps/translate.ts';
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
+
+function exchange(stats = newRequestStats()): Exchange {
+  const x = new Exchange(
+    ID,
+    { method: 'POST', path: '/x', query: '', headers: {} },
+    { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '' },
+    route,
+    0,
+  );
+  x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
+  x.set(requestStatsSlot, stats);
+  return x;
+}
 
 /** A chain's translate step, and what it ends in; the engine answers in the next microtask. */
 function translating(glossaryId: string | undefined, dictionary: GlossaryCache['dictionary'], stats = newRequestStats()) {
@@ -33,15 +47,7 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
     now: () => 0,
     onEngineResult: () => undefined,
   });
-  const x = new Exchange(
-    ID,
-    { method: 'POST', path: '/x', query: '', headers: {} },
-    { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '' },
-    route,
-    0,
-  );
-  x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
-  x.set(requestStatsSlot, stats);
+  const x = exchange(stats);
   x.set(chargeSlot, {
     characters: 5,
     reserve: true,
@@ -78,6 +84,34 @@ test('a pair that is not offered is not sent for a plugin’s route that has not
   expect(await translate({} as Exchange, { text: ['Hello'], options, glossaryId: undefined })).toMatchObject({
     problem: { code: 'validation_error', detail: 'target_lang: DE is not offered for texts in EN; no target is.' },
   });
+});
+
+test('works of one request that are under way at once: a caller who leaves calls off each, and the attempts of all are counted', async () => {
+  const asked: { readonly work: AskedWork; readonly cancellation: Cancellation }[] = [];
+  const translate = translateBy({
+    engine: { translate: (work, cancellation) => void asked.push({ work, cancellation }), close: () => Promise.resolve() },
+    glossaries: { dictionary: () => undefined, merged: async () => undefined },
+    languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
+    now: () => 0,
+    onEngineResult: () => undefined,
+  });
+  const x = exchange();
+  const results = ['DE', 'FR', 'IT'].map((targetLang) =>
+    translate(x, { text: ['Hello'], options: { ...NOTHING_CHOSEN, targetLang }, glossaryId: undefined }),
+  );
+  await Promise.resolve();
+  expect(asked.map(({ work }) => work.requestId)).toEqual([ID, `${ID}-2`, `${ID}-3`]);
+  const calledOff: number[] = [];
+  for (const [index, { cancellation }] of asked.entries()) cancellation.onCancel(() => calledOff.push(index));
+  asked[1]!.cancellation.onCancel(undefined);
+  asked[1]!.work.answered({ kind: 'usable', translations: [{ text: 'Salut', detectedSourceLanguage: 'EN' }], failures: ['reset'] });
+  expect(await results[1]).toMatchObject({ kind: 'translated', translations: [{ text: 'Salut' }] });
+  x.cancel();
+  expect(calledOff).toEqual([0, 2]);
+  for (const { work } of [asked[0]!, asked[2]!]) work.answered({ kind: 'unavailable', failures: ['cancelled'] });
+  expect(await results[2]).toMatchObject({ problem: { code: 'engine_unavailable' } });
+  await results[0];
+  expect(x.need(requestStatsSlot)).toMatchObject({ works: 3, attempts: 4 });
 });
 
 function codeOf(outcome: StepResult): string | undefined {
