@@ -36,6 +36,7 @@ export type { TranslateRequest } from './domain/translate-request.ts';
 export type { EngineGlossary, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';
+export { unknownAmong } from './domain/caller-words.ts';
 export type {
   Attempt,
   AttemptFailure,
@@ -52,7 +53,7 @@ export type {
 export { countCharacters } from './domain/characters.ts';
 export { periodBy, sameLength } from './domain/period-rule.ts';
 export type { Credential, CredentialReader } from './domain/credentials.ts';
-export { FORM_BODY_HEADERS, isFormType, readFormBody } from './domain/form-body.ts';
+export { FORM_BODY_HEADERS, isFormType, readFormBody, readQuery } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
 export { isMultipartType, readMultipartBody } from './domain/multipart-body.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';

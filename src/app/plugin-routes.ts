@@ -7,8 +7,8 @@ import type { Step } from '../core/step.ts';
 import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
 
 const METHOD = /^[A-Z]+$/;
-/** Whole segments, of which one may hold a parameter, and at the end perhaps whatever is below them. */
-const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+(?:\/\*)?$/;
+/** Whole segments, of which one may hold a parameter, and at the end perhaps a slash or whatever is below them. */
+const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+(?:\/\*?)?$/;
 const PARAMETER = /\{\w+\}/g;
 /** Which other step of ours a step needs before it. */
 const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', admit: 'authenticate' };
@@ -27,7 +27,7 @@ function formFault({ method, path }: LoadedRoute): string | undefined {
   if (!METHOD.test(method)) return 'the method must be one in capital letters';
   const parameters = path.match(PARAMETER)?.length ?? 0;
   if (PATH.test(path) && parameters <= 1 && !/[{}]/.test(path.replaceAll(PARAMETER, ''))) return undefined;
-  return 'the path must be like /a/b or /a/{id}/b: segments that are not empty, with at most one parameter and no slash at the end';
+  return 'the path must be like /a/b or /a/{id}/b: segments that are not empty, with at most one parameter';
 }
 
 function chainFault({ steps }: LoadedRoute): string | undefined {

@@ -1,4 +1,4 @@
-// From bytes to the fields of a form (application/x-www-form-urlencoded): media type, content coding, size, escapes, UTF-8.
+// From bytes to the fields of a form (application/x-www-form-urlencoded): media type, content coding, size, escapes, UTF-8; and the parameters of a query.
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -31,15 +31,24 @@ export function readFormBody(headers: Readonly<Record<string, string>>, body: Bo
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
   if (body === 'none' || body.length === 0) return { kind: 'fields', fields: [] };
-  const text = spaced(body).toString('latin1');
-  if (NOT_ASCII.test(text)) return no('body: characters beyond ASCII must be escaped as %XX.');
+  return fieldsOf(spaced(body).toString('latin1'), 'body', TOO_MANY_FIELDS);
+}
+
+/** The parameters of a query, written as a form's fields are; for APIs that take as query what else is a body. */
+export function readQuery(query: string): FormBody {
+  return fieldsOf(query.replaceAll('+', ' '), 'query', `query: may have at most ${FIELDS_MAX} parameters.`);
+}
+
+/** `text` has spaces for what was `+`. */
+function fieldsOf(text: string, place: 'body' | 'query', tooMany: string): FormBody {
+  if (NOT_ASCII.test(text)) return no(`${place}: characters beyond ASCII must be escaped as %XX.`);
   const pairs = pairsOf(text);
-  if (pairs.length > FIELDS_MAX) return no(TOO_MANY_FIELDS);
+  if (pairs.length > FIELDS_MAX) return no(tooMany);
   try {
     return { kind: 'fields', fields: pairs.map(fieldOf) };
   } catch {
     // Refused, not repaired: another text than was sent would be translated and charged.
-    return no('body: an escape is not two hexadecimal digits behind a %, or what is escaped is not UTF-8.');
+    return no(`${place}: an escape is not two hexadecimal digits behind a %, or what is escaped is not UTF-8.`);
   }
 }
 

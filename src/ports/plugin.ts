@@ -198,8 +198,11 @@ export interface GatewayServices {
   identify(x: Exchange, credential: Credential): Refusal | undefined;
   /** Has an admitted request translated: two attempts, counted and logged like those of `POST /v1/translate`. */
   translate(x: Exchange, order: TranslationOrder): Promise<Translated | Refusal>;
-  /** Has the engine tell what language a text is in, by its beginning; only where `engineCan.detection`. It costs the caller nothing. */
-  detect(x: Exchange, text: string): Promise<Detected | Refusal>;
+  /**
+   * Has the engine tell what language each of up to 50 texts is in, by its beginning; only where `engineCan.detection`. It costs
+   * the caller nothing.
+   */
+  detect(x: Exchange, texts: readonly string[]): Promise<Detected | Refusal>;
   /** Draws a ULID. */
   newId(): string;
   /** A monotonic clock in milliseconds. */
@@ -223,6 +226,6 @@ export interface Translated {
 
 export interface Detected {
   readonly kind: 'detected';
-  /** A source code; `undefined` where the engine cannot tell, or knows one that is none of ours. */
-  readonly language: string | undefined;
+  /** For each text a source code; `undefined` where the engine cannot tell, or knows one that is none of ours. */
+  readonly languages: readonly (string | undefined)[];
 }

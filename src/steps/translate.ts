@@ -40,8 +40,10 @@ export type Detect = GatewayServices['detect'];
 /** What the engine is asked for; the rest of its work comes from the request. */
 type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionOnly'>;
 
-/** Enough to tell a language by; more would cost the operator, because a detection is not charged. */
+/** Of one text, or of several together: enough to tell a language by; more would cost the operator, because a detection is not charged. */
 const DETECTION_UNITS_MAX = 1000;
+/** Of each text, however many there are: less would be a guess. */
+const DETECTION_UNITS_MIN = 100;
 
 const ENGINE_UNAVAILABLE = refuse(
   'engine_unavailable',
@@ -98,16 +100,17 @@ export function translateBy(options: TranslateOptions): Translate {
 }
 
 export function detectBy(options: TranslateOptions): Detect {
-  return async (x, text) => {
+  return async (x, texts) => {
     const languages = options.languages();
+    const units = Math.max(DETECTION_UNITS_MIN, Math.floor(DETECTION_UNITS_MAX / texts.length));
     const detection: WorkOrder = {
-      text: [text.slice(0, DETECTION_UNITS_MAX).toWellFormed()],
+      text: texts.map((text) => text.slice(0, units).toWellFormed()),
       options: { ...NOTHING_CHOSEN, targetLang: englishOf(languages) },
       detectionOnly: true,
     };
     const translations = await worked(x, detection, undefined, options);
     if ('problem' in translations) return translations;
-    return { kind: 'detected', language: languages.base(translations[0]?.detectedSourceLanguage) };
+    return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
   };
 }
 

@@ -76,11 +76,12 @@ function detectStep(services: GatewayServices, slot: Slot<string>): BodyStep {
     kind: 'body',
     name: 'libretranslate-detect',
     headers: ['traceparent'],
-    run: (x) => services.detect(x, x.need(slot)).then(answerOf),
+    run: (x) => services.detect(x, [x.need(slot)]).then(answerOf),
   };
 }
 
 function answerOf(found: Detected | Refusal): Outcome {
   if (found.kind !== 'detected') return found;
-  return json(JSON.stringify(found.language === undefined ? [] : [{ confidence: CONFIDENCE, language: theirCode(found.language) }]));
+  const [language] = found.languages;
+  return json(JSON.stringify(language === undefined ? [] : [{ confidence: CONFIDENCE, language: theirCode(language) }]));
 }

@@ -48,7 +48,7 @@ describe('a route of a plugin is refused', () => {
     expect(more).toEqual([]);
   });
 
-  test.each(['other', '/other/', '//other', '/', '/a?b', '/a#b', '/a/*/b', '/a*', '/*', '/a b', '/{a}/{b}', '/a/{b', '/a/../b', '/%41'])(
+  test.each(['other', '/other//', '//other', '/', '/a?b', '/a#b', '/a/*/b', '/a*', '/*', '/a b', '/{a}/{b}', '/a/{b', '/a/../b', '/%41'])(
     'at the path %s',
     (path) => {
       expect(refusals(route({ path }))[0]).toContain('the path must be like');
@@ -63,6 +63,10 @@ describe('a route of a plugin is refused', () => {
     [{ steps: ['access-log', 'team-shed', 'identify', 'authenticate'] }, '"team-shed" must stand behind "authenticate"'],
   ])('with %j', (parts, reason) => {
     expect(refusals(route(parts))[0]).toContain(reason);
+  });
+
+  test('at a path with a slash at its end it may be: that is another path', () => {
+    expect(refusals(route({ path: '/other' }), route({ path: '/other/' }))).toEqual([]);
   });
 
   test('when another plugin has its path already, whatever the method; its own paths it may divide as it likes', () => {

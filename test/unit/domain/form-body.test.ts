@@ -1,7 +1,7 @@
 // Forms: what a body comes to, and what is refused instead of being repaired.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isFormType, readFormBody } from '../../../src/domain/form-body.ts';
+import { isFormType, readFormBody, readQuery } from '../../../src/domain/form-body.ts';
 
 const HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
 const read = (body: string, headers: Readonly<Record<string, string>> = HEADERS) => readFormBody(headers, Buffer.from(body, 'latin1'), 100);
@@ -89,5 +89,24 @@ describe('a form', () => {
     expect(isFormType({ 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' })).toBe(true);
     expect(isFormType({ 'content-type': 'multipart/form-data' })).toBe(false);
     expect(isFormType({})).toBe(false);
+  });
+});
+
+describe('a query', () => {
+  test('is read as a form is', () => {
+    const query = 'q=a+b&q=%C3%BC&target=de&&x';
+    expect(readQuery(query)).toEqual(readFormBody(HEADERS, Buffer.from(query), 100));
+    expect(readQuery('')).toEqual({ kind: 'fields', fields: [] });
+  });
+
+  test.each([
+    ['q=%', 'query: an escape'],
+    ['q=%ff', 'query: an escape'],
+    ['q=\u00fc', 'query: characters beyond ASCII'],
+    ['a&'.repeat(1001), 'query: may have at most 1000 parameters'],
+  ])('%.20j is refused: %s', (query, reason) => {
+    expect(readQuery(query)).toMatchObject({
+      refusal: { problem: { code: 'validation_error', detail: expect.stringContaining(reason) as string } },
+    });
   });
 });

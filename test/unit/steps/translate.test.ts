@@ -11,7 +11,7 @@ import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { AskedWork, EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
-import { translateBy, translateStep } from '../../../src/steps/translate.ts';
+import { detectBy, translateBy, translateStep } from '../../../src/steps/translate.ts';
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
@@ -175,5 +175,44 @@ describe('the translate step', () => {
     expect(codeOf(await translating('G', () => away).ended)).toBe('service_unavailable');
     expect(codeOf(await translating('G', () => Promise.resolve(away)).ended)).toBe('service_unavailable');
     await expect(translating('G', () => Promise.reject(new Error('a bug'))).ended).rejects.toThrow('a bug');
+  });
+});
+
+describe('a detection', () => {
+  const detecting = (works: EngineWork[]) =>
+    detectBy({
+      engine: {
+        translate(asked) {
+          works.push(asked);
+          const translations = asked.text.map((text) => ({ text, detectedSourceLanguage: text.startsWith('H') ? 'en' : 'xx' }));
+          queueMicrotask(() => asked.answered({ kind: 'usable', translations, failures: [] }));
+        },
+        close: () => Promise.resolve(),
+      },
+      glossaries: { dictionary: () => undefined, merged: async () => undefined },
+      languages: () =>
+        new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'EN-GB', name: 'English', formality: false }] }),
+      now: () => 0,
+      onEngineResult: () => undefined,
+    });
+  const exchange = (): Exchange => {
+    const head = { method: 'POST', path: '/x', query: '', headers: {} };
+    const x = new Exchange(ID, head, { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '' }, route, 0);
+    x.set(requestStatsSlot, newRequestStats());
+    return x;
+  };
+
+  test.each([
+    ['one text', 1, 1000],
+    ['a few', 4, 250],
+    ['many', 50, 100],
+  ])('of %s asks by no more than their beginnings, once for all', async (_name, count, units) => {
+    const works: EngineWork[] = [];
+    const texts = Array.from({ length: count }, (_none, i) => (i === 0 ? 'H' : 'x').repeat(5000));
+    const found = await detecting(works)(exchange(), texts);
+    expect(found).toEqual({ kind: 'detected', languages: texts.map((_text, i) => (i === 0 ? 'EN' : undefined)) });
+    expect(works).toHaveLength(1);
+    expect(works[0]).toMatchObject({ detectionOnly: true, options: { targetLang: 'EN-GB' } });
+    expect(works[0]!.text.map((text) => text.length)).toEqual(texts.map(() => units));
   });
 });

@@ -1,6 +1,6 @@
 // Parameters come out of forms and JSON alike, and nothing that nobody sent is among them.
 import { expect, test } from 'vitest';
-import { readMembers } from '../../../../src/plugins/facades/members.ts';
+import { readMembers, readQueryMembers } from '../../../../src/plugins/facades/members.ts';
 
 const read = (type: string, body: string): unknown => {
   const found = readMembers({ 'content-type': type }, Buffer.from(body), 1000);
@@ -43,4 +43,14 @@ test.each([
   [FORM, 'x=%f', /escape/],
 ])('%s %s is refused', (type, body, words) => {
   expect(read(type, body)).toMatch(words);
+});
+
+test('those of a query are read as those of a form are', () => {
+  const found = readQueryMembers('q=a+b&q=%C3%BC&target=de');
+  expect(found.kind === 'members' && [...found.members]).toEqual([
+    ['q', ['a b', 'ü']],
+    ['target', 'de'],
+  ]);
+  expect(readQueryMembers('')).toEqual({ kind: 'members', members: new Map() });
+  expect(readQueryMembers('q=%ff')).toMatchObject({ problem: { code: 'validation_error' } });
 });
