@@ -4,7 +4,7 @@ import { rfc3339 } from '../domain/period.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import type { PeriodAnchor } from '../domain/period-rule.ts';
 import type { Plan } from '../domain/plan.ts';
-import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
+import type { FoundKey, KeyRecord, KeyStatus, Team } from '../ports/team-registry.ts';
 
 export interface TeamReport {
   readonly team_id: string;
@@ -64,7 +64,7 @@ export interface KeyReport {
   readonly display: string;
   readonly label: string;
   readonly mode: 'live' | 'test';
-  readonly status: 'active' | 'revoked';
+  readonly status: KeyStatus;
   readonly created_at: string;
   readonly last_used_at: string | null;
 }
@@ -87,7 +87,7 @@ export interface FoundKeyReport {
   readonly display: string;
   readonly label: string;
   readonly mode: 'live' | 'test';
-  readonly status: 'active' | 'revoked';
+  readonly status: KeyStatus;
   readonly team_id: string;
   readonly team_name: string;
   readonly last_used_at: string | null;

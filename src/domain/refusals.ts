@@ -11,6 +11,10 @@ export const KEY_MALFORMED = refuse(
 );
 export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
 export const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
+export const KEY_DISABLED = refuse('key_revoked', 'The API key is disabled. Use another key of the team, or ask for it to be enabled.');
+export const KEY_EXPIRED = refuse('key_revoked', 'The API key has expired. Use another key of the team, or ask for it to be extended.');
+/** The same code as for a key that nobody has: who has found one learns nothing from elsewhere. */
+export const ADDRESS_REFUSED = refuse('unauthorized', 'The API key may not be used from this address.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
@@ -20,6 +24,11 @@ export const OVERLOADED = refuse(
   'service_unavailable',
   'More requests are under way than can be served in time; nothing was charged. Try again in a few seconds.',
 );
+
+export function keyRevoked(reason: 'disabled' | 'expired' | undefined): Refusal {
+  if (reason === undefined) return KEY_REVOKED;
+  return reason === 'disabled' ? KEY_DISABLED : KEY_EXPIRED;
+}
 
 /** For a pair that is not offered: names the targets that there are. Codes are canonical. */
 export function pairNotOffered(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {

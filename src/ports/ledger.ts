@@ -25,8 +25,13 @@ export interface AdmissionRequest {
   readonly leaseMs: number;
   /** Checked for existence and a dictionary of the pair before the reservation; only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
-  /** Whether the answer is to say how the team's request rate stands, which costs the store a little. */
+  /** Whether the answer is to say how the request rate stands, which costs the store a little. */
   readonly reportRate?: boolean;
+  /**
+   * The client's address as the listener knows it, `''` where it knows none. Only sent where the key is thought to be allowed
+   * from certain addresses: the others need none.
+   */
+  readonly address?: string;
 }
 
 /** What a reservation is resolved by. */
@@ -43,32 +48,47 @@ export interface Reservation {
  *
  * 1. `repeated`: an operation of this id has been run before and was not left open. (One that left an open reservation
  *    is answered `admitted` with that reservation again, and changes nothing.)
- * 2. `key_unknown`: the team has no record of the key; whatever cache named it is stale. `key_revoked`.
+ * 2. `key_unknown`: the team has no record of the key; whatever cache named it is stale. `key_revoked`: also of a key that is
+ *    disabled, or that has expired: from its `expiresAtMs` on.
+ *    `address_wanted`: the key is allowed from certain addresses, and the request came without one. `address_refused`: from
+ *    another one. None of these changes anything: the same id can be asked again, with the address.
  * 3. `rate_limited`: of the last 1,000 ms, `limit` requests have been admitted to a place in the window. A place is
  *    free again when exactly 1,000 ms have passed. The key's last use is stamped, no place is taken.
+ *    The team's window is judged, then that of the key, if it has a rate of its own: a request takes a place in both or in none.
  *    From here on a place in the window is taken, the last use is stamped, and the id is remembered, whatever follows.
  * 4. `text_too_long`: `characters` is over the plan's limit per request.
  * 5. `admitted` without a reservation, when none was asked for.
  * 6. `glossary_missing`, `glossary_mismatch`.
- * 7. `quota_exceeded`: used + held + characters of the current period would pass the limit and its overage.
+ * 7. `quota_exceeded`: the key's used + held + characters of the team's current period would pass the key's own limit;
+ *    `characterLimit` is that one, `overageCapMinor` 0.
+ *    Otherwise `quota_exceeded`: used + held + characters of the current period would pass the limit and its overage.
  *    `credit_exhausted`: balance less held credit does not cover the characters' price.
  * 8. `admitted` with a reservation.
  *
  * Reservations whose lease has ended count as released from that millisecond on, whether or not anyone has come to
  * sweep them. A period that has ended is followed by the one that holds `now`; open reservations stay in theirs.
  * A clock that steps back moves the window's places along with it: intervals between them are kept, and the newest
- * counts as happening now, so that no team is locked out for longer than a second nor let through twice.
+ * counts as happening now, so that no team is locked out for longer than a second nor let through twice. A key's window
+ * is another window: it is looked at, and moved, when its rate is judged.
  *
- * With `reportRate`, every answer that has taken a place carries `rate`, from the reading that decided. Without it, and
- * in answers that have taken none, there is no `rate`; a `rate_limited` team has no place left.
+ * With `reportRate`, every answer that has taken a place carries `rate`, from the reading that decided: the team's window, or
+ * the key's where fewer places are left in that. Without it, and in answers that have taken none, there is no `rate`; whoever is
+ * `rate_limited` has no place left.
  */
 export type Admission =
   | { readonly kind: 'repeated' }
   | { readonly kind: 'key_unknown' }
-  | { readonly kind: 'key_revoked' }
+  | KeyRevoked
+  | { readonly kind: 'address_wanted' | 'address_refused' }
   | { readonly kind: 'rate_limited'; readonly limit: number; readonly retryAfterMs: number }
   | Placed
   | StoreUnavailable;
+
+export interface KeyRevoked {
+  readonly kind: 'key_revoked';
+  /** Left out of the answer for a key that was revoked, which nothing brings back. */
+  readonly reason?: 'disabled' | 'expired';
+}
 
 /** The answers to a request that has a place in the window. */
 export type Placed = PlaceTaken &
@@ -85,7 +105,7 @@ interface PlaceTaken {
   readonly rate?: RateStanding | undefined;
 }
 
-/** How a team's window stands when a request has taken its place in it. */
+/** How a window stands when a request has taken its place in it. */
 export interface RateStanding {
   /** Places of any 1,000 ms. */
   readonly limit: number;
@@ -141,17 +161,21 @@ export interface CallerCheck {
   readonly requestId: string;
   readonly teamId: string;
   readonly keyId: string;
+  /** As in `AdmissionRequest`. */
+  readonly address?: string;
 }
 
 /**
  * Whether an admission at this moment would get as far as the request itself: rules 2 and 3 of `Admission`, in this order.
- * `admitted` has no reservation: no place is taken, nothing is promised. The last use of a key that is neither unknown nor
- * revoked is stamped.
+ * `admitted` has no reservation: no place is taken, nothing is promised. The last use of a key is stamped where rule 3 is reached.
  */
-export type CheckedCaller =
-  | Extract<Admission, { readonly kind: 'key_unknown' | 'key_revoked' | 'rate_limited' }>
-  | { readonly kind: 'admitted'; readonly reservation: undefined }
-  | StoreUnavailable;
+export type CheckedCaller = CallerRefusal | { readonly kind: 'admitted'; readonly reservation: undefined } | StoreUnavailable;
+
+/** What stands against a caller before it takes a place. */
+export type CallerRefusal = Extract<
+  Admission,
+  { readonly kind: 'key_unknown' | 'key_revoked' | 'address_wanted' | 'address_refused' | 'rate_limited' }
+>;
 
 /**
  * What an operation calls with its answer: one of the two, once, never before the call that asked has returned. They must not

@@ -1,5 +1,6 @@
 // Teams and their keys, as operators handle them: create, change, list, revoke, report.
 import type { KeyDigest, KeyMode } from '../domain/api-key.ts';
+import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
 import type { Micro } from '../domain/money.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -73,13 +74,28 @@ export interface NewKey {
   readonly display: string;
   readonly label: string;
   readonly mode: KeyMode;
+  /** Without it, none. */
+  readonly limits?: KeyLimits;
 }
 
-export interface KeyRecord extends Omit<NewKey, 'digest'> {
-  readonly status: 'active' | 'revoked';
+/** `revoked` is for ever; one that is `disabled` may be enabled, one that has `expired` may be given more time. */
+export type KeyStatus = 'active' | 'revoked' | 'disabled' | 'expired';
+
+export interface KeyRecord extends Omit<NewKey, 'digest' | 'limits'> {
+  /** By the store's clock when it is read. Where several hold, the first of `revoked`, `disabled`, `expired`. */
+  readonly status: KeyStatus;
+  readonly limits: KeyLimits;
   readonly createdAtMs: number;
   /** `undefined` while the key was never used. */
   readonly lastUsedAtMs: number | undefined;
+}
+
+/** What is left out stays as it is. */
+export interface KeyChange {
+  readonly label?: string;
+  readonly disabled?: boolean;
+  /** A member that is `null` takes the limit away. */
+  readonly limits?: KeyLimitChange;
 }
 
 /** How a key is looked for: by the whole of it, or by its first twelve characters, which several may share. */
@@ -110,7 +126,7 @@ export interface TeamSummary {
   readonly team: Team;
   /** Of the period that holds now. */
   readonly characters: number;
-  /** Keys that are not revoked. */
+  /** Keys whose status is `active`. */
   readonly activeKeys: number;
   /** When any of its keys was used last, revoked ones included; `undefined` while none was. */
   readonly lastUsedAtMs: number | undefined;
@@ -169,6 +185,11 @@ export interface TeamRegistry {
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** In order of creation. */
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable>;
+  /**
+   * Changes what a key may do, from the next admission on, everywhere. What was used and is held counts: also what was reserved
+   * before the key had a limit. Of a key that is revoked all can be changed but that. Left out by stores that cannot.
+   */
+  updateKey?(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** Once this answers with the key's record, no later request with the key is admitted anywhere. */
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /**

@@ -11,8 +11,9 @@ import type { Charge } from '../domain/charge.ts';
 import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import {
+  ADDRESS_REFUSED,
   GLOSSARY_MISMATCH,
-  KEY_REVOKED,
+  keyRevoked,
   NO_SUCH_GLOSSARY,
   rateLimited,
   rateLimitHeaders,
@@ -134,7 +135,10 @@ function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
     case 'key_unknown':
       return UNKNOWN_KEY;
     case 'key_revoked':
-      return KEY_REVOKED;
+      return keyRevoked(admission.reason);
+    case 'address_wanted':
+    case 'address_refused':
+      return ADDRESS_REFUSED;
     case 'repeated':
       return STORE_UNAVAILABLE;
     case 'rate_limited':

@@ -7,7 +7,7 @@ import { refuse } from '../core/problem.ts';
 import { throwOn } from '../core/step.ts';
 import type { CallerStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
-import { KEY_REVOKED, rateLimited, rateLimitHeaders, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { ADDRESS_REFUSED, keyRevoked, rateLimited, rateLimitHeaders, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
@@ -134,7 +134,10 @@ function conclude(x: Exchange, asking: PendingCheck): Outcome | undefined {
       options.cache.forget(x.need(keyDigestSlot));
       return UNKNOWN_KEY;
     case 'key_revoked':
-      return KEY_REVOKED;
+      return keyRevoked(checked.reason);
+    case 'address_wanted':
+    case 'address_refused':
+      return ADDRESS_REFUSED;
     case 'rate_limited': {
       const { limit, retryAfterMs } = checked;
       if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(limit, 0)];

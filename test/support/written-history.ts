@@ -28,7 +28,7 @@ export function writtenTeam({ name, days }: WrittenTeam, number: number): TeamDa
   const labels = [...new Set(Object.values(days).flatMap((keys) => Object.keys(keys)))];
   const keys = labels.map((label, index): KeyRecord => {
     const keyId = idAt('K', number * 100 + index);
-    const rest = { status: 'active', createdAtMs: Date.UTC(2026, 0, 1), lastUsedAtMs: undefined } as const;
+    const rest = { status: 'active', limits: {}, createdAtMs: Date.UTC(2026, 0, 1), lastUsedAtMs: undefined } as const;
     return { keyId, teamId: team.teamId, display: `la_live_${String(index).padStart(4, '0')}`, label, mode: 'live', ...rest };
   });
   const rows = Object.entries(days).flatMap(([date, counts]) =>

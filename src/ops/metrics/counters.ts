@@ -42,6 +42,8 @@ export function admissionSeries(registry: Registry): Readonly<Record<Admission['
     repeated: true,
     key_unknown: true,
     key_revoked: true,
+    address_wanted: true,
+    address_refused: true,
     rate_limited: true,
     text_too_long: true,
     glossary_missing: true,

@@ -52,7 +52,7 @@ export function readKey(ids: { readonly keyId: string; readonly teamId: string }
   const [, createdAtMs = '', json = ''] = /^\d+ (\d+) (.*)$/s.exec(record) ?? [];
   const { display, label, mode } = JSON.parse(json) as { display: string; label: string; mode: KeyMode };
   const { status, lastUsedAtMs } = stateOf(state);
-  return { keyId: ids.keyId, teamId: ids.teamId, display, label, mode, status, createdAtMs: Number(createdAtMs), lastUsedAtMs };
+  return { keyId: ids.keyId, teamId: ids.teamId, display, label, mode, status, limits: {}, createdAtMs: Number(createdAtMs), lastUsedAtMs };
 }
 
 /** A key without a state admits nothing. */

@@ -134,6 +134,7 @@ export function keyRecordOf(row: SqlRow): KeyRecord {
     label: String(row['label']),
     mode: row['mode'] === 'test' ? 'test' : 'live',
     status: row['revoked_at_ms'] === null ? 'active' : 'revoked',
+    limits: {},
     createdAtMs: Number(row['created_at_ms']),
     lastUsedAtMs: usedAt(row['last_used_at_ms']),
   };

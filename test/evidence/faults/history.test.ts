@@ -66,6 +66,7 @@ function books(): TeamBooks {
         label: '',
         mode: 'live',
         status: 'active',
+        limits: {},
         createdAtMs: 0,
         lastUsedAtMs: 1300,
         characters: 10,

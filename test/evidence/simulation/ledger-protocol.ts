@@ -144,7 +144,8 @@ export function bytesOf(answer: Admission | Resolution): Buffer {
 const WORDS = {
   repeated: 'r',
   key_unknown: 'u',
-  key_revoked: 'v',
+  address_wanted: 'w',
+  address_refused: 'i',
   glossary_missing: 'm',
   glossary_mismatch: 'n',
   committed: 'C',
@@ -171,9 +172,12 @@ function partsOf(answer: Admission | Resolution): readonly Buffer[] {
       return [Buffer.from('c'), numbers(answer.balanceMinor * 1_000_000, answer.requiredMinor * 1_000_000), text(answer.currency)];
     case 'unavailable':
       throw new Error('the model is always there');
+    case 'key_revoked':
+      return [Buffer.from(answer.reason === undefined ? 'v' : answer.reason === 'disabled' ? 'd' : 'e')];
     case 'repeated':
     case 'key_unknown':
-    case 'key_revoked':
+    case 'address_wanted':
+    case 'address_refused':
     case 'glossary_missing':
     case 'glossary_mismatch':
     case 'committed':

@@ -136,8 +136,8 @@ export class ReferenceAccount {
     return { ...this.team };
   }
 
-  addKey({ keyId, teamId, display, label, mode }: NewKey, nowMs: number): KeyRecord {
-    const record = { keyId, teamId, display, label, mode, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined } as const;
+  addKey({ keyId, teamId, display, label, mode, limits = {} }: NewKey, nowMs: number): KeyRecord {
+    const record = { keyId, teamId, display, label, mode, limits, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined } as const;
     this.#keys.push({ ...record, characters: 0, requests: 0 });
     return record;
   }

@@ -19,6 +19,7 @@ const key: KeyRecord = {
   label: 'backend',
   mode: 'live',
   status: 'active',
+  limits: {},
   createdAtMs: AT,
   lastUsedAtMs: undefined,
 };
