@@ -9,12 +9,15 @@ import type { PluginDefinition } from './ports/plugin.ts';
  * export default definePlugin({
  *   name: 'maintenance',
  *   options: Type.Object({ closed: Type.Boolean() }),
- *   setup: ({ closed }) => ({
- *     steps: [{ after: 'identify', step: { kind: 'head', name: 'maintenance', run: () => (closed ? refuse('service_unavailable', 'Closed.') : undefined) } }],
+ *   problems: { maintenance: { status: 503, title: 'Closed for maintenance', retry: true } },
+ *   setup: ({ closed }, host) => ({
+ *     steps: [{ after: 'identify', step: { kind: 'head', name: 'maintenance', run: () => (closed ? host.refuse('maintenance', 'Closed.') : undefined) } }],
  *   }),
  * });
  */
-export function definePlugin<Options extends TSchema>(plugin: PluginDefinition<Options>): PluginDefinition<Options> {
+export function definePlugin<Options extends TSchema, Codes extends string = never>(
+  plugin: PluginDefinition<Options, Codes>,
+): PluginDefinition<Options, Codes> {
   return plugin;
 }
 

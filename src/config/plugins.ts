@@ -4,18 +4,28 @@ import { findPackageJSON, registerHooks, stripTypeScriptTypes } from 'node:modul
 import type { LoadFnOutput, ResolveFnOutput, ResolveHookContext } from 'node:module';
 import { basename, extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { TSchema } from 'typebox';
 import { reserveSlot } from '../core/exchange.ts';
 import type { StepPlacement } from '../core/step-placement.ts';
 import type { Step } from '../core/step.ts';
 import { otherSchemeOf } from '../domain/store-url.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
-import type { GatewayServices, OpenPluginStore, PluginApis, PluginDefinition, PluginHost, PluginParts } from '../ports/plugin.ts';
+import type {
+  GatewayServices,
+  LoadedProblem,
+  OpenPluginStore,
+  PluginApis,
+  PluginDefinition,
+  PluginHost,
+  PluginParts,
+} from '../ports/plugin.ts';
 import { ConfigError } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { labelOf } from './load.ts';
 import { nearest } from './nearest.ts';
 import { clone, withDefaults } from './plain-schema.ts';
+import { loadedProblems, problemFaults, refuseBy, undeclaredCodes } from './plugin-problems.ts';
 
 export interface PluginEntry {
   /** An absolute path, or the name of an installed package. */
@@ -50,12 +60,13 @@ export const NO_PLUGINS: LoadedPlugins = {
   engines: new Map(),
   routes: [],
   documents: new Map(),
+  problems: new Map(),
   stores: new Map(),
   routeSteps: () => new Map(),
   close: () => Promise.resolve(),
 };
 
-type Definition = PluginDefinition;
+type Definition = PluginDefinition<TSchema, string>;
 
 const SHIPPED_BELOW = 'lingate/plugins/';
 
@@ -63,6 +74,7 @@ const SHIPPED_BELOW = 'lingate/plugins/';
 export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Promise<LoadedPlugins> {
   const loaded: { name: string; parts: PluginParts }[] = [];
   const names = new Set<string>();
+  const problems = new Map<string, LoadedProblem>();
   const lines: string[] = [];
   for (const [index, entry] of entries.entries()) {
     const where = `plugins.${index}`;
@@ -70,8 +82,14 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
       const definition = await importPlugin(entry, where);
       if (names.has(definition.name)) throw new ConfigError([`${where}: plugin "${definition.name}" is listed twice`]);
       names.add(definition.name);
+      const faults = problemFaults(definition.problems, problems);
+      if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${where}: ${fault}`));
+      const own = loadedProblems(definition.name, definition.problems);
+      for (const [code, problem] of own) problems.set(code, problem);
       const options = optionsOf(definition, entry.options, where);
-      loaded.push({ name: definition.name, parts: await setup(definition, options, where, log) });
+      const parts = await setup(definition, options, own, where, log);
+      loaded.push({ name: definition.name, parts });
+      lines.push(...undeclaredCodes(parts.routes ?? [], own).map((fault) => `${where}: ${fault}`));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       lines.push(...error.lines);
@@ -87,6 +105,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
     routes: loaded.flatMap(({ name, parts }) => (parts.routes ?? []).map((route) => ({ ...route, plugin: name }))),
     documents: new Map(loaded.flatMap(({ name, parts: { document } }) => (document === undefined ? [] : [[name, document]]))),
+    problems,
     stores: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.stores ?? {}))),
     routeSteps: (services) => new Map(loaded.map(({ name, parts }) => [name, parts.routeSteps?.(services) ?? []])),
     close: () => closeAll(loaded),
@@ -144,8 +163,15 @@ function optionsOf(definition: Definition, given: unknown, where: string): unkno
   return options;
 }
 
-async function setup(definition: Definition, options: unknown, where: string, log: Log): Promise<PluginParts> {
-  const host: PluginHost = {
+async function setup(
+  definition: Definition,
+  options: unknown,
+  problems: ReadonlyMap<string, LoadedProblem>,
+  where: string,
+  log: Log,
+): Promise<PluginParts> {
+  const host: PluginHost<string> = {
+    refuse: refuseBy(problems),
     reserveSlot: (name) => reserveSlot(`${definition.name}: ${name}`),
     log: (message, fields) => log.info(message, { ...fields, plugin: definition.name }),
     warn: (message, fields) => log.warn(message, { ...fields, plugin: definition.name }),

@@ -1,7 +1,6 @@
 // Turns a page's answer into a response: the frame, security fields, and problems as pages or as documents.
 import type { Refusal } from '../core/outcome.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
-import { problems } from '../core/problem.ts';
 import type { Problem } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
@@ -76,8 +75,7 @@ function written(content: PageContent, status: number, { request, session, servi
   return { status, contentType: HTML, body, security: CONSOLE_SECURITY };
 }
 
-function errorPage({ code, detail }: Problem, requestId: string): PageContent {
-  const { title } = problems[code];
+function errorPage({ code, detail, kind: { title } }: Problem, requestId: string): PageContent {
   return {
     title,
     main: html`<h1>${title}</h1>

@@ -1,8 +1,8 @@
-// Renders problems as RFC 9457 documents, with everything that does not vary prepared at boot.
+// Renders problems as RFC 9457 documents; what does not vary is made once for each kind.
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList } from './outcome.ts';
-import { anchorOf, problems } from './problem.ts';
-import type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './problem.ts';
+import { anchorOf } from './problem.ts';
+import type { Problem, ProblemDocument, ProblemForm, ProblemKind } from './problem.ts';
 
 export interface RenderedProblem {
   readonly status: number;
@@ -11,7 +11,6 @@ export interface RenderedProblem {
 }
 
 interface Prepared {
-  readonly status: number;
   readonly prefix: string;
   readonly headers: HeaderList;
 }
@@ -34,16 +33,13 @@ export interface ProblemWriterOptions {
 const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];
 
 export class ProblemWriter {
-  readonly #prepared: Record<ProblemCode, Prepared>;
+  readonly #options: ProblemWriterOptions;
+  readonly #prepared = new Map<ProblemKind, Prepared>();
   /** The latest: whoever floods is mostly told the same. */
   #latest: Written | undefined = undefined;
 
   constructor(options: ProblemWriterOptions) {
-    const prepared: Partial<Record<ProblemCode, Prepared>> = {};
-    for (const code of Object.keys(problems) as ProblemCode[]) {
-      prepared[code] = prepare(code, options);
-    }
-    this.#prepared = prepared as Record<ProblemCode, Prepared>;
+    this.#options = options;
   }
 
   /** In a route's own form, with the header fields that belong to the code in any form. */
@@ -54,14 +50,13 @@ export class ProblemWriter {
 
   /** `requestId` is ours and needs no escaping; `detail` and string members are escaped. */
   render(problem: Problem, requestId: string): RenderedProblem {
-    const { status } = this.#prepared[problem.code];
     if (this.#latest?.problem !== problem) this.#latest = this.#write(problem);
     const { before, behind, headers } = this.#latest;
-    return { status, headers, body: before + requestId + behind };
+    return { status: problem.kind.status, headers, body: before + requestId + behind };
   }
 
   #write(problem: Problem): Written {
-    const prepared = this.#prepared[problem.code];
+    const prepared = this.#preparedFor(problem);
     let behind = '"';
     for (const name in problem.fields) {
       behind += `,"${name}":${JSON.stringify(problem.fields[name])}`;
@@ -69,19 +64,23 @@ export class ProblemWriter {
     const headers = problem.headers.length === 0 ? prepared.headers : [...prepared.headers, ...problem.headers];
     return { problem, before: `${prepared.prefix}${JSON.stringify(problem.detail)},"request_id":"`, behind: `${behind}}`, headers };
   }
+
+  #preparedFor({ code, kind }: Problem): Prepared {
+    let prepared = this.#prepared.get(kind);
+    if (prepared === undefined) this.#prepared.set(kind, (prepared = prepare(code, kind, this.#options)));
+    return prepared;
+  }
 }
 
-function prepare(code: ProblemCode, options: ProblemWriterOptions): Prepared {
-  const { status, title } = problems[code];
+function prepare(code: string, { status, title }: ProblemKind, options: ProblemWriterOptions): Prepared {
   const type = JSON.stringify(`${options.docsUrl}/errors#${anchorOf(code)}`);
   return {
-    status,
     prefix: `{"type":${type},"title":${JSON.stringify(title)},"status":${status},"code":"${code}","detail":`,
     headers: constantHeaders(code, options.realm),
   };
 }
 
-function constantHeaders(code: ProblemCode, realm: string): HeaderList {
+function constantHeaders(code: string, realm: string): HeaderList {
   if (code === 'unauthorized') return [['WWW-Authenticate', `Bearer realm="${realm}"`]];
   if (code === 'engine_unavailable' || code === 'service_unavailable') return RETRY_AFTER_5;
   return NO_HEADERS;

@@ -84,7 +84,9 @@ export interface ProblemFields {
 
 /** One problem, not yet rendered: the request id and the service's own URIs are added when it is written. */
 export interface Problem {
-  readonly code: ProblemCode;
+  /** One of the table, or a plugin's own. */
+  readonly code: string;
+  readonly kind: ProblemKind;
   /** For people; may change at any time. Names the field, never quotes its value. */
   readonly detail: string;
   readonly fields: Readonly<Record<string, string | number>> | undefined;
@@ -114,7 +116,18 @@ type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields
 /** Makes the refusal for a code; the compiler asks for the members that the code's row demands. */
 export function refuse<C extends ProblemCode>(code: C, detail: string, ...rest: FieldsArgument<C>): Refusal {
   const [fields, headers = NO_HEADERS] = rest;
-  return { kind: 'problem', problem: { code, detail, fields, headers } };
+  return refuseAs(code, problems[code], detail, fields, headers);
+}
+
+/** The same for a code that need not be in the table: a plugin's own. */
+export function refuseAs(
+  code: string,
+  row: ProblemKind,
+  detail: string,
+  fields?: Readonly<Record<string, string | number>>,
+  headers: HeaderList = NO_HEADERS,
+): Refusal {
+  return { kind: 'problem', problem: { code, kind: row, detail, fields, headers } };
 }
 
 /** The fragment of a code's `type` URI: underscores become hyphens. */

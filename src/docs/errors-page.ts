@@ -1,6 +1,7 @@
 // /docs/errors: one anchor per code, which is what problem `type` URIs point at.
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemKind } from '../core/problem.ts';
+import type { LoadedProblem } from '../ports/plugin.ts';
 import { answerSample } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
@@ -8,7 +9,7 @@ import { HEADERS } from './openapi-schemas.ts';
 import { problemsOf, UNMATCHED } from './operation.ts';
 import { operations } from './operations.ts';
 import { links, page } from './page.ts';
-import { fieldSchemas, headerExamples, problemExample } from './problem-examples.ts';
+import { exampleOf, fieldSchemas, headerExamples } from './problem-examples.ts';
 import { rowOf, schemaTable } from './schema-table.ts';
 
 const BACK_OFF = 'Wait for `Retry-After` seconds, then try again with growing pauses.';
@@ -54,28 +55,52 @@ export interface ErrorsPageOptions {
   readonly docsUrl: string;
   readonly dashboardUrl?: string | undefined;
   readonly hasConsole?: boolean;
+  /** Codes that plugins add. */
+  readonly pluginApis?: { readonly problems: ReadonlyMap<string, LoadedProblem> };
 }
 
-/** The codes that this gateway, its console, or the dashboard that its operator names can answer. */
-function codesOf({ dashboardUrl, hasConsole = false }: ErrorsPageOptions): readonly ProblemCode[] {
-  return CODES.filter((code) => !problems[code].dashboardOnly || dashboardUrl !== undefined || (hasConsole && code in BY_CONSOLE));
+/** A code as the page shows it. */
+interface CodeEntry {
+  readonly code: string;
+  readonly kind: ProblemKind;
+  /** In the words of who answers it. */
+  readonly meaning: string;
+  readonly advice: string;
+  readonly sentBy: Html;
 }
 
-/** In the words of who answers it. */
-function wordsOf(code: ProblemCode, { dashboardUrl }: ErrorsPageOptions): { readonly meaning: string; readonly advice: string } {
-  const ofConsole = dashboardUrl === undefined ? BY_CONSOLE[code] : undefined;
-  return ofConsole ?? { meaning: problems[code].meaning, advice: advice[code] };
+/** The codes that this gateway, its plugins, its console, or the dashboard that its operator names can answer. */
+function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
+  const { dashboardUrl, hasConsole = false, pluginApis } = options;
+  const own = CODES.filter((code) => !problems[code].dashboardOnly || dashboardUrl !== undefined || (hasConsole && code in BY_CONSOLE));
+  return [...own.map((code) => rowOfCode(code, options)), ...[...(pluginApis?.problems ?? [])].map(rowOfPlugin)];
+}
+
+function rowOfCode(code: ProblemCode, options: ErrorsPageOptions): CodeEntry {
+  const ofConsole = options.dashboardUrl === undefined ? BY_CONSOLE[code] : undefined;
+  const words = ofConsole ?? { meaning: problems[code].meaning, advice: advice[code] };
+  return { code, kind: problems[code], ...words, sentBy: sentBy(code, problems[code], options) };
+}
+
+function rowOfPlugin([code, { plugin, kind, advice: own }]: readonly [string, LoadedProblem]): CodeEntry {
+  return {
+    code,
+    kind,
+    meaning: kind.meaning,
+    advice: own ?? (kind.retry ? BACK_OFF : '`detail` says what to change.'),
+    sentBy: html`<p class="soft">A code of this gateway's plugin <code>${plugin}</code>.</p>`,
+  };
 }
 
 export function errorsPage(options: ErrorsPageOptions): string {
-  const codes = codesOf(options);
+  const rows = rowsOf(options);
   return page({
     title: 'Errors',
     serviceName: options.serviceName,
     current: 'errors',
     groups: [
       { label: 'Start', sections: [{ anchor: 'all', label: 'All codes' }] },
-      { label: 'Codes', sections: codes.map((code) => ({ anchor: anchorOf(code), label: code, tag: statusTag(problems[code]) })) },
+      { label: 'Codes', sections: rows.map(({ code, kind }) => ({ anchor: anchorOf(code), label: code, tag: statusTag(kind) })) },
     ],
     main: html`<h1>Errors</h1>
       <p class="lede">
@@ -88,13 +113,13 @@ export function errorsPage(options: ErrorsPageOptions): string {
       </p>
       <section id="all" aria-labelledby="all-title">
         <h2 id="all-title"><a href="#all">All codes</a></h2>
-        ${overview(codes, options)}
+        ${overview(rows)}
       </section>
-      ${codes.map((code) => entry(code, options))}`,
+      ${rows.map((row) => entry(row, options))}`,
   });
 }
 
-function overview(codes: readonly ProblemCode[], options: ErrorsPageOptions): Html {
+function overview(rows: readonly CodeEntry[]): Html {
   return html`<div class="scroll" role="region" aria-label="All codes" tabindex="0">
     <table>
       <thead>
@@ -106,15 +131,15 @@ function overview(codes: readonly ProblemCode[], options: ErrorsPageOptions): Ht
         </tr>
       </thead>
       <tbody>
-        ${codes.map(
-          (code) =>
+        ${rows.map(
+          ({ code, kind, meaning }) =>
             html`<tr>
               <td>
                 <a href="#${anchorOf(code)}"><code>${code}</code></a>
               </td>
-              <td>${problems[code].status}</td>
-              <td>${retry(code)}</td>
-              <td class="wide">${prose(wordsOf(code, options).meaning)}</td>
+              <td>${kind.status}</td>
+              <td>${retry(code, kind)}</td>
+              <td class="wide">${prose(meaning)}</td>
             </tr>`,
         )}
       </tbody>
@@ -122,19 +147,18 @@ function overview(codes: readonly ProblemCode[], options: ErrorsPageOptions): Ht
   </div>`;
 }
 
-function entry(code: ProblemCode, options: ErrorsPageOptions): Html {
-  const kind: ProblemKind = problems[code];
+function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
+  const { code, kind } = row;
   const anchor = anchorOf(code);
-  const words = wordsOf(code, options);
   return html`<section id="${anchor}" class="entry" aria-labelledby="${anchor}-title">
     <div>
       <h3 id="${anchor}-title">
         <a href="#${anchor}"><code>${code}</code></a>
       </h3>
-      <p>${statusTag(kind)} ${kind.title}. ${prose(words.meaning)}</p>
+      <p>${statusTag(kind)} ${kind.title}. ${prose(row.meaning)}</p>
       <h4>Try again?</h4>
-      <p>${retry(code)} ${prose(words.advice)}</p>
-      ${members(code, kind.fields)} ${fields(code, kind.headers)} ${sentBy(code, kind, options)}
+      <p>${retry(code, kind)} ${prose(row.advice)}</p>
+      ${members(code, kind.fields)} ${fields(code, kind.headers)} ${row.sentBy}
     </div>
     <div class="samples">${example(code, kind, options)}</div>
   </section>`;
@@ -144,12 +168,12 @@ function statusTag({ status }: ProblemKind): Html {
   return html`<span class="tag">${status}</span>`;
 }
 
-function retry(code: ProblemCode): Html {
-  if (!problems[code].retry) return html`<span class="no">No.</span>`;
+function retry(code: string, kind: ProblemKind): Html {
+  if (!kind.retry) return html`<span class="no">No.</span>`;
   return code === 'internal_error' ? html`<span class="once">Once.</span>` : html`<span class="yes">Yes.</span>`;
 }
 
-function members(code: ProblemCode, names: readonly string[]): Html | undefined {
+function members(code: string, names: readonly string[]): Html | undefined {
   if (names.length === 0) return undefined;
   const rows = names.map((name) => {
     const schema = fieldSchemas[name]!;
@@ -159,7 +183,7 @@ function members(code: ProblemCode, names: readonly string[]): Html | undefined 
     ${schemaTable(`${code}: additional members`, 'answer', rows)}`;
 }
 
-function fields(code: ProblemCode, names: readonly string[]): Html | undefined {
+function fields(code: string, names: readonly string[]): Html | undefined {
   if (names.length === 0) return undefined;
   const rows = names.map((name) => ({ ...rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description), required: true }));
   return html`<h4>Response headers</h4>
@@ -183,9 +207,10 @@ function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUr
     </ul>`;
 }
 
-function example(code: ProblemCode, { status, headers }: ProblemKind, { serviceName, docsUrl }: ErrorsPageOptions): Html {
+function example(code: string, kind: ProblemKind, { serviceName, docsUrl }: ErrorsPageOptions): Html {
+  const { status, headers } = kind;
   const values = headerExamples(serviceName, code);
   const names = ['X-Request-Id', ...headers];
   const shown = [['Content-Type', 'application/problem+json'] as const, ...names.map((name) => [name, values[name] ?? ''] as const)];
-  return answerSample('Example', { status, headers: shown, body: problemExample(code, docsUrl) });
+  return answerSample('Example', { status, headers: shown, body: exampleOf(code, kind, docsUrl) });
 }

@@ -1,14 +1,14 @@
 // The OpenAPI 3.1 document of one plugin's API: what its routes declare, and its problems in its own words and statuses.
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
-import type { Problem, ProblemCode, ProblemDocument } from '../core/problem.ts';
+import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
 import { reachable, securityOf, securitySchemesOf } from './openapi-document.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
 import { headers, headersOfEveryAnswer, refTo } from './openapi-schemas.ts';
 import { codesOf } from './operation.ts';
 import { docOf, idOf, parameterOf, plain } from './plugin-operations.ts';
-import { problemExample } from './problem-examples.ts';
+import { exampleOf } from './problem-examples.ts';
 
 /** By plugin, in the order of the configuration. */
 export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiNode> {
@@ -119,17 +119,22 @@ class Writer {
   }
 
   #failures(route: LoadedRoute, doc: RouteDoc): OpenApiNode {
-    const codes = codesOf(doc.authenticated, [...(doc.problems ?? []), ...(route.steps.includes('shed') ? SHED : [])]);
-    const byStatus = Map.groupBy(codes, (code) => statusOf(route, code));
+    const named = doc.problems ?? [];
+    const ofGateway = named.filter((code): code is ProblemCode => code in problems);
+    const codes = [
+      ...codesOf(doc.authenticated, [...ofGateway, ...(route.steps.includes('shed') ? SHED : [])]),
+      ...named.filter((code) => !(code in problems)),
+    ];
+    const byStatus = Map.groupBy(codes, (code) => this.#statusOf(route, code));
     const written = [...byStatus].map(([status, group]) => [String(status), this.#failure(route, group, doc.failures?.[status])]);
     return Object.fromEntries(written) as OpenApiNode;
   }
 
-  #failure(route: LoadedRoute, codes: readonly ProblemCode[], words: string | undefined): OpenApiNode {
-    const examples = codes.map((code) => [code, { summary: problems[code].title, value: this.#example(route, code) }] as const);
-    const fields = codes.flatMap((code): readonly string[] => problems[code].headers);
+  #failure(route: LoadedRoute, codes: readonly string[], words: string | undefined): OpenApiNode {
+    const examples = codes.map((code) => [code, { summary: this.#kindOf(code).title, value: this.#example(route, code) }] as const);
+    const fields = codes.flatMap((code) => this.#kindOf(code).headers);
     return {
-      description: words ?? codes.map((code) => problems[code].meaning).join('\n\n'),
+      description: words ?? codes.map((code) => this.#kindOf(code).meaning).join('\n\n'),
       headers: this.#headers(fields),
       content: {
         [route.problemForm?.contentType ?? 'application/problem+json']: {
@@ -141,11 +146,27 @@ class Writer {
   }
 
   /** A whole body, as the route would write it. */
-  #example({ problemForm }: LoadedRoute, code: ProblemCode): unknown {
-    const document = problemExample(code, this.#options.docsUrl);
+  #example({ problemForm }: LoadedRoute, code: string): unknown {
+    const document = exampleOf(code, this.#kindOf(code), this.#options.docsUrl);
     if (problemForm === undefined) return document;
-    const body = problemForm.body(problemOf(document), document);
+    const body = problemForm.body(this.#problemOf(code), document);
     return problemForm.contentType.includes('json') ? (JSON.parse(body) as unknown) : body;
+  }
+
+  /** The plugin's own codes are known to be there: a name that nobody has is refused when the plugin is loaded. */
+  #kindOf(code: string): ProblemKind {
+    return this.#options.pluginApis.problems.get(code)?.kind ?? problems[code as ProblemCode];
+  }
+
+  #problemOf(code: string): Problem {
+    const kind = this.#kindOf(code);
+    const document = exampleOf(code, kind, '');
+    const fields = Object.fromEntries(kind.fields.map((name) => [name, document[name]!]));
+    return { code, kind, detail: document.detail, fields: kind.fields.length === 0 ? undefined : fields, headers: [] };
+  }
+
+  #statusOf({ problemForm }: LoadedRoute, code: string): number {
+    return problemForm?.status(this.#problemOf(code)) ?? this.#kindOf(code).status;
   }
 
   #headers(own: readonly string[]): OpenApiNode {
@@ -156,17 +177,6 @@ class Writer {
 }
 
 const SHED: readonly ProblemCode[] = ['service_unavailable'];
-
-function problemOf(document: ProblemDocument): Problem {
-  const code = document.code as ProblemCode;
-  const names: readonly string[] = problems[code].fields;
-  const fields = Object.fromEntries(names.map((name) => [name, document[name]!]));
-  return { code, detail: document.detail, fields: names.length === 0 ? undefined : fields, headers: [] };
-}
-
-function statusOf({ problemForm }: LoadedRoute, code: ProblemCode): number {
-  return problemForm?.status(problemOf(problemExample(code, ''))) ?? problems[code].status;
-}
 
 function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): OpenApiNode[] {
   const name = parameterOf(route);

@@ -1,6 +1,6 @@
 // What the reference shows of problems: the schema and an example value of every additional member, and whole documents.
 import { anchorOf, problems } from '../core/problem.ts';
-import type { ProblemCode, ProblemDocument } from '../core/problem.ts';
+import type { ProblemCode, ProblemDocument, ProblemKind } from '../core/problem.ts';
 import { GLOSSARY_ID } from './operation.ts';
 
 export interface FieldSchema {
@@ -45,7 +45,7 @@ const VALUES: Readonly<Record<string, string | number>> = {
 const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
 
 /** A value for every response field that the reference names, as it goes with the problem. */
-export function headerExamples(serviceName: string, code?: ProblemCode): Readonly<Record<string, string>> {
+export function headerExamples(serviceName: string, code?: string): Readonly<Record<string, string>> {
   return {
     'X-Request-Id': REQUEST_ID,
     'Cache-Control': 'no-store',
@@ -61,13 +61,17 @@ export function headerExamples(serviceName: string, code?: ProblemCode): Readonl
 
 /** A whole problem document as a caller may get it. */
 export function problemExample(code: ProblemCode, docsUrl: string): ProblemDocument {
-  const { status, title, meaning, fields } = problems[code];
+  return exampleOf(code, problems[code], docsUrl);
+}
+
+/** The same for a code that need not be in the registry. */
+export function exampleOf(code: string, { status, title, meaning, fields }: ProblemKind, docsUrl: string): ProblemDocument {
   return {
     type: `${docsUrl}/errors#${anchorOf(code)}`,
     title,
     status,
     code,
-    detail: DETAILS[code] ?? meaning,
+    detail: DETAILS[code as ProblemCode] ?? meaning,
     request_id: REQUEST_ID,
     ...Object.fromEntries(fields.map((name) => [name, VALUES[name]!])),
   };

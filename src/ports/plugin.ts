@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Exchange, Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { StepPlacement } from '../core/step-placement.ts';
-import type { ProblemCode, ProblemForm } from '../core/problem.ts';
+import type { ProblemForm, ProblemKind } from '../core/problem.ts';
 import type { Step } from '../core/step.ts';
 import type { Credential, CredentialReader } from '../domain/credentials.ts';
 import type { Languages } from '../domain/languages.ts';
@@ -18,8 +18,24 @@ import type { Log } from './log.ts';
 import type { Store, StoreCreation } from './store.ts';
 import type { TeamRegistry } from './team-registry.ts';
 
-/** What a plugin is given at boot. */
-export interface PluginHost {
+/** A problem code that a plugin adds. Callers match on codes, so one must never change its meaning. */
+export interface PluginProblem {
+  /** 400 to 599. */
+  readonly status: number;
+  /** A few words. */
+  readonly title: string;
+  /** Whether the same request may be sent again later: sends `Retry-After: 5`. */
+  readonly retry: boolean;
+  /** One sentence for the error page: when it happens. Without it, the title. */
+  readonly meaning?: string;
+  /** For the error page: what the caller is to do. */
+  readonly advice?: string;
+}
+
+/** What a plugin is given at boot. `Codes` are those of its `problems`. */
+export interface PluginHost<Codes extends string = never> {
+  /** A refusal with one of the plugin's own problem codes. `detail` is for people; `fields` are further members of the document. */
+  refuse(code: Codes, detail: string, fields?: Readonly<Record<string, string | number>>): Refusal;
   /** Reserves a typed place on every exchange for what the plugin's steps hand to each other. */
   reserveSlot<T>(name: string): Slot<T>;
   /** Writes one line to the gateway's log. Never pass texts, keys or anything an engine said. */
@@ -33,11 +49,13 @@ export interface PluginHost {
  * are placed and the chains are fixed, requests run, and `close` is called after the last of them. Commands that only look
  * (`lingate routes`, `lingate openapi`) run `setup` and `close` and nothing between.
  */
-export interface PluginDefinition<Options extends TSchema = TSchema> {
+export interface PluginDefinition<Options extends TSchema = TSchema, Codes extends string = never> {
   readonly name: string;
   /** Schema of the plugin's `options` in the configuration. */
   readonly options: Options;
-  setup(options: Static<Options>, host: PluginHost): PluginParts | Promise<PluginParts>;
+  /** Problem codes of the plugin's own, in lower case with underscores: each has its place on the error page. */
+  readonly problems?: Readonly<Record<Codes, PluginProblem>>;
+  setup(options: Static<Options>, host: PluginHost<Codes>): PluginParts | Promise<PluginParts>;
 }
 
 export interface PluginParts {
@@ -119,6 +137,16 @@ export interface PluginApis {
   readonly routes: readonly LoadedRoute[];
   /** By the plugin's name; of those that have a document of their own. */
   readonly documents: ReadonlyMap<string, ApiDocument>;
+  /** Plugins' own problem codes. */
+  readonly problems: ReadonlyMap<string, LoadedProblem>;
+}
+
+/** A plugin's own problem code as the gateway knows it. */
+export interface LoadedProblem {
+  /** Name of the plugin. */
+  readonly plugin: string;
+  readonly kind: ProblemKind;
+  readonly advice: string | undefined;
 }
 
 /** A route as the gateway knows it. */
@@ -165,9 +193,9 @@ export interface RouteDoc {
   readonly failures?: Readonly<Record<number, string>>;
   /**
    * The codes of problems that it can end in, beside those of every route and of every route that needs a key: a document
-   * of the plugin's own lists them under the statuses of `problemForm`, each with an example in its words.
+   * of the plugin's own lists them, the plugin's own codes among them, under the statuses of `problemForm`, each with an example in its words.
    */
-  readonly problems?: readonly ProblemCode[];
+  readonly problems?: readonly string[];
 }
 
 export interface DocExamples {

@@ -1,6 +1,5 @@
 // Writes one line per request when it has ended, whatever ended it.
 import type { Outcome } from '../core/outcome.ts';
-import { problems } from '../core/problem.ts';
 import type { Route } from '../core/route.ts';
 import type { HeadStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
@@ -48,7 +47,7 @@ function statusOf(outcome: Outcome, { problemForm }: Route): number | undefined 
     case 'stream':
       return outcome.status;
     case 'problem':
-      return problemForm?.status(outcome.problem) ?? problems[outcome.problem.code].status;
+      return problemForm?.status(outcome.problem) ?? outcome.problem.kind.status;
     case 'client_closed':
       return undefined;
   }

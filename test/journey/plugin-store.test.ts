@@ -33,7 +33,15 @@ test('a gateway serves from it', async () => {
   const engine = await startScriptedEngine();
   const file = configured('serve.yaml', { ...FREE, store: 'model:here', engine: { urls: [engine.url] }, plugins: [{ module: MODULE }] });
   const app = await startApp(loadConfig({ file, env: {} }), { logDestination: { write: () => undefined } });
-  const parts = await model.setup({}, { reserveSlot: () => expect.unreachable(), log: () => undefined, warn: () => undefined });
+  const parts = await model.setup(
+    {},
+    {
+      refuse: () => expect.unreachable(),
+      reserveSlot: () => expect.unreachable(),
+      log: () => undefined,
+      warn: () => undefined,
+    },
+  );
   const store = await parts.stores!['model']!('model:here', { log: SILENT, clock: { nowMs: () => Date.now() } });
   const { key, teamId } = await makeTeam(store);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -180,10 +180,12 @@ describe.each([
     const args = ['serve', '--config', 'config.yaml', ...PLACE];
     const gateway = await startGatewayProcess({ args, cwd: folder, main: mainOf() });
     const answer = await fetch(`${gateway.url}/v1/languages`, { headers: { authorization: `Bearer ${KEY}` } });
-    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
-      status: 503,
-      body: { code: 'service_unavailable', detail: 'Back in an hour.' },
-    });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    const problem = (await answer.json()) as Readonly<Record<string, unknown>>;
+    expect(problem).toMatchObject({ code: 'maintenance', title: 'Closed for maintenance', status: 503, detail: 'Back in an hour.' });
+    // Where the problem's `type` points there is an entry for it.
+    const page = await (await fetch(String(problem['type']).split('#')[0]!)).text();
+    expect(page).toContain('<section id="maintenance"');
     expect(await gateway.end('SIGTERM')).toBe(0);
     rmSync(folder, { recursive: true });
   });

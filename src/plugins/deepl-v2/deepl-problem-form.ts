@@ -1,5 +1,5 @@
 // Problems as DeepL's clients read them: the vendor's statuses, and `message`, which they show before `detail`.
-import { GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, problems, refuse } from 'lingate';
+import { GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, refuse } from 'lingate';
 import type { Problem, ProblemForm, Refusal } from 'lingate';
 
 const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
@@ -21,7 +21,7 @@ const DETAILS = new WeakMap<Problem, string>([
 export const PROBLEM_FORM: ProblemForm = {
   contentType: 'application/problem+json',
   status: (problem) => {
-    const { status } = problems[problem.code];
+    const { status } = problem.kind;
     return BY_PROBLEM.get(problem) ?? BY_CODE[problem.code] ?? BY_STATUS[status] ?? status;
   },
   body(problem, document) {

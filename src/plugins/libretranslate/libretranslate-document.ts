@@ -1,5 +1,4 @@
 // What the API's own OpenAPI document says beside its routes, and problems as its clients read them: one member `error`.
-import { problems } from 'lingate';
 import type { ApiDocument, Problem, ProblemForm } from 'lingate';
 import Type from 'typebox';
 
@@ -8,7 +7,7 @@ const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
 
 export const PROBLEM_FORM: ProblemForm = {
   contentType: 'application/json',
-  status: ({ code }) => (code === 'engine_unavailable' ? 500 : (BY_STATUS[problems[code].status] ?? problems[code].status)),
+  status: ({ code, kind: { status } }) => (code === 'engine_unavailable' ? 500 : (BY_STATUS[status] ?? status)),
   body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
 };
 

@@ -17,7 +17,7 @@ test('every code with any detail and any members is JSON that says them', () => 
   const members = fc.dictionary(fc.stringMatching(/^[a-z_]{1,20}$/), fc.oneof(words, fc.integer()), { noNullPrototype: true });
   fc.assert(
     fc.property(codes, words, members, (code, detail, fields) => {
-      const { status, body } = writer.render({ code, detail, fields, headers: [] }, ID);
+      const { status, body } = writer.render({ code, kind: problems[code], detail, fields, headers: [] }, ID);
       const { title } = problems[code];
       const type = `https://docs.test/errors#${code.replaceAll('_', '-')}`;
       // A member may not take the place of another one: ours come first, and JSON's last one wins.

@@ -2,7 +2,7 @@
 import type { Exchange, Handed, Sink } from '../../../src/core/exchange.ts';
 import type { Gateway } from '../../../src/core/gateway.ts';
 import type { Refusal, Reply, StreamReply } from '../../../src/core/outcome.ts';
-import { problems, refuse } from '../../../src/core/problem.ts';
+import { refuse } from '../../../src/core/problem.ts';
 import { IncomingBody } from '../../../src/server/incoming-body.ts';
 import { StreamedAnswer } from '../../../src/server/streamed-answer.ts';
 import type { StreamEnd } from '../../../src/server/streamed-answer.ts';
@@ -132,8 +132,8 @@ const NOTHING_TOLD = { billedCharacters: undefined, translations: undefined };
 
 function answerOf(outcome: Reply | Refusal, atMs: number): Answer {
   if (outcome.kind === 'problem') {
-    const { code } = outcome.problem;
-    return { ...NOTHING_TOLD, atMs, status: problems[code].status, code };
+    const { code, kind } = outcome.problem;
+    return { ...NOTHING_TOLD, atMs, status: kind.status, code };
   }
   const answer = { ...NOTHING_TOLD, atMs, status: outcome.status, code: 'ok' };
   if (outcome.body === '') return answer;

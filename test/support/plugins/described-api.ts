@@ -1,12 +1,12 @@
 // A plugin whose routes have an OpenAPI document of their own.
 import Type from 'typebox';
-import { definePlugin, json, problems } from 'lingate';
+import { definePlugin, json } from 'lingate';
 import type { PluginRoute, ProblemForm } from 'lingate';
 
 const STATUSES: Readonly<Record<number, number>> = { 401: 403, 402: 403, 503: 500 };
 const FORM: ProblemForm = {
   contentType: 'application/json',
-  status: ({ code }) => STATUSES[problems[code].status] ?? problems[code].status,
+  status: ({ kind: { status } }) => STATUSES[status] ?? status,
   body: ({ detail }) => JSON.stringify({ error: detail }),
 };
 const Thing = Type.Object({ name: Type.String({ description: 'What it is called.' }) }, { description: 'A thing.' });

@@ -11,7 +11,6 @@ import {
   json,
   keyOwnerSlot,
   NOTHING_CHOSEN,
-  problems,
   readFormBody,
   readJsonBody,
   refuse,
@@ -38,7 +37,7 @@ const STATUSES: Readonly<Record<number, number>> = { 401: 403, 402: 403, 503: 50
 
 const FORM: ProblemForm = {
   contentType: 'application/json',
-  status: ({ code }) => (code === 'glossary_not_found' ? 404 : (STATUSES[problems[code].status] ?? problems[code].status)),
+  status: ({ code, kind: { status } }) => (code === 'glossary_not_found' ? 404 : (STATUSES[status] ?? status)),
   body: ({ detail }, { request_id }) => JSON.stringify({ error: detail, request_id }),
 };
 

@@ -1,5 +1,5 @@
 // What is loaded of a plugin, and what is told in one line each when it cannot be.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +76,59 @@ test('two plugins cannot bring the same name, nor be the same', async () => {
   expect(await linesOf(entry(engines), entry(engines))).toEqual(['plugins: two of them bring "mine"; leave one out']);
   const twice = entry('() => ({})');
   expect((await linesOf(twice, twice))[0]).toMatch(/^plugins\.1: plugin "plugin-\d+" is listed twice$/);
+});
+
+describe('problem codes of a plugin', () => {
+  const SOUND = { status: 503, title: 'Closed', retry: true };
+  const declaring = (problems: unknown, setup = '() => ({})') => {
+    const made = entry(setup);
+    const text = readFileSync(made.module, 'utf8').replace('export default {', `export default { problems: ${JSON.stringify(problems)},`);
+    writeFileSync(made.module, text);
+    return made;
+  };
+
+  test.each<[problems: unknown, lines: readonly string[]]>([
+    [{ Closed: SOUND }, ['plugins.0: problems: "Closed" is no code; write it in lower case with underscores, such as back_soon']],
+    [{ rate_limited: SOUND }, ["plugins.0: problems: rate_limited is the gateway's own; choose another word"]],
+    [{ ok: SOUND }, ["plugins.0: problems: ok is the gateway's own; choose another word"]],
+    [{ closed: { ...SOUND, status: 200 } }, ['plugins.0: problems.closed.status: must be a whole number from 400 to 599']],
+    [{ closed: { ...SOUND, status: '503' } }, ['plugins.0: problems.closed.status: must be a whole number from 400 to 599']],
+    [
+      { closed: {} },
+      [/status: must be/, /title: must be a few words/, /retry: must be true or false/].map(
+        (line) => expect.stringMatching(line) as string,
+      ),
+    ],
+    [{ closed: 503 }, ['plugins.0: problems.closed: must be an object with status, title and retry']],
+    [5, ['plugins.0: problems: must be an object of codes']],
+  ])('%j are refused', async (problems, lines) => {
+    expect(await linesOf(declaring(problems))).toEqual(lines);
+  });
+
+  test('belong to one plugin, and what a route’s documentation names has to be declared', async () => {
+    const first = declaring({ closed: SOUND });
+    expect(await linesOf(first, declaring({ closed: SOUND }))).toEqual([
+      expect.stringMatching(/^plugins\.1: problems: closed is a code of plugin "plugin-\d+" already; choose another word$/),
+    ]);
+    const naming =
+      "() => ({ routes: [{ method: 'GET', path: '/x', takesBody: false, steps: [], doc: { problems: ['closed', 'gone'] } }] })";
+    expect(await linesOf(declaring({ closed: SOUND }, naming))).toEqual([
+      'plugins.0: a route\'s documentation names the problem "gone"; declare it under problems',
+    ]);
+  });
+
+  test('are refused with by the host, with the status and words of their row', async () => {
+    const setup = "(_options, host) => ({ stores: {}, engines: { [JSON.stringify(host.refuse('closed', 'Soon.', { hours: 1 }))]: {} } })";
+    const plugins = await loadPlugins([declaring({ closed: SOUND }, setup)], SILENT);
+    const kind = { ...SOUND, meaning: 'Closed.', fields: [], headers: ['Retry-After'], dashboardOnly: false };
+    expect(JSON.parse([...plugins.engines.keys()][0]!)).toEqual({
+      kind: 'problem',
+      problem: { code: 'closed', kind, detail: 'Soon.', fields: { hours: 1 }, headers: [['Retry-After', '5']] },
+    });
+    expect(plugins.problems.get('closed')).toEqual({ plugin: expect.any(String) as string, kind, advice: undefined });
+    const wrong = declaring({ closed: SOUND }, "(_options, host) => host.refuse('open', '')");
+    expect(await linesOf(wrong)).toEqual([expect.stringContaining('the plugin has no problem code "open"; declare it under problems')]);
+  });
 });
 
 test('a protocol of ours is not replaced', () => {

@@ -28,3 +28,24 @@ test('the console’s codes are told in its own words', () => {
   expect(page).toContain('Not signed in to the console, or the session has ended; or the form was sent from another page.');
   expect(page.match(/Only the console answers this/g)).toHaveLength(2);
 });
+
+test('a plugin’s own code has its place, with its words and example', () => {
+  const kind = {
+    status: 503,
+    title: 'Closed',
+    meaning: 'The shop is closed.',
+    retry: true,
+    fields: [],
+    headers: ['Retry-After'],
+    dashboardOnly: false,
+  };
+  const added = new Map([
+    ['shop_closed', { plugin: 'shop', kind, advice: undefined }],
+    ['shop_burnt', { plugin: 'shop', kind: { ...kind, status: 410, retry: false, headers: [] }, advice: 'Go elsewhere.' }],
+  ]);
+  const page = pageOf({ pluginApis: { problems: added } });
+  expect(page).toContain('<section id="shop-closed"');
+  expect(page).toContain("A code of this gateway's plugin <code>shop</code>.");
+  expect(page).toContain('Go elsewhere.');
+  expect(page.split('<section id="shop-closed"')[1]).toMatch(/Retry-After[^]*?http:\/\/docs\/errors#shop-closed/);
+});

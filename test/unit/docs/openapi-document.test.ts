@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
 
   test('is valid with routes of plugins too, most of which say nothing of themselves', async () => {
     const pluginRoutes = ROUTES.map((route) => ({ ...route, plugin: 'small-api' }));
-    const pluginApis = { routes: pluginRoutes, documents: new Map() };
+    const pluginApis = { routes: pluginRoutes, documents: new Map(), problems: new Map() };
     const source = JSON.stringify(openApiDocument({ ...OPTIONS, pluginApis }));
     const config = await createConfig({ extends: ['minimal'] });
     const found = await lintFromString({ source, config, absoluteRef: 'openapi.json' });
