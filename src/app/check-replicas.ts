@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/overrides.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
+import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import { checkReplica } from '../engines/check-replica.ts';
@@ -9,7 +10,6 @@ import type { CheckedReplica } from '../engines/check-replica.ts';
 import { shownUrl } from '../engines/http1/url.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
 import { withEngine } from './engine-setup.ts';
-import { ENGINE_NAME } from './engine-watch.ts';
 
 /** Codes as the configuration's languages have them. */
 export interface CheckedPair {
@@ -89,7 +89,7 @@ export function checkReplicas(
 }
 
 function reportOf(url: string, { attempt, tookMs, echoesId }: CheckedReplica): ReplicaReport {
-  const place = { engine: ENGINE_NAME, url };
+  const place = { engine: ONLY_ENGINE, url };
   if (attempt.kind === 'usable') {
     return { ...place, ok: true, ms: Math.round(tookMs), text: attempt.translations[0]!.text, echoes_id: echoesId };
   }

@@ -5,9 +5,6 @@ import type { EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { FailureLog } from '../runtime/failure-log.ts';
 
-/** The name of the one engine that `engine:` describes. */
-export const ENGINE_NAME = 'default';
-
 export interface EngineWatchParts {
   readonly engine: string;
   readonly protocol: string;

@@ -16,11 +16,12 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
+import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import type { Store } from '../ports/store.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
-import { ENGINE_NAME, replicaWatch } from './engine-watch.ts';
+import { replicaWatch } from './engine-watch.ts';
 import { openUpstream } from './forward-setup.ts';
 import { judge } from './judge.ts';
 import { openAwaited } from './store-wait.ts';
@@ -54,10 +55,10 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   down.add('plugins', () => plugins.close());
   const failures = new FailureLog(log);
   down.add('failure log', () => failures.close());
-  const watching = { engine: ENGINE_NAME, protocol: config.engine.protocol, metrics, log, failures };
+  const watching = { engine: ONLY_ENGINE, protocol: config.engine.protocol, metrics, log, failures };
   const engine = openEngineOf(config, settings, metrics, log, (url) => replicaWatch(watching, url));
   metrics.engineReplicas(() =>
-    engine.health().map(({ url, asideMs }) => ({ engine: ENGINE_NAME, replica: url, up: asideMs === undefined })),
+    engine.health().map(({ url, asideMs }) => ({ engine: ONLY_ENGINE, replica: url, up: asideMs === undefined })),
   );
   down.add('engine', () => engine.close());
   const upstream = await openUpstream(config, {

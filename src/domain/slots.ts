@@ -12,6 +12,11 @@ export const dictionaryIdSlot = reserveSlot<string>('dictionary id');
 /** The translation that was asked for; steps behind the admission can rely on it. */
 export const translateRequestSlot = reserveSlot<TranslateRequest>('translate request');
 
+/** The team's plan, where the admission was asked for it. */
+export const planSlot = reserveSlot<string>('plan');
+/** Names of the engines that the request's work may go to, in order; nothing where there is only one. */
+export const engineRouteSlot = reserveSlot<readonly string[]>('engine route');
+
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
 export interface RequestStats {
   /** Characters that were reserved; charged if the outcome is an answer. */

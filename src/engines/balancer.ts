@@ -1,6 +1,7 @@
 // The engine as the service sees it: replicas in turn, two attempts, the second elsewhere and over a fresh connection.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
+import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import type {
   AskedWork,
   Attempt,
@@ -25,6 +26,8 @@ import { Rotation } from './rotation.ts';
 import type { FailureTerms } from './replica-standing.ts';
 
 export interface BalancerOptions extends PoolLimits {
+  /** How results name it. */
+  readonly name?: string;
   readonly protocol: EngineProtocol;
   /** The protocol's options, validated; `undefined` for a protocol without. */
   readonly options?: unknown;
@@ -52,6 +55,7 @@ export interface ReplicatedEngine extends Engine {
 
 /** The two attempts one by one, for several requests that share the first of them. `done` is called once, later. */
 export interface AttemptwiseEngine extends ReplicatedEngine {
+  readonly name: string;
   /** `replica` is where it was made. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
   /** The second attempt, not on `before` where there is another replica; it gives the result. None for a caller who has left. */
@@ -67,6 +71,7 @@ export function openBalancer(options: BalancerOptions): AttemptwiseEngine {
 }
 
 class Balancer implements AttemptwiseEngine {
+  readonly name: string;
   readonly #options: BalancerOptions;
   readonly #terms: AttemptTerms;
   /** The terms of attempts that have less time than `timeoutMs`, by their milliseconds. */
@@ -79,6 +84,7 @@ class Balancer implements AttemptwiseEngine {
 
   constructor(options: BalancerOptions) {
     this.#options = options;
+    this.name = options.name ?? ONLY_ENGINE;
     const { protocol, timeoutMs, onAdapterError, onTokens } = options;
     this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onAdapterError, onTokens };
     this.#nowMs = options.nowMs ?? (() => performance.now());
@@ -94,7 +100,8 @@ class Balancer implements AttemptwiseEngine {
     }
     const replica = this.#rotation.first();
     this.#attempt(replica, 'reused', asked, cancellation, (first) => {
-      if (first.kind === 'usable') asked.answered({ kind: 'usable', translations: first.translations, failures: NO_FAILURES });
+      if (first.kind === 'usable')
+        asked.answered({ kind: 'usable', translations: first.translations, failures: NO_FAILURES, engine: this.name });
       else this.second(asked, cancellation, first.failure, replica);
     });
   }
@@ -111,7 +118,8 @@ class Balancer implements AttemptwiseEngine {
     }
     // After a restart of the engine every kept connection breaks when it is used: the second attempt must not take another of them.
     this.#attempt(this.#rotation.second(before), 'fresh', asked, cancellation, (second) => {
-      if (second.kind === 'usable') asked.answered({ kind: 'usable', translations: second.translations, failures: [failure] });
+      if (second.kind === 'usable')
+        asked.answered({ kind: 'usable', translations: second.translations, failures: [failure], engine: this.name });
       else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });
     });
   }

@@ -127,7 +127,8 @@ function conclude(members: readonly Member[], attempt: Attempt, replica: Replica
     offset += asked.text.length;
     if (hasLeft) continue;
     if (attempt.kind === 'unusable') balancer.second(asked, cancellation, attempt.failure, replica);
-    else end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES });
+    else
+      end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES, engine: balancer.name });
   }
 }
 

@@ -22,6 +22,8 @@ export interface EngineWork {
    * translation gives the texts back as they are. One that takes no notice translates them into `targetLang` all the same.
    */
   readonly detectionOnly?: boolean | undefined;
+  /** Names of the engines to try, in order; without it the only one there is. */
+  readonly engines?: readonly string[] | undefined;
 }
 
 export interface Translation {
@@ -99,7 +101,13 @@ export interface UnusableAttempt extends FailureDetail {
 }
 
 export type EngineResult =
-  | { readonly kind: 'usable'; readonly translations: readonly Translation[]; readonly failures: readonly AttemptFailure[] }
+  | {
+      readonly kind: 'usable';
+      readonly translations: readonly Translation[];
+      readonly failures: readonly AttemptFailure[];
+      /** Name of the one that answered. */
+      readonly engine: string;
+    }
   /** Two attempts, none usable (or called off before that). */
   | { readonly kind: 'unavailable'; readonly failures: readonly AttemptFailure[] };
 

@@ -32,6 +32,8 @@ export interface AdmissionRequest {
    * from certain addresses: the others need none.
    */
   readonly address?: string;
+  /** Whether the answer is to name the team's plan. Left out where nothing depends on it. */
+  readonly reportPlan?: true | undefined;
 }
 
 /** What a reservation is resolved by. */
@@ -74,6 +76,9 @@ export interface Reservation {
  * With `reportRate`, every answer that has taken a place carries `rate`, from the reading that decided: the team's window, or
  * the key's where fewer places are left in that. Without it, and in answers that have taken none, there is no `rate`; whoever is
  * `rate_limited` has no place left.
+ *
+ * With `reportPlan`, every answer that has taken a place carries `plan`, the name of the team's plan at that moment; so does
+ * an open reservation that is answered again. Without it there is none.
  */
 export type Admission =
   | { readonly kind: 'repeated' }
@@ -103,6 +108,7 @@ export type Placed = PlaceTaken &
 
 interface PlaceTaken {
   readonly rate?: RateStanding | undefined;
+  readonly plan?: string | undefined;
 }
 
 /** How a window stands when a request has taken its place in it. */

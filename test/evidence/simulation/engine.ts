@@ -1,5 +1,6 @@
 // An engine that answers at once, late, never, after it was called off, or with nothing usable, but keeps to its deadlines.
 import type { Cancellation } from '../../../src/core/exchange.ts';
+import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { BatchingEngine } from '../../../src/engines/batching-engine.ts';
 import type { AttemptwiseEngine } from '../../../src/engines/balancer.ts';
 import type { Replica } from '../../../src/engines/replica.ts';
@@ -29,17 +30,20 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
   const second = async (work: EngineWork, cancellation: Cancellation, failure: AttemptFailure): Promise<EngineResult> => {
     if (cancellation.cancelled) return { kind: 'unavailable', failures: [failure] };
     const again = await attempt(work, cancellation);
-    return again.kind === 'usable' ? { ...again, failures: [failure] } : { kind: 'unavailable', failures: [failure, again.failure] };
+    return again.kind === 'usable'
+      ? { ...again, failures: [failure], engine: ONLY_ENGINE }
+      : { kind: 'unavailable', failures: [failure, again.failure] };
   };
   const both = async (work: EngineWork, cancellation: Cancellation): Promise<EngineResult> => {
     const first = await attempt(work, cancellation);
-    return first.kind === 'usable' ? { ...first, failures: [] } : second(work, cancellation, first.failure);
+    return first.kind === 'usable' ? { ...first, failures: [], engine: ONLY_ENGINE } : second(work, cancellation, first.failure);
   };
   const translate = (work: EngineWork, cancellation: Cancellation): EngineResult | Promise<EngineResult> => {
     if (cancellation.cancelled) return { kind: 'unavailable', failures: [] };
-    return world.random.chance(0.05) ? { ...usable(work), failures: [] } : both(work, cancellation);
+    return world.random.chance(0.05) ? { ...usable(work), failures: [], engine: ONLY_ENGINE } : both(work, cancellation);
   };
   return {
+    name: ONLY_ENGINE,
     setUrls: () => undefined,
     health: () => [],
     askPairs: undefined,

@@ -1,6 +1,7 @@
 // What metrics and log tell of a replica: its attempts, its failures in words, and whether it is set aside.
 import { afterEach, expect, test } from 'vitest';
-import { ENGINE_NAME, replicaWatch } from '../../../src/app/engine-watch.ts';
+import { replicaWatch } from '../../../src/app/engine-watch.ts';
+import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
 import type { Log, LogFields } from '../../../src/ports/log.ts';
 import { FailureLog } from '../../../src/runtime/failure-log.ts';
@@ -15,7 +16,7 @@ const line =
 const log: Log = { info: line('info'), warn: line('warn'), error: line('error') };
 const failures = new FailureLog(log);
 const metrics = openMetrics();
-const watch = replicaWatch({ engine: ENGINE_NAME, protocol: 'openai', metrics, log, failures }, REPLICA);
+const watch = replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, REPLICA);
 
 afterEach(() => {
   failures.close();
@@ -36,9 +37,9 @@ test('every attempt counts in its series, which are there from the start', async
 });
 
 test('a replica that comes back after a reload goes on with its series', async () => {
-  const again = replicaWatch({ engine: ENGINE_NAME, protocol: 'openai', metrics, log, failures }, 'http://again');
+  const again = replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, 'http://again');
   again.attempted('reset');
-  replicaWatch({ engine: ENGINE_NAME, protocol: 'openai', metrics, log, failures }, 'http://again').attempted('reset');
+  replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, 'http://again').attempted('reset');
   const rendered = (await metrics.render()).split('\n').filter((one) => one.includes('replica="http://again",outcome="reset"'));
   expect(rendered).toEqual(['lingate_engine_attempts_total{engine="default",replica="http://again",outcome="reset"} 2']);
 });

@@ -38,7 +38,7 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
       translate(asked) {
         works.push(asked);
         const translations = [{ text: 'Hallo', detectedSourceLanguage: undefined }];
-        queueMicrotask(() => asked.answered({ kind: 'usable', translations, failures: [] }));
+        queueMicrotask(() => asked.answered({ kind: 'usable', translations, failures: [], engine: 'default' }));
       },
       close: () => Promise.resolve(),
     },
@@ -104,7 +104,12 @@ test('works of one request that are under way at once: a caller who leaves calls
   const calledOff: number[] = [];
   for (const [index, { cancellation }] of asked.entries()) cancellation.onCancel(() => calledOff.push(index));
   asked[1]!.cancellation.onCancel(undefined);
-  asked[1]!.work.answered({ kind: 'usable', translations: [{ text: 'Salut', detectedSourceLanguage: 'EN' }], failures: ['reset'] });
+  asked[1]!.work.answered({
+    kind: 'usable',
+    translations: [{ text: 'Salut', detectedSourceLanguage: 'EN' }],
+    failures: ['reset'],
+    engine: 'default',
+  });
   expect(await results[1]).toMatchObject({ kind: 'translated', translations: [{ text: 'Salut' }] });
   x.cancel();
   expect(calledOff).toEqual([0, 2]);
@@ -185,7 +190,7 @@ describe('a detection', () => {
         translate(asked) {
           works.push(asked);
           const translations = asked.text.map((text) => ({ text, detectedSourceLanguage: text.startsWith('H') ? 'en' : 'xx' }));
-          queueMicrotask(() => asked.answered({ kind: 'usable', translations, failures: [] }));
+          queueMicrotask(() => asked.answered({ kind: 'usable', translations, failures: [], engine: 'default' }));
         },
         close: () => Promise.resolve(),
       },

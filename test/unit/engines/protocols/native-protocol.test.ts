@@ -112,6 +112,7 @@ test('the detected language is passed on as reported, and is absent when none wa
       { text: 'a', detectedSourceLanguage: 'tlh' },
       { text: 'b', detectedSourceLanguage: undefined },
     ],
+    engine: 'default',
     failures: [],
   });
 });
