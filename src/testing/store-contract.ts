@@ -20,6 +20,7 @@ import { glossaryContract } from './store/glossary-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
 import { periodContract } from './store/period-contract.ts';
 import { planChangeContract } from './store/plan-change-contract.ts';
+import { planReportContract } from './store/plan-report-contract.ts';
 import { quotaContract } from './store/quota-contract.ts';
 import { rateContract } from './store/rate-contract.ts';
 import { rateReportContract } from './store/rate-report-contract.ts';
@@ -45,6 +46,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'key and rate before a long body', part: checkContract },
   { title: 'request rate', part: rateContract },
   { title: 'the request rate as it is reported', part: rateReportContract },
+  { title: 'the plan as it is reported', part: planReportContract },
   { title: 'a clock that steps back', part: clockContract },
   { title: 'quota', part: quotaContract },
   { title: 'credit', part: creditContract },

@@ -27,6 +27,8 @@ export interface TeamOperations {
 }
 
 const COMMIT = 1;
+/** Of an admission. */
+const TELLS_PLAN = 1;
 const RELEASE = 0;
 const ADMISSION = 2;
 const RESERVES = 4;
@@ -96,10 +98,11 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
     call[next] = operation.verdict === 'commit' ? COMMIT : RELEASE;
     return next + 1;
   }
-  const { keyId, characters, reserve, reportRate, glossary, leaseMs, isCheck } = operation;
+  const { keyId, characters, reserve, reportRate, reportPlan, glossary, leaseMs, isCheck } = operation;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
   if (reportRate === true) what += TELLS_RATE;
+  if (reportPlan === true) what += TELLS_PLAN;
   if (glossary !== undefined) what += HAS_GLOSSARY;
   if (glossary?.byBase === true) what += BY_BASE;
   if (characters !== undefined) what += HAS_CHARACTERS;

@@ -36,12 +36,12 @@ export class ReplyReader {
       case 'P':
       case 'F':
         return this.#undone(letter);
-      case '+': {
-        const rate = { limit: this.#number(), remaining: this.#number() };
-        return { ...this.#placed(request, this.#letter()), rate };
+      case 'W': {
+        const plan = this.#text();
+        return { ...this.#rated(request, this.#letter()), plan };
       }
       default:
-        return this.#placed(request, letter);
+        return this.#rated(request, letter);
     }
   }
 
@@ -65,6 +65,12 @@ export class ReplyReader {
       default:
         throw unreadable(letter);
     }
+  }
+
+  #rated(request: AdmissionRequest, letter: string): Placed {
+    if (letter !== '+') return this.#placed(request, letter);
+    const rate = { limit: this.#number(), remaining: this.#number() };
+    return { ...this.#placed(request, this.#letter()), rate };
   }
 
   #placed({ requestId, teamId, characters = 0, leaseMs }: AdmissionRequest, letter: string): Placed {

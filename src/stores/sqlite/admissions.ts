@@ -46,7 +46,8 @@ export class Admissions {
     const known = this.#ids.find(team.no, requestId, nowMs);
     if (known !== undefined) {
       if (known.state !== OPEN) return { kind: 'repeated' };
-      return { kind: 'admitted', reservation: { requestId, teamId, characters: known.characters, leaseUntilMs: known.untilMs } };
+      const reservation = { requestId, teamId, characters: known.characters, leaseUntilMs: known.untilMs };
+      return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#books.planOf(team) } : {}) };
     }
     if (key === undefined) return { kind: 'key_unknown' };
     const refusal = this.#callerRefusal(team, key, nowMs, true);
@@ -118,9 +119,10 @@ export class Admissions {
       team.counts.heldMicro += priceOf(team.limits, characters);
       team.leaseDueMs = Math.min(team.leaseDueMs, leaseUntilMs);
     }
-    if (request.reportRate !== true) return answer;
+    const placed = request.reportPlan === true ? { ...answer, plan: this.#books.planOf(team) } : answer;
+    if (request.reportRate !== true) return placed;
     const limit = team.limits.requestsPerSecond;
-    return { ...answer, rate: { limit, remaining: limit - team.window.total } };
+    return { ...placed, rate: { limit, remaining: limit - team.window.total } };
   }
 
   #stamp(key: KeyBooks, nowMs: number): void {

@@ -26,6 +26,7 @@ export class Books {
   readonly #dataVersion: StatementSync;
   readonly #team: StatementSync;
   readonly #key: StatementSync;
+  readonly #plan: StatementSync;
   readonly #keyByNumber: StatementSync;
   readonly #write: StatementSync;
   readonly #writeKey: StatementSync;
@@ -46,6 +47,7 @@ export class Books {
       LEFT JOIN keys k ON k.key_id = ? AND k.team = t.no LEFT JOIN key_books u ON ${OF_KEY}
       WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`);
     this.#key = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.key_id = ? AND k.team = ?`);
+    this.#plan = arrays('SELECT plan FROM teams WHERE no = ?');
     this.#keyByNumber = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ?`);
     this.#write = database.prepare(`UPDATE books SET ${assigned(WRITTEN)}, window_newest_ms = ?, window = ? WHERE team = ?`);
     this.#writeKey = database.prepare(`UPDATE key_books SET ${assigned(KEY_BOOKS)} WHERE team = ? AND key = ?`);
@@ -76,6 +78,11 @@ export class Books {
     if (known !== undefined) return known;
     const row = this.#key.get(keyId, team.no) as unknown as SQLOutputValue[] | undefined;
     return row === undefined ? undefined : team.add(new KeyBooks(team, row, 0));
+  }
+
+  /** Name of the team's plan. Read when it is first asked for: most gateways never ask. */
+  planOf(team: TeamBooks): string {
+    return (team.planName ??= (this.#plan.get(team.no) as unknown as [string])[0]);
   }
 
   /** Of a reservation: its key exists. */

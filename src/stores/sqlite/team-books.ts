@@ -54,6 +54,8 @@ export class TeamBooks {
   readonly held = new HeldReservations();
   /** `undefined` until it is worked out. */
   toldMark: ToldMark | undefined = undefined;
+  /** `undefined` until it is asked for. */
+  planName: string | undefined = undefined;
   /** Whether `counts` or `window` differ from the file. */
   changed = false;
 

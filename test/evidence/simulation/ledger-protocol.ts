@@ -29,7 +29,7 @@ export interface LedgerCall {
 }
 
 /** What a byte of an operation says. */
-const [COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 2, 4, 8, 16, 32, 64];
+const [TELLS_PLAN, COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 1, 2, 4, 8, 16, 32, 64];
 const OTHER_ID = 0xff;
 const ULID_BYTES = 16;
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -114,6 +114,7 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
     leaseMs,
     glossary: (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes, (what & BY_BASE) > 0),
     reportRate: (what & TELLS_RATE) > 0,
+    ...((what & TELLS_PLAN) === 0 ? {} : { reportPlan: true as const }),
   };
   return { kind: 'admit', requestId, request };
 }
@@ -138,7 +139,8 @@ export function periodQuestion(anchorMs: number, length: string): Buffer {
 /** As the script says it; amounts of money in millionths. */
 export function bytesOf(answer: Admission | Resolution): Buffer {
   const rate = 'rate' in answer && answer.rate !== undefined ? [Buffer.from('+'), numbers(answer.rate.limit, answer.rate.remaining)] : [];
-  return Buffer.concat([...rate, ...partsOf(answer)]);
+  const plan = 'plan' in answer && answer.plan !== undefined ? [Buffer.from('W'), text(answer.plan)] : [];
+  return Buffer.concat([...plan, ...rate, ...partsOf(answer)]);
 }
 
 const WORDS = {

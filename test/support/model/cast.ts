@@ -42,7 +42,7 @@ export class Cast {
     return { teamId: this.teamId(id), requestId };
   }
 
-  request({ id, key, characters, reserve, leaseMs, glossary, reportRate }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
+  request({ id, key, characters, reserve, leaseMs, glossary, reportRate, reportPlan }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
     const team = id % TEAMS;
     return {
       ...this.named(id),
@@ -52,6 +52,7 @@ export class Cast {
       leaseMs,
       glossary: glossary === undefined ? undefined : this.#reference(team, glossary),
       reportRate,
+      ...(reportPlan ? { reportPlan } : {}),
     };
   }
 

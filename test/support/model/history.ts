@@ -41,6 +41,7 @@ export type Operation =
       readonly leaseMs: number;
       readonly glossary: GlossaryUse | undefined;
       readonly reportRate: boolean;
+      readonly reportPlan: boolean;
     }
   /** Asks for key and rate alone, by an id that may be known. */
   | { readonly step: 'check'; readonly id: number; readonly key: number }
@@ -145,6 +146,7 @@ const admit = fc.record({
   leaseMs: fc.constantFrom(1, 500, 1000, 3000, 15_000, 15_001, 60_000, 60_000, 60_000),
   glossary: fc.option(glossaryUse, { nil: undefined, freq: 5 }),
   reportRate: fc.boolean(),
+  reportPlan: fc.boolean(),
 });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
@@ -207,6 +209,7 @@ const busyAdmit = fc.record({
   leaseMs: fc.constant(60_000),
   glossary: fc.constant(undefined),
   reportRate: fc.boolean(),
+  reportPlan: fc.boolean(),
 });
 const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: busyAdmit },

@@ -69,7 +69,9 @@ export class ReferenceAccount {
   admit(request: AdmissionRequest, nowMs: number): Admission {
     this.#catchUp(nowMs);
     const entry = this.#entry(request.requestId);
-    if (entry?.kind === 'open') return { kind: 'admitted', reservation: entry.reservation };
+    if (entry?.kind === 'open') {
+      return { kind: 'admitted', reservation: entry.reservation, ...(request.reportPlan === true ? { plan: this.team.plan } : {}) };
+    }
     if (entry !== undefined) return { kind: 'repeated' };
     const caller = this.#caller(request.keyId, nowMs, true);
     if (caller.kind !== 'admitted') return caller;
@@ -82,9 +84,10 @@ export class ReferenceAccount {
     } else {
       this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
     }
-    if (request.reportRate !== true) return answer;
+    const placed = request.reportPlan === true ? { ...answer, plan: this.team.plan } : answer;
+    if (request.reportRate !== true) return placed;
     const limit = this.team.limits.requestsPerSecond;
-    return { ...answer, rate: { limit, remaining: limit - this.#places.length } };
+    return { ...placed, rate: { limit, remaining: limit - this.#places.length } };
   }
 
   check({ keyId }: CallerCheck, nowMs: number): CheckedCaller {

@@ -80,11 +80,22 @@ do
     return reserved, true
   end
 
+  local TELLS_PLAN = 1
+
+  -- Precedes an answer that is to name the team's plan.
+  local function plan_name(i)
+    if op_what[i] == PLAIN or not has(op_what[i], TELLS_PLAN) then
+      return ''
+    end
+    local name = call('HGET', team_key, 'plan')
+    return 'W' .. pack('>Bc0', #name, name)
+  end
+
   -- What an id that was seen before is answered; nil for one that counts as new.
-  local function seen_before(record)
+  local function seen_before(i, record)
     if byte(record) == IS_OPEN then
       local _, characters, _, _, lease = parse(OPEN, record)
-      return 'O' .. pack('>dd', characters, lease)
+      return plan_name(i) .. 'O' .. pack('>dd', characters, lease)
     end
     local _, until_ms = parse(DONE, record)
     return until_ms > now and REPEATED or nil
@@ -93,7 +104,7 @@ do
   function admit(i)
     local id, key, is_check = op_id[i], keys[op_key[i]], op_what[i] >= IS_CHECK
     local record = not is_check and records[id]
-    local seen = record and seen_before(record)
+    local seen = record and seen_before(i, record)
     if seen then
       return seen
     end
@@ -124,8 +135,8 @@ do
       remember(id, IS_RELEASED)
     end
     if op_what[i] ~= PLAIN and has(op_what[i], TELLS_RATE) then
-      return rate_standing(rate, places_left(rate)) .. told
+      told = rate_standing(rate, places_left(rate)) .. told
     end
-    return told
+    return plan_name(i) .. told
   end
 end

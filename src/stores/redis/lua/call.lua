@@ -2,7 +2,8 @@
 -- `>dd` clock (negative for the server's own) and deadline; then per team, in the order of KEYS:
 --   `>B` whether bounds of a period follow, `>dddBc0` their start and end, what they are counted from and the period's length;
 --   `>I2` how many operations, and of each:
---     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of the numbers below;
+--     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of 2, of 1 where it
+--     asks for the plan, and of the other numbers below;
 --     of an admission, and of a check, which ends behind key and rate, `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair.
 -- Operations are kept in parallel arrays, team after team: a table for each would cost more than its work.
 
