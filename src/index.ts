@@ -36,6 +36,7 @@ export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/s
 export { chargeSlot, refusedCharge } from './domain/charge.ts';
 export type { Charge, GlossaryReference } from './domain/charge.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
+export type { ChangedTexts, KnownTexts, TextAnswer, TextChange, TextWork } from './domain/text-stages.ts';
 export type { EngineGlossary, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';

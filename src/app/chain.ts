@@ -87,7 +87,7 @@ export interface Chains {
 
 /** Throws a `ConfigError` when a plugin's step or route fits nowhere. */
 export function buildChains(config: Config, plugins: LoadedPlugins, parts: ChainParts): Chains {
-  const translate = translateOptions(parts);
+  const translate = translateOptions(parts, plugins.textStages);
   const own = stepsOf(config, parts, translate, documentRouteNames(config, plugins));
   const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
   const documentation: [string, Step][] = config.docs.public ? [[parts.documentation.name, parts.documentation]] : [];
@@ -119,12 +119,16 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
   };
 }
 
-function translateOptions({ engine, glossaries, languages, live, now, log }: ChainParts): TranslateOptions {
+function translateOptions(
+  { engine, glossaries, languages, live, now, log }: ChainParts,
+  stages: LoadedPlugins['textStages'],
+): TranslateOptions {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     engine,
     glossaries,
     languages,
+    stages,
     now,
     onEngineResult(failures) {
       if (failures.length === 0) return;

@@ -9,6 +9,7 @@ import { reserveSlot } from '../core/exchange.ts';
 import type { StepPlacement } from '../core/step-placement.ts';
 import type { Step } from '../core/step.ts';
 import { otherSchemeOf } from '../domain/store-url.ts';
+import type { TextStage } from '../domain/text-stages.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type {
@@ -37,6 +38,8 @@ export interface PluginEntry {
 
 export interface LoadedPlugins extends PluginApis {
   readonly placements: readonly StepPlacement[];
+  /** In the order in which texts pass them on their way to the engine. */
+  readonly textStages: readonly TextStage[];
   readonly engines: ReadonlyMap<string, EngineProtocol>;
   /** By the scheme of their URLs. */
   readonly stores: ReadonlyMap<string, OpenPluginStore>;
@@ -57,6 +60,7 @@ const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () =>
 /** What a gateway without plugins has. */
 export const NO_PLUGINS: LoadedPlugins = {
   placements: [],
+  textStages: [],
   engines: new Map(),
   routes: [],
   documents: new Map(),
@@ -102,6 +106,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
   }
   return {
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
+    textStages: loaded.flatMap(({ name, parts }) => textStagesOf(name, parts)),
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
     routes: loaded.flatMap(({ name, parts }) => (parts.routes ?? []).map((route) => ({ ...route, plugin: name }))),
     documents: new Map(loaded.flatMap(({ name, parts: { document } }) => (document === undefined ? [] : [[name, document]]))),
@@ -110,6 +115,13 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
     routeSteps: (services) => new Map(loaded.map(({ name, parts }) => [name, parts.routeSteps?.(services) ?? []])),
     close: () => closeAll(loaded),
   };
+}
+
+function textStagesOf(plugin: string, parts: PluginParts): readonly TextStage[] {
+  const stages: TextStage[] = [];
+  if (parts.texts !== undefined) stages.push({ kind: 'change', plugin, run: (work) => parts.texts!(work) });
+  if (parts.answers !== undefined) stages.push({ kind: 'answer', plugin, run: (work) => parts.answers!(work) });
+  return stages;
 }
 
 async function closeAll(loaded: readonly { readonly parts: PluginParts }[]): Promise<void> {

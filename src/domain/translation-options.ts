@@ -1,4 +1,4 @@
-// The options of a translation, listed once: the engine's work, the body sent to it and the key of batches are made from this list.
+// A translation, and its options, listed once: the engine's work, the body sent to it and the key of batches are made from this list.
 
 /** `text` is plain text; in the others markup stays where it is. */
 export type TextFormat = 'text' | 'html' | 'xml';
@@ -10,6 +10,12 @@ export interface EngineGlossary {
   readonly entries: Readonly<Record<string, string>>;
   /** The same as JSON in UTF-8, to be sent on as it is: entries with commas between, without the braces around all. */
   readonly pieces?: readonly Uint8Array[];
+}
+
+export interface Translation {
+  readonly text: string;
+  /** As the engine reported it, not yet checked; `undefined` when it reported none. */
+  readonly detectedSourceLanguage: string | undefined;
 }
 
 /** Texts that share an engine call share all of them. Codes are canonical; what was not chosen is `undefined`. */

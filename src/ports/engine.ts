@@ -3,7 +3,9 @@ import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
 import type { PairTest } from '../domain/languages.ts';
-import type { TextFormat, TranslationOptions } from '../domain/translation-options.ts';
+import type { TextFormat, Translation, TranslationOptions } from '../domain/translation-options.ts';
+
+export type { Translation } from '../domain/translation-options.ts';
 
 /** One piece of work. */
 export interface EngineWork {
@@ -24,12 +26,6 @@ export interface EngineWork {
   readonly detectionOnly?: boolean | undefined;
   /** Names of the engines to try, in order; without it the only one there is. */
   readonly engines?: readonly string[] | undefined;
-}
-
-export interface Translation {
-  readonly text: string;
-  /** As the engine reported it, not yet checked; `undefined` when it reported none. */
-  readonly detectedSourceLanguage: string | undefined;
 }
 
 /** Why an attempt gave nothing usable: a fixed set of words for logs and metrics, never the engine's own. */

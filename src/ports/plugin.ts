@@ -1,4 +1,4 @@
-// A plugin: a value that adds steps, routes, engine protocols and stores; listed in the configuration, never found by scan.
+// A plugin: a value that adds steps, routes, what changes texts, engine protocols and stores; listed in the configuration, never found by scan.
 import type { Static, TSchema } from 'typebox';
 import type { Exchange, Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -8,6 +8,7 @@ import type { Step } from '../core/step.ts';
 import type { Credential, CredentialReader } from '../domain/credentials.ts';
 import type { Languages } from '../domain/languages.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
+import type { TextAnswer, TextChange } from '../domain/text-stages.ts';
 import type { Clock } from './clock.ts';
 import type { EngineCapabilities, EngineProtocol, Translation } from './engine.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -60,6 +61,14 @@ export interface PluginDefinition<Options extends TSchema = TSchema, Codes exten
 
 export interface PluginParts {
   readonly steps?: readonly StepPlacement[];
+  /**
+   * Changes the texts of a translation behind the admission and in front of the engine, and the translations on their way back.
+   * What is charged are the caller's texts. Those of several plugins are called in the order of the configuration, and on the
+   * way back in reverse; `answers` of the same plugin comes behind it.
+   */
+  readonly texts?: TextChange;
+  /** Answers texts in place of the engine, and learns what that made of the others. What is in front of it has changed the texts. */
+  readonly answers?: TextAnswer;
   readonly routes?: readonly PluginRoute[];
   /** The plugin's own steps that its routes name; asked for once, when store and engine are open. */
   routeSteps?(services: GatewayServices): readonly Step[];

@@ -2,17 +2,21 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { json, LATER } from '../core/outcome.ts';
-import type { Outcome, Refusal } from '../core/outcome.ts';
+import type { Outcome, Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { SharedCancellation } from '../core/shared-cancellation.ts';
+import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
-import { dictionaryIdSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
+import { ONLY_ENGINE } from '../domain/engine-routing.ts';
+import { dictionaryIdSlot, engineRouteSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
 import { NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { passStages } from '../domain/text-stages.ts';
+import type { PassedTexts, TextStage } from '../domain/text-stages.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
@@ -25,6 +29,8 @@ export interface TranslateOptions {
   readonly engine: Engine;
   readonly glossaries: GlossaryCache;
   readonly languages: () => Languages;
+  /** What plugins put in front of the engine. */
+  readonly stages: readonly TextStage[];
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Called with the reasons of a request's failed attempts, in fixed words. */
@@ -39,6 +45,9 @@ export type Detect = GatewayServices['detect'];
 
 /** What the engine is asked for; the rest of its work comes from the request. */
 type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionOnly'>;
+
+const ONE_ENGINE = [ONLY_ENGINE];
+const NONE: readonly Translation[] = [];
 
 /** Of one text, or of several together: enough to tell a language by; more would cost the operator, because a detection is not charged. */
 const DETECTION_UNITS_MAX = 1000;
@@ -64,19 +73,45 @@ export function translateStep(options: TranslateOptions): BodyStep {
   };
 }
 
-function begin(x: Exchange, request: TranslateRequest, glossary: FoundGlossary, options: TranslateOptions): Refusal | typeof LATER {
+function begin(
+  x: Exchange,
+  request: TranslateRequest,
+  glossary: FoundGlossary,
+  options: TranslateOptions,
+): StepResult | Promise<StepResult> {
   if (glossary !== undefined && 'problem' in glossary) return glossary;
-  options.engine.translate(new PendingWork(x, request, glossary, options, resume), x);
+  const work = new PendingWork(x, request, glossary, options, resume);
+  if (options.stages.length === 0) return ask(work);
+  const passed = work.pass();
+  return passed instanceof Promise ? passed.then((refusal) => refusal ?? ask(work)) : (passed ?? ask(work));
+}
+
+/** Nothing is asked of the engine when the stages in front of it know all. */
+function ask(work: PendingWork<TranslateRequest>): StepResult | Promise<StepResult> {
+  if (work.text.length === 0) {
+    const translations = work.finished();
+    return translations instanceof Promise ? translations.then((late) => answerOf(work, late)) : answerOf(work, translations);
+  }
+  work.by.engine.translate(work, work.x);
   return LATER;
 }
 
 function resume(work: PendingWork<TranslateRequest>): void {
-  work.x.resume(answerOf, work);
+  work.x.resume(conclude, work);
 }
 
-function answerOf(_x: Exchange, work: PendingWork<TranslateRequest>): Outcome {
-  const translations = translationsOf(work);
-  return 'problem' in translations ? translations : json(successBody(work.order, translations, work.by.languages()));
+function conclude(x: Exchange, work: PendingWork<TranslateRequest>): StepResult {
+  const translations = work.finished();
+  if (!(translations instanceof Promise)) return answerOf(work, translations);
+  translations.then(
+    (late) => x.resume(() => answerOf(work, late), undefined),
+    (error: unknown) => x.resume(throwOn, error),
+  );
+  return LATER;
+}
+
+function answerOf({ order, by }: PendingWork<TranslateRequest>, translations: readonly Translation[] | Refusal): Outcome {
+  return 'problem' in translations ? translations : json(successBody(order, translations, by.languages()));
 }
 
 /** For steps of plugins, which wait for a promise. */
@@ -102,9 +137,8 @@ export function translateBy(options: TranslateOptions): Translate {
 export function detectBy(options: TranslateOptions): Detect {
   return async (x, texts) => {
     const languages = options.languages();
-    const units = Math.max(DETECTION_UNITS_MIN, Math.floor(DETECTION_UNITS_MAX / texts.length));
     const detection: WorkOrder = {
-      text: texts.map((text) => text.slice(0, units).toWellFormed()),
+      text: texts,
       options: { ...NOTHING_CHOSEN, targetLang: englishOf(languages) },
       detectionOnly: true,
     };
@@ -112,6 +146,11 @@ export function detectBy(options: TranslateOptions): Detect {
     if ('problem' in translations) return translations;
     return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
   };
+}
+
+function beginnings(texts: readonly string[]): readonly string[] {
+  const units = Math.max(DETECTION_UNITS_MIN, Math.floor(DETECTION_UNITS_MAX / texts.length));
+  return texts.map((text) => text.slice(0, units).toWellFormed());
 }
 
 /** The target of a translation that is made only to detect a language: more engines translate into English than into any other. */
@@ -134,17 +173,21 @@ async function worked(
   glossary: EngineGlossary | undefined,
   options: TranslateOptions,
 ): Promise<readonly Translation[] | Refusal> {
-  const cancellation = shareOf(x);
-  return translationsOf(
-    await new Promise((told) => options.engine.translate(new PendingWork(x, order, glossary, options, told), cancellation)),
-  );
+  const { promise, resolve } = Promise.withResolvers<PendingWork<WorkOrder>>();
+  const work = new PendingWork(x, order, glossary, options, resolve);
+  const refusal = options.stages.length === 0 ? undefined : await work.pass();
+  if (refusal !== undefined) return refusal;
+  if (work.text.length === 0) return work.finished();
+  if (order.detectionOnly === true) work.text = beginnings(work.text);
+  options.engine.translate(work, shareOf(x));
+  return (await promise).finished();
 }
 
 /** One object for a piece of work: what the engine is asked, its callback, and what the answer is made from. */
 class PendingWork<Order extends WorkOrder> implements AskedWork {
   readonly requestId: string;
   readonly teamId: string | undefined;
-  readonly text: readonly string[];
+  text: readonly string[];
   readonly options: TranslationOptions;
   readonly traceparent: string | undefined;
   readonly attemptMs: number | undefined;
@@ -152,8 +195,9 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   readonly x: Exchange;
   readonly order: Order;
   readonly by: TranslateOptions;
-  readonly startedAtMs: number;
-  result: EngineResult | undefined = undefined;
+  startedAtMs: number;
+  #passed: PassedTexts | undefined = undefined;
+  #result: EngineResult | undefined = undefined;
   readonly #told: (work: PendingWork<Order>) => void;
 
   /** `told` must not throw. */
@@ -180,8 +224,33 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   }
 
   answered(result: EngineResult): void {
-    this.result = result;
+    this.#result = result;
     this.#told(this);
+  }
+
+  /** Takes its texts through what plugins put in front of the engine; what is left of them is then its `text`. */
+  pass(): Refusal | undefined | Promise<Refusal | undefined> {
+    const { x, teamId, text, options, detectionOnly } = this;
+    const engines = x.get(engineRouteSlot) ?? ONE_ENGINE;
+    const work = { x, teamId, text, options, engines, detectionOnly: detectionOnly === true };
+    const passed = passStages(work, this.by.stages);
+    return passed instanceof Promise ? passed.then((late) => this.#hasPassed(late)) : this.#hasPassed(passed);
+  }
+
+  #hasPassed(passed: PassedTexts | Refusal): Refusal | undefined {
+    if ('problem' in passed) return passed;
+    this.#passed = passed;
+    this.text = passed.work.text;
+    this.startedAtMs = this.by.now();
+    return undefined;
+  }
+
+  /** Its translations, when the engine has answered or was not needed. To be called once. */
+  finished(): readonly Translation[] | Refusal | Promise<readonly Translation[] | Refusal> {
+    const result = this.#result;
+    const translations = result === undefined ? NONE : translationsOf(this, result);
+    if (this.#passed === undefined || 'problem' in translations) return translations;
+    return this.#passed.back(translations, result?.kind === 'usable' ? result.engine : undefined);
   }
 }
 
@@ -191,20 +260,18 @@ function workIdOf(x: Exchange): string {
   return works === 1 ? x.id : `${x.id}-${works}`;
 }
 
-/** Of work that has its result, which is counted here. */
-function translationsOf({
-  x,
-  by,
-  result,
-  startedAtMs,
-}: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'result' | 'startedAtMs'>): readonly Translation[] | Refusal {
-  const { failures } = result!;
+/** The result is counted here. */
+function translationsOf(
+  { x, by, startedAtMs }: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'startedAtMs'>,
+  result: EngineResult,
+): readonly Translation[] | Refusal {
+  const { failures } = result;
   const stats = x.need(requestStatsSlot);
   // Of several works, which overlap, the longest and the attempts of all.
   stats.engineMs = Math.max(stats.engineMs, by.now() - startedAtMs);
-  stats.attempts += failures.length + (result!.kind === 'usable' ? 1 : 0);
+  stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
   by.onEngineResult(failures);
-  return result!.kind === 'usable' ? result!.translations : ENGINE_UNAVAILABLE;
+  return result.kind === 'usable' ? result.translations : ENGINE_UNAVAILABLE;
 }
 
 type FoundGlossary = EngineGlossary | undefined | Refusal;

@@ -55,6 +55,7 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
     languages: () => LANGUAGES,
     now,
+    stages: [],
     onEngineResult: () => undefined,
   });
   const languages = languagesEndpoint(() => LANGUAGES);

@@ -44,6 +44,7 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
     },
     glossaries: { merged: async () => undefined, dictionary },
     languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
+    stages: [],
     now: () => 0,
     onEngineResult: () => undefined,
   });
@@ -77,6 +78,7 @@ test('a pair that is not offered is not sent for a plugin’s route that has not
     },
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
     languages: () => new Languages(table, () => false),
+    stages: [],
     now: () => 0,
     onEngineResult: () => undefined,
   });
@@ -92,6 +94,7 @@ test('works of one request that are under way at once: a caller who leaves calls
     engine: { translate: (work, cancellation) => void asked.push({ work, cancellation }), close: () => Promise.resolve() },
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
     languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
+    stages: [],
     now: () => 0,
     onEngineResult: () => undefined,
   });
@@ -197,6 +200,7 @@ describe('a detection', () => {
       glossaries: { dictionary: () => undefined, merged: async () => undefined },
       languages: () =>
         new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'EN-GB', name: 'English', formality: false }] }),
+      stages: [],
       now: () => 0,
       onEngineResult: () => undefined,
     });

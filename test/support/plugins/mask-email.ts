@@ -1,0 +1,38 @@
+// The example of the guide for authors: no e-mail address reaches the engine, and every one is back in the translation.
+import Type from 'typebox';
+import { definePlugin, refuse } from 'lingate';
+
+const ADDRESS = /[\w.%+-]+@[\w-]+(?:\.[\w-]+)+/g;
+/** What stands for an address: one itself, so that engines leave it as it is, and one that nobody can have (RFC 2606). */
+const MASKED = /\b(\d+)@masked\.invalid\b/g;
+
+const LOST = refuse('engine_unavailable', 'No usable translation could be had; nothing was charged. Try again in a few seconds.');
+
+export default definePlugin({
+  name: 'mask-email',
+  options: Type.Object({}, { additionalProperties: false }),
+  setup: () => ({
+    texts({ text }) {
+      const addresses = text.map((one) => one.match(ADDRESS) ?? []);
+      if (addresses.every((found) => found.length === 0)) return undefined;
+      return {
+        text: text.map((one) => {
+          let next = 0;
+          return one.replace(ADDRESS, () => `${next++}@masked.invalid`);
+        }),
+        after(translations) {
+          // An address that the engine dropped, doubled or changed is no translation.
+          const complete = translations.every((one, i) => {
+            const kept = [...one.text.matchAll(MASKED)].map((match) => Number(match[1])).toSorted((a, b) => a - b);
+            return kept.length === addresses[i]!.length && kept.every((number, place) => number === place);
+          });
+          if (!complete) return LOST;
+          return translations.map((one, i) => ({
+            ...one,
+            text: one.text.replace(MASKED, (_all, number) => addresses[i]![Number(number)]!),
+          }));
+        },
+      };
+    },
+  }),
+});
