@@ -204,7 +204,7 @@ describe('a detection', () => {
       now: () => 0,
       onEngineResult: () => undefined,
     });
-  const exchange = (): Exchange => {
+  const freshExchange = (): Exchange => {
     const head = { method: 'POST', path: '/x', query: '', headers: {} };
     const x = new Exchange(ID, head, { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '' }, route, 0);
     x.set(requestStatsSlot, newRequestStats());
@@ -218,7 +218,7 @@ describe('a detection', () => {
   ])('of %s asks by no more than their beginnings, once for all', async (_name, count, units) => {
     const works: EngineWork[] = [];
     const texts = Array.from({ length: count }, (_none, i) => (i === 0 ? 'H' : 'x').repeat(5000));
-    const found = await detecting(works)(exchange(), texts);
+    const found = await detecting(works)(freshExchange(), texts);
     expect(found).toEqual({ kind: 'detected', languages: texts.map((_text, i) => (i === 0 ? 'EN' : undefined)) });
     expect(works).toHaveLength(1);
     expect(works[0]).toMatchObject({ detectionOnly: true, options: { targetLang: 'EN-GB' } });
