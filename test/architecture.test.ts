@@ -89,7 +89,6 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'domain/json-body.ts': 'domain/translate-request.test.ts reads its bodies by it',
   'domain/record-name.ts': 'console/form.test.ts has the names that are refused',
   'domain/translation-options.ts': 'domain/translate-request.test.ts tries every option',
-  'runtime/key-cache.ts': 'evidence/security/authentication-floods.test.ts, with real floods of keys',
   'steps/access-log.ts': 'journey: a log line has nothing to say without a gateway',
   'steps/authenticate.ts': 'journey and evidence/isolation: what it refuses depends on how a body comes over the socket',
   'steps/shed.ts': 'evidence/load/shed.test.ts',

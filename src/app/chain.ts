@@ -5,7 +5,6 @@ import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
-import type { ClientAddressReader } from '../domain/client-address.ts';
 import { credentialReader } from '../domain/credentials.ts';
 import type { Languages } from '../domain/languages.ts';
 import {
@@ -36,7 +35,7 @@ import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
 import { authenticateBodyKeyStep, authenticateStep } from '../steps/authenticate.ts';
-import type { AddressBound, AuthenticateOptions } from '../steps/authenticate.ts';
+import type { AuthenticateOptions } from '../steps/authenticate.ts';
 import { identifyBy, identifyStep } from '../steps/identify.ts';
 import { AddressLimit } from '../runtime/unknown-key-limit.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
@@ -146,16 +145,22 @@ function stepsOf(
 ): Readonly<Record<StepName | PluginStepName, Step>> {
   const { store, keys, metrics, languages, now } = parts;
   const onShed: OnShed = (reason) => metrics.shed(reason);
+  const client = clientAddressReader(config.listenTrustedProxies, config.listenClientAddress);
   const authentication: AuthenticateOptions = {
     cache: keys,
     ledger: store.ledger,
     rateLimitHeaders: config.limits.rateLimitHeaders,
     now,
+    client,
     bound: addressBoundOf(config, now),
     onRefused: (checked) => metrics.admission(checked),
   };
   return {
-    'access-log': accessLogStep({ log: observed(parts, documents), now, client: clientReaderOf(config) }),
+    'access-log': accessLogStep({
+      log: observed(parts, documents),
+      now,
+      client: config.listenTrustedProxies.length === 0 ? undefined : client,
+    }),
     shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep(authentication),
@@ -166,6 +171,7 @@ function stepsOf(
       ledger: store.ledger,
       settlements: parts.settlements,
       cache: keys,
+      client,
       leaseMs: config.limits.leaseMs,
       rateLimitHeaders: config.limits.rateLimitHeaders,
       now,
@@ -187,15 +193,9 @@ function stepsOf(
   };
 }
 
-function addressBoundOf({ limits, listenTrustedProxies, listenClientAddress }: Config, now: () => number): AddressBound | undefined {
+function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {
   const perMinute = limits.unknownKeysPerMinute;
-  if (perMinute === 0) return undefined;
-  return { limit: new AddressLimit({ perMinute, now }), client: clientAddressReader(listenTrustedProxies, listenClientAddress) };
-}
-
-/** `undefined` without trusted proxies: whose address the connection's is cannot be known then. */
-function clientReaderOf({ listenTrustedProxies, listenClientAddress }: Config): ClientAddressReader | undefined {
-  return listenTrustedProxies.length === 0 ? undefined : clientAddressReader(listenTrustedProxies, listenClientAddress);
+  return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
 }
 
 /** Each access entry goes to the log, the metrics and the live window. */

@@ -36,11 +36,19 @@ export const problems = {
     fields: ['max_characters', 'characters'],
   }),
   bad_request: kind(400, 'Bad request', 'Unknown checkout kind or plan.', false, { dashboardOnly }),
-  unauthorized: kind(401, 'Unauthorized', 'No key was sent, or it is malformed or unknown.', false, { headers: ['WWW-Authenticate'] }),
-  key_revoked: kind(401, 'Key revoked', 'The key was valid once and has been revoked.', false),
-  quota_exceeded: kind(402, 'Quota exceeded', 'The characters of the period are used up and the overage cap is reached.', false, {
-    fields: ['character_limit', 'overage_cap_minor', 'period_end'],
+  unauthorized: kind(401, 'Unauthorized', 'No key was sent, or it is malformed, unknown, or not to be used from this address.', false, {
+    headers: ['WWW-Authenticate'],
   }),
+  key_revoked: kind(401, 'Key revoked', 'The key was valid once and has been revoked, or it is disabled, or has expired.', false),
+  quota_exceeded: kind(
+    402,
+    'Quota exceeded',
+    'The characters of the period are used up, those of the team with its overage cap or those of the key.',
+    false,
+    {
+      fields: ['character_limit', 'overage_cap_minor', 'period_end'],
+    },
+  ),
   credit_exhausted: kind(402, 'Credit exhausted', 'The prepaid balance does not cover the request; nothing was charged.', false, {
     fields: ['balance_minor', 'required_minor', 'currency'],
   }),
@@ -52,10 +60,16 @@ export const problems = {
   glossary_not_found: kind(404, 'Glossary not found', 'No glossary of this id belongs to the team.', false),
   method_not_allowed: kind(405, 'Method not allowed', 'The path exists, the method does not.', false, { headers: ['Allow'] }),
   csrf_invalid: kind(419, 'Form expired', 'A form came with a missing or stale anti-forgery token.', false, { dashboardOnly }),
-  rate_limited: kind(429, 'Too many requests', 'The team sent more requests in the last second than its plan allows.', true, {
-    fields: ['limit'],
-    headers: ['Retry-After', 'X-RateLimit-Limit'],
-  }),
+  rate_limited: kind(
+    429,
+    'Too many requests',
+    'More requests came in the last second than the plan of the team, or the key, allows.',
+    true,
+    {
+      fields: ['limit'],
+      headers: ['Retry-After', 'X-RateLimit-Limit'],
+    },
+  ),
   internal_error: kind(
     500,
     'Internal error',

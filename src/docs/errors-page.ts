@@ -23,9 +23,10 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   text_too_long: 'Send at most `max_characters` characters at a time, over all texts of a request; `characters` is what was counted.',
   bad_request: 'Go back to the dashboard and choose again.',
   unauthorized:
-    'Check that the key is complete and sent in one of the accepted forms. If an `Authorization` field is sent, only that one counts.',
-  key_revoked: 'Use another key of the team, or have one created.',
-  quota_exceeded: 'Wait for `period_end`, or have the plan or its overage cap raised.',
+    'Check that the key is complete and sent in one of the accepted forms. If an `Authorization` field is sent, only that one counts. A key may be bound to addresses: `detail` says so.',
+  key_revoked:
+    'Use another key of the team, or have one created. `detail` says whether this one is only disabled or has expired: then it can be brought back.',
+  quota_exceeded: 'Wait for `period_end`, or have the limit of the key, the plan or its overage cap raised.',
   credit_exhausted: 'Add credit. A request that costs less than `balance_minor` still goes through.',
   forbidden: 'Sign in to the dashboard with a role that may do this.',
   glossary_limit_reached: 'Delete a glossary, or upgrade the plan.',
@@ -33,7 +34,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Those of other teams look as if they did not exist.',
   method_not_allowed: '`Allow` lists the methods that this path accepts.',
   csrf_invalid: 'Load the form again and send it from there.',
-  rate_limited: `${BACK_OFF} More keys do not help: the limit is the team's.`,
+  rate_limited: `${BACK_OFF} The limit is the team's, where more keys do not help, or that of the key.`,
   internal_error: 'If it fails again, ask for help and give the `request_id`.',
   engine_unavailable: BACK_OFF,
   service_unavailable: BACK_OFF,

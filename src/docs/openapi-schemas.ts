@@ -103,7 +103,10 @@ export const HEADERS: Readonly<Record<string, Header>> = {
 
 /** By draft-ietf-httpapi-ratelimit-headers; only where the operator has them sent. */
 const RATE_HEADERS: Readonly<Record<string, Header>> = {
-  'RateLimit-Policy': { description: "The team's request rate: `q` requests in any `w` seconds.", schema: text },
+  'RateLimit-Policy': {
+    description: 'The request rate of the team, or of the key where less is left of that: `q` requests in any `w` seconds.',
+    schema: text,
+  },
   RateLimit: { description: 'What is left of the rate: `r` requests within the next `t` seconds.', schema: text },
 };
 

@@ -18,14 +18,14 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
   max_texts: count('Entries that `text` may have.'),
   max_characters: count('Characters that the plan allows in one request.'),
   characters: count('Characters that were sent.'),
-  character_limit: count('Included characters per period.'),
+  character_limit: count('Characters that the plan includes per period; where those of the key are used up, what the key may use.'),
   overage_cap_minor: count('Where overage ends, in minor currency units.'),
   period_end: { type: 'string', format: 'date-time', description: 'When the next period begins.' },
   balance_minor: count('What is left, in minor currency units, rounded down.'),
   required_minor: count('What the request would cost, in minor currency units, rounded up.'),
   currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' },
   max_glossaries: count('Glossaries that the plan allows.'),
-  limit: count('Requests per second that the plan allows; `X-RateLimit-Limit` says the same.', 1),
+  limit: count('Requests per second that the plan, or the key, allows; `X-RateLimit-Limit` says the same.', 1),
 };
 
 const VALUES: Readonly<Record<string, string | number>> = {
@@ -83,6 +83,6 @@ const DETAILS: Partial<Record<ProblemCode, string>> = {
   invalid_target_lang: 'target_lang: must be one of the target codes that GET /v1/languages?type=target lists.',
   too_many_texts: 'text: may hold at most 50 entries.',
   text_too_long: 'text: is 12345 characters long in total; the plan allows 10000 per request.',
-  rate_limited: 'At most 50 requests per second are allowed for this team.',
+  rate_limited: 'At most 50 requests per second are allowed: for the team, or for this key of it.',
   method_not_allowed: 'This path accepts POST.',
 };

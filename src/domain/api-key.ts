@@ -11,6 +11,11 @@ export interface KeyOwner {
   readonly keyId: string;
   readonly teamId: string;
   readonly mode: KeyMode;
+  /**
+   * A hint of this process's cache: the store has asked for the address of whoever uses the key, so it is sent along. It may
+   * outlive the key's limit; without it the store asks.
+   */
+  readonly addressWanted?: boolean;
 }
 
 const PATTERN = /^la_(?:live|test)_[A-Za-z0-9]{40}$/;

@@ -10,9 +10,9 @@ export const KEY_MALFORMED = refuse(
   'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: Bearer <key>".',
 );
 export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
-export const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
-export const KEY_DISABLED = refuse('key_revoked', 'The API key is disabled. Use another key of the team, or ask for it to be enabled.');
-export const KEY_EXPIRED = refuse('key_revoked', 'The API key has expired. Use another key of the team, or ask for it to be extended.');
+const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
+const KEY_DISABLED = refuse('key_revoked', 'The API key is disabled. Use another key of the team, or ask for it to be enabled.');
+const KEY_EXPIRED = refuse('key_revoked', 'The API key has expired. Use another key of the team, or ask for it to be extended.');
 /** The same code as for a key that nobody has: who has found one learns nothing from elsewhere. */
 export const ADDRESS_REFUSED = refuse('unauthorized', 'The API key may not be used from this address.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
@@ -52,7 +52,7 @@ export function rateLimited(limit: number, retryAfterMs: number): Refusal {
 }
 
 function tooFast(limit: number, seconds: number): Refusal {
-  return refuse('rate_limited', `At most ${limit} requests per second are allowed for this team.`, { limit }, [
+  return refuse('rate_limited', `At most ${limit} requests per second are allowed: for the team, or for this key of it.`, { limit }, [
     ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);

@@ -7,6 +7,8 @@ import type { TranslateRequest } from './translate-request.ts';
 export const keyDigestSlot = reserveSlot<KeyDigest>('key digest');
 /** Whose key it is. */
 export const keyOwnerSlot = reserveSlot<KeyOwner>('key owner');
+/** The client's address, where it was read because the key is allowed from certain ones. */
+export const clientAddressSlot = reserveSlot<string>('client address');
 /** The dictionary that the admission found for the glossary of the charge. */
 export const dictionaryIdSlot = reserveSlot<string>('dictionary id');
 /** The translation that was asked for; steps behind the admission can rely on it. */

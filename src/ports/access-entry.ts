@@ -13,7 +13,7 @@ export interface AccessEntry {
   /** Characters charged: 0 for whatever is not a delivered translation. */
   readonly characters: number;
   readonly attempts: number;
-  /** The client's IP address; `undefined` without trusted proxies in the configuration. */
+  /** The client's IP address; without trusted proxies in the configuration only where the key is allowed from certain addresses. */
   readonly client: string | undefined;
   readonly durationMs: number;
   readonly storeMs: number;

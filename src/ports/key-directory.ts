@@ -12,10 +12,15 @@ export interface KeyDirectory {
 /** `hit`: the cache had an owner. `unknown_hit`: it knew that nobody has the key. `miss`: the store was asked. `refused`: too many. */
 export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
 
-/** A key directory with a cache in front. It keeps owners, which never change; revocation is judged by the admission. */
+/**
+ * A key directory with a cache in front. It keeps owners, which never change but for the hint `addressWanted`; all else of a key is
+ * judged by the admission.
+ */
 export interface KeyCache extends KeyDirectory {
   /** What is remembered, without asking anyone: an owner, `unknown` (for a moment), or nothing. */
   peek(digest: KeyDigest): KeyOwner | 'unknown' | undefined;
+  /** The store asks for the address of whoever uses this key: from now on its owner says so, if it is remembered. */
+  noteAddressWanted(digest: KeyDigest): void;
   /** Drops an owner: the store has no such key any more. */
   forget(digest: KeyDigest): void;
 }

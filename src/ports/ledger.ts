@@ -31,7 +31,7 @@ export interface AdmissionRequest {
    * The client's address as the listener knows it, `''` where it knows none. Only sent where the key is thought to be allowed
    * from certain addresses: the others need none.
    */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** Whether the answer is to name the team's plan. Left out where nothing depends on it. */
   readonly reportPlan?: true | undefined;
 }
@@ -168,7 +168,7 @@ export interface CallerCheck {
   readonly teamId: string;
   readonly keyId: string;
   /** As in `AdmissionRequest`. */
-  readonly address?: string;
+  readonly address?: string | undefined;
 }
 
 /**

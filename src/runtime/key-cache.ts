@@ -67,6 +67,11 @@ export class LruKeyCache implements KeyCache {
     return lookup;
   }
 
+  noteAddressWanted(digest: KeyDigest): void {
+    const owner = this.#owners.get(digest);
+    if (owner !== undefined) this.#owners.set(digest, { ...owner, addressWanted: true });
+  }
+
   forget(digest: KeyDigest): void {
     this.#owners.delete(digest);
   }

@@ -3,14 +3,14 @@ import type { Outcome } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import type { HeadStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
-import { keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
+import { clientAddressSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { AccessLog } from '../ports/access-entry.ts';
 
 export interface AccessLogOptions {
   readonly log: AccessLog;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Reads the client's address from a request's fields; without it the entry has none. */
+  /** Reads the client's address from a request's fields; without it only entries of keys that are bound to addresses have one. */
   readonly client?: ClientAddressReader | undefined;
 }
 
@@ -32,7 +32,7 @@ export function accessLogStep({ log, now, client }: AccessLogOptions): HeadStep 
         keyId: owner?.keyId,
         characters: outcome.kind === 'reply' || outcome.kind === 'stream' ? (stats?.characters ?? 0) : 0,
         attempts: stats?.attempts ?? 0,
-        client: client?.read(x.head.headers),
+        client: client === undefined ? x.get(clientAddressSlot) : client.read(x.head.headers),
         durationMs: now() - x.startedAtMs,
         storeMs: stats?.storeMs ?? 0,
         engineMs: stats?.engineMs ?? 0,

@@ -2,13 +2,14 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { LATER, NO_HEADERS } from '../core/outcome.ts';
-import type { HeaderList, Outcome } from '../core/outcome.ts';
+import type { HeaderList, Outcome, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
+import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { Charge } from '../domain/charge.ts';
-import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
+import { clientAddressSlot, dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import {
   ADDRESS_REFUSED,
@@ -28,6 +29,8 @@ export interface AdmitOptions {
   readonly ledger: Pick<Ledger, 'admit'>;
   readonly settlements: Settlements;
   readonly cache: KeyCache;
+  /** Reads a request's address, for keys that are allowed from certain ones. */
+  readonly client: ClientAddressReader;
   readonly leaseMs: number;
   /** Whether answers say how the team's request rate stands. */
   readonly rateLimitHeaders: boolean;
@@ -40,13 +43,13 @@ export interface AdmitOptions {
 const reservationSlot = reserveSlot<Reservation>('reservation');
 
 export function admitStep(options: AdmitOptions): BodyStep {
-  const { ledger, settlements, now } = options;
+  const { settlements, client } = options;
   return {
     kind: 'body',
     name: 'admit',
+    headers: client.fields,
     run(x) {
-      ledger.admit(new PendingAdmission(x, options, now()));
-      return LATER;
+      return ask(x, options, x.need(keyOwnerSlot).addressWanted === true);
     },
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
@@ -56,6 +59,12 @@ export function admitStep(options: AdmitOptions): BodyStep {
       else settlements.release(reservation);
     },
   };
+}
+
+function ask(x: Exchange, options: AdmitOptions, withAddress: boolean): StepResult {
+  if (withAddress) x.set(clientAddressSlot, options.client.of(x));
+  options.ledger.admit(new PendingAdmission(x, options, options.now()));
+  return LATER;
 }
 
 /** One object for the admission: the request for the ledger, its callbacks, and what the answer is judged by. */
@@ -68,6 +77,7 @@ class PendingAdmission implements AskedAdmission {
   readonly leaseMs: number;
   readonly glossary: GlossaryReference | undefined;
   readonly reportRate: boolean;
+  readonly address: string | undefined;
   readonly charge: Charge | undefined;
   readonly options: AdmitOptions;
   readonly startedAtMs: number;
@@ -85,6 +95,7 @@ class PendingAdmission implements AskedAdmission {
     this.leaseMs = options.leaseMs;
     this.glossary = charge?.glossary;
     this.reportRate = options.rateLimitHeaders;
+    this.address = x.get(clientAddressSlot);
     this.charge = charge;
     this.options = options;
     this.startedAtMs = startedAtMs;
@@ -101,11 +112,15 @@ class PendingAdmission implements AskedAdmission {
   }
 }
 
-function conclude(x: Exchange, asking: PendingAdmission): Outcome | undefined {
+function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   const { teamId, charge, options } = asking;
   const admission = asking.admission!;
   x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
   options.onAdmission(admission);
+  if (admission.kind === 'address_wanted' && asking.address === undefined && !x.cancelled) {
+    options.cache.noteAddressWanted(x.need(keyDigestSlot));
+    return ask(x, options, true);
+  }
   if (admission.kind === 'unavailable') {
     options.settlements.releaseUnknown(teamId, x.id);
     return STORE_UNAVAILABLE;
@@ -150,11 +165,15 @@ function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
     case 'glossary_mismatch':
       return GLOSSARY_MISMATCH;
     case 'quota_exceeded':
-      return refuse('quota_exceeded', 'The characters of this period are used up; wait for the next period or raise the plan.', {
-        character_limit: admission.characterLimit,
-        overage_cap_minor: admission.overageCapMinor,
-        period_end: rfc3339(admission.periodEndMs),
-      });
+      return refuse(
+        'quota_exceeded',
+        'The characters of this period are used up, those of the team or of this key; wait for the next period, or have the limit raised.',
+        {
+          character_limit: admission.characterLimit,
+          overage_cap_minor: admission.overageCapMinor,
+          period_end: rfc3339(admission.periodEndMs),
+        },
+      );
     case 'credit_exhausted':
       return refuse('credit_exhausted', 'The prepaid balance does not cover this request; add credit.', {
         balance_minor: admission.balanceMinor,

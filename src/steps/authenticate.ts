@@ -2,22 +2,16 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
-import type { Outcome, StepResult } from '../core/outcome.ts';
+import type { StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { throwOn } from '../core/step.ts';
 import type { CallerStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import { ADDRESS_REFUSED, keyRevoked, rateLimited, rateLimitHeaders, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import { keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
+import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { AskedCheck, CheckedCaller, Ledger } from '../ports/ledger.ts';
-
-/** A bound on the unknown keys of one address, and how a request's address is read. */
-export interface AddressBound {
-  readonly limit: UnknownKeyLimit;
-  readonly client: ClientAddressReader;
-}
 
 export interface AuthenticateOptions {
   readonly cache: KeyCache;
@@ -26,8 +20,10 @@ export interface AuthenticateOptions {
   readonly rateLimitHeaders: boolean;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
+  /** Reads a request's address: for the bound, and for keys that are allowed from certain ones. */
+  readonly client: ClientAddressReader;
   /** `undefined`: addresses may send as many unknown keys as they like. */
-  readonly bound?: AddressBound | undefined;
+  readonly bound?: UnknownKeyLimit | undefined;
   /** Told of every check that ends a request. */
   readonly onRefused: (checked: CheckedCaller) => void;
 }
@@ -51,31 +47,32 @@ export function authenticateBodyKeyStep(options: AuthenticateOptions): CallerSte
 }
 
 function authentication(name: string, options: AuthenticateOptions): CallerStep {
-  const { cache, now, bound } = options;
+  const { cache, now, client, bound } = options;
   return {
     kind: 'caller',
     name,
-    ...(bound === undefined ? {} : { headers: bound.client.headers }),
+    headers: client.fields,
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return x.longBody ? check(x, options) : undefined;
       // A later step takes the key from the body, or there is none and every step that needs an owner says so.
       if (x.bodyDue && x.get(keyDigestSlot) === undefined) return undefined;
-      if (bound?.limit.reached(bound.client.read(x.head.headers)) === true) return TOO_MANY_UNKNOWN;
+      // Read before anything waits: of a caller who has gone there is none.
+      const address = bound === undefined ? '' : client.of(x);
+      if (bound?.reached(address) === true) return TOO_MANY_UNKNOWN;
       const startedAtMs = now();
       const found = cache.find(x.need(keyDigestSlot));
-      if (!(found instanceof Promise)) return recognise(x, found, options);
+      if (!(found instanceof Promise)) return recognise(x, found, address, options);
       return found.then((answer) => {
         x.need(requestStatsSlot).storeMs += now() - startedAtMs;
-        return recognise(x, answer, options);
+        return recognise(x, answer, address, options);
       });
     },
   };
 }
 
-function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, options: AuthenticateOptions): StepResult {
+function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, address: string, options: AuthenticateOptions): StepResult {
   if (found === undefined) {
-    const { bound } = options;
-    bound?.limit.add(bound.client.read(x.head.headers));
+    options.bound?.add(address);
     return UNKNOWN_KEY;
   }
   if ('kind' in found) return STORE_UNAVAILABLE;
@@ -85,10 +82,14 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
 
 /** Has the store judge key and rate, so that a long body of a revoked key, or of a team that is too fast, is neither kept nor parsed. */
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
-  const { ledger, now } = options;
-  if (ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
+  if (options.ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
-  ledger.check(new PendingCheck(x, options, now()));
+  return ask(x, options, x.need(keyOwnerSlot).addressWanted === true);
+}
+
+function ask(x: Exchange, options: AuthenticateOptions, withAddress: boolean): StepResult {
+  if (withAddress) x.set(clientAddressSlot, options.client.of(x));
+  options.ledger.check!(new PendingCheck(x, options, options.now()));
   return LATER;
 }
 
@@ -96,6 +97,7 @@ class PendingCheck implements AskedCheck {
   readonly requestId: string;
   readonly teamId: string;
   readonly keyId: string;
+  readonly address: string | undefined;
   readonly options: AuthenticateOptions;
   readonly startedAtMs: number;
   checked: CheckedCaller | undefined = undefined;
@@ -106,6 +108,7 @@ class PendingCheck implements AskedCheck {
     this.requestId = x.id;
     this.teamId = teamId;
     this.keyId = keyId;
+    this.address = x.get(clientAddressSlot);
     this.options = options;
     this.startedAtMs = startedAtMs;
     this.#x = x;
@@ -121,11 +124,15 @@ class PendingCheck implements AskedCheck {
   }
 }
 
-function conclude(x: Exchange, asking: PendingCheck): Outcome | undefined {
+function conclude(x: Exchange, asking: PendingCheck): StepResult {
   const { options } = asking;
   const checked = asking.checked!;
   x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
   if (checked.kind === 'admitted') return undefined;
+  if (checked.kind === 'address_wanted' && asking.address === undefined && !x.cancelled) {
+    options.cache.noteAddressWanted(x.need(keyDigestSlot));
+    return ask(x, options, true);
+  }
   options.onRefused(checked);
   switch (checked.kind) {
     case 'unavailable':
@@ -135,6 +142,7 @@ function conclude(x: Exchange, asking: PendingCheck): Outcome | undefined {
       return UNKNOWN_KEY;
     case 'key_revoked':
       return keyRevoked(checked.reason);
+    // A known key, and nothing was looked up: it does not count as an unknown one of this address.
     case 'address_wanted':
     case 'address_refused':
       return ADDRESS_REFUSED;

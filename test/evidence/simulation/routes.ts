@@ -1,6 +1,7 @@
 // The routes of a simulated gateway: the chains as they are, on a simulated store, engine and upstream.
 import type { RouteSpec } from '../../../src/core/route.ts';
 import type { Step } from '../../../src/core/step.ts';
+import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { credentialReader } from '../../../src/domain/credentials.ts';
 import { languagesEndpoint } from '../../../src/endpoints/languages-endpoint.ts';
 import { chargedAdmission } from '../../../src/forward/charged-admission.ts';
@@ -36,15 +37,17 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
   const now = () => performance.now();
   const cache = new LruKeyCache({ directory: client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
   const log = accessLogStep({ log: { record }, now });
+  const addresses = clientAddressReader([], 'x-forwarded-for');
   const known = [
     log,
     identifyStep(credentialReader(['Vendor-Auth-Key']), cache),
-    authenticateStep({ cache, ledger: client.ledger, rateLimitHeaders: false, now, onRefused: () => undefined }),
+    authenticateStep({ cache, ledger: client.ledger, rateLimitHeaders: false, now, client: addresses, onRefused: () => undefined }),
   ];
   const admit = admitStep({
     ledger: client.ledger,
     settlements,
     cache,
+    client: addresses,
     leaseMs: scenario.leaseMs,
     rateLimitHeaders: scenario.requests % 2 === 0,
     now,

@@ -45,7 +45,10 @@ describe("a plugin's own document", () => {
     expect(responses['403']).toMatchObject({
       content: {
         'application/json': {
-          examples: { unauthorized: { value: { error: 'No key was sent, or it is malformed or unknown.' } }, quota_exceeded: {} },
+          examples: {
+            unauthorized: { value: { error: 'No key was sent, or it is malformed, unknown, or not to be used from this address.' } },
+            quota_exceeded: {},
+          },
         },
       },
     });

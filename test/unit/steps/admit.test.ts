@@ -9,8 +9,17 @@ import { refuse } from '../../../src/core/problem.ts';
 import { Router } from '../../../src/core/router.ts';
 import { chargeSlot, refusedCharge } from '../../../src/domain/charge.ts';
 import type { Charge } from '../../../src/domain/charge.ts';
+import { clientAddressReader } from '../../../src/domain/client-address.ts';
+import { allowsAddress } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import { dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, newRequestStats, requestStatsSlot } from '../../../src/domain/slots.ts';
+import {
+  clientAddressSlot,
+  dictionaryIdSlot,
+  keyDigestSlot,
+  keyOwnerSlot,
+  newRequestStats,
+  requestStatsSlot,
+} from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
@@ -43,6 +52,9 @@ interface Scene {
   readonly handed?: Handed;
   /** The store has done what it was asked, and the answer is lost. */
   readonly losesAnswers?: boolean;
+  /** What the store answers in the place of an admission, where it does. */
+  readonly instead?: (asked: AskedAdmission) => Admission | undefined;
+  readonly remoteAddress?: string;
   readonly endpoint?: (x: Exchange) => StepResult;
 }
 
@@ -68,16 +80,28 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     const answered = (): void => asked.answered({ kind: 'unavailable', cause: 'timeout' });
     ledger.admit(Object.assign(Object.create(asked) as AskedAdmission, { answered }));
   };
+  const answering = (asked: AskedAdmission): void => {
+    const answer = choices.instead?.(asked);
+    if (answer === undefined) ledger.admit(asked);
+    else queueMicrotask(() => asked.answered(answer));
+  };
+  const wanted: string[] = [];
   const step = admitStep({
-    ledger: choices.losesAnswers === true ? { admit: losing } : ledger,
+    ledger: { admit: choices.losesAnswers === true ? losing : answering },
     settlements,
-    cache: { peek: () => undefined, find: () => undefined, forget: (digest) => void forgotten.push(digest) },
+    cache: {
+      peek: () => undefined,
+      find: () => undefined,
+      noteAddressWanted: (digest) => void wanted.push(digest),
+      forget: (digest) => void forgotten.push(digest),
+    },
+    client: clientAddressReader([], 'x-forwarded-for'),
     leaseMs: choices.leaseMs ?? LEASE_MS,
     rateLimitHeaders: choices.rateLimitHeaders ?? false,
     now: () => clock.nowMs(),
     onAdmission: (admission) => void told.push(admission),
   });
-  let next: { id: string; keyId: string; charge: Charge | 'none' };
+  let next: { id: string; keyId: string; charge: Charge | 'none'; addressWanted?: boolean };
   const router = new Router([
     {
       method: 'POST',
@@ -89,7 +113,8 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
           name: 'key',
           run(x) {
             x.set(keyDigestSlot, DIGEST);
-            x.set(keyOwnerSlot, { teamId: team.teamId, keyId: next.keyId, mode: 'live' });
+            const hint = next.addressWanted === undefined ? {} : { addressWanted: next.addressWanted };
+            x.set(keyOwnerSlot, { teamId: team.teamId, keyId: next.keyId, mode: 'live', ...hint });
             x.set(requestStatsSlot, newRequestStats());
             return undefined;
           },
@@ -127,10 +152,10 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     send: (_x: Exchange, outcome: Outcome): Handed => (sent.push(outcome), choices.handed ?? 'written'),
     stream: (_x: Exchange, outcome: StreamReply): void => void streams.push(outcome),
     incoming: () => undefined,
-    remoteAddress: () => '127.0.0.1',
+    remoteAddress: () => choices.remoteAddress ?? '::ffff:10.0.0.7',
   };
-  const start = (charge: Charge | 'none' = TEN, keyId = team.keyId, id = newId()): Exchange => {
-    next = { id, keyId, charge };
+  const start = (charge: Charge | 'none' = TEN, keyId = team.keyId, id = newId(), addressWanted?: boolean): Exchange => {
+    next = { id, keyId, charge, ...(addressWanted === undefined ? {} : { addressWanted }) };
     const x = gateway.begin(HEAD, sink);
     gateway.body(x, new Uint8Array());
     return x;
@@ -142,7 +167,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     await settlements.drained();
     return { x, outcome: sent.at(-1), reached: x.get(stepsDone) !== undefined, headers: x.responseHeaders };
   };
-  return { clock, store, team, gateway, settlements, told, forgotten, sent, streams, bugs, start, request };
+  return { clock, store, team, gateway, settlements, told, forgotten, sent, streams, bugs, wanted, start, request };
 }
 
 function problem(outcome: Outcome | undefined) {
@@ -273,6 +298,82 @@ describe('what the ledger answers', () => {
       expect((await request()).headers).toEqual(expected);
     }
   });
+});
+
+describe('a key that is allowed from certain addresses', () => {
+  /** A store whose keys are all bound to 10.0.0.0/8, and what it was asked with. */
+  function bound() {
+    const addresses: (string | undefined)[] = [];
+    const instead = ({ address }: AskedAdmission): Admission | undefined => {
+      addresses.push(address);
+      if (address === undefined) return { kind: 'address_wanted' };
+      return allowsAddress(['10.0.0.0/8'], address) ? undefined : { kind: 'address_refused' };
+    };
+    return { addresses, instead };
+  }
+
+  test('the store is asked again with the address, once, and the cache remembers that it is wanted', async () => {
+    const { addresses, instead } = bound();
+    const { request, team, told, wanted } = await scene({ instead });
+    expect(await request()).toMatchObject({ outcome: OK, reached: true });
+    expect({ addresses, wanted }).toEqual({ addresses: [undefined, '10.0.0.7'], wanted: [DIGEST] });
+    expect(told.map(({ kind }) => kind)).toEqual(['address_wanted', 'admitted']);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, openReservations: 0 });
+  });
+
+  test('where that is remembered, the address comes with the first question', async () => {
+    const { addresses, instead } = bound();
+    const { request, wanted } = await scene({ instead });
+    expect((await request(TEN, undefined, undefined, true)).x.get(clientAddressSlot)).toBe('10.0.0.7');
+    expect({ addresses, wanted }).toEqual({ addresses: ['10.0.0.7'], wanted: [] });
+  });
+
+  test.each(['192.0.2.1', '::1', ''])(
+    'from %j it is unauthorized, without a word on the rate, and not forgotten',
+    async (remoteAddress) => {
+      const { addresses, instead } = bound();
+      const { request, forgotten } = await scene({ instead, remoteAddress, rateLimitHeaders: true });
+      const { outcome, reached, headers } = await request();
+      expect({ reached, headers, forgotten, addresses }).toEqual({
+        reached: false,
+        headers: [],
+        forgotten: [],
+        addresses: [undefined, remoteAddress],
+      });
+      expect(problem(outcome)).toMatchObject({ code: 'unauthorized' });
+    },
+  );
+
+  test('a store that goes on asking is not asked a third time', async () => {
+    const { request, told } = await scene({ instead: () => ({ kind: 'address_wanted' }) });
+    expect(problem((await request()).outcome)).toMatchObject({ code: 'unauthorized' });
+    expect(told).toHaveLength(2);
+  });
+
+  test('a caller who has left meanwhile is not asked about again', async () => {
+    const { gateway, start, told, bugs } = await scene({ instead: () => ({ kind: 'address_wanted' }) });
+    const x = start();
+    gateway.abort(x);
+    await gateway.idle();
+    expect({ outcome: x.outcome, told: told.length, bugs }).toEqual({ outcome: { kind: 'client_closed' }, told: 1, bugs: [] });
+  });
+
+  test('any other key is asked about without an address', async () => {
+    const asked: AskedAdmission[] = [];
+    const { request } = await scene({ instead: (one) => void asked.push(one) });
+    await request();
+    expect(asked.map(({ address }) => address)).toEqual([undefined]);
+  });
+});
+
+test.each([
+  [undefined, /has been revoked/],
+  ['disabled', /is disabled/],
+  ['expired', /has expired/],
+] as const)('key_revoked, %s: the detail says which', async (reason, words) => {
+  const { request } = await scene({ instead: () => ({ kind: 'key_revoked', ...(reason === undefined ? {} : { reason }) }) });
+  const { outcome } = await request();
+  expect(outcome).toMatchObject({ kind: 'problem', problem: { code: 'key_revoked', detail: expect.stringMatching(words) as string } });
 });
 
 describe('glossaries', () => {

@@ -18,7 +18,12 @@ let step: ReturnType<typeof identifyStep>;
 
 beforeEach(() => {
   known = new Map([[digestOf(KEY), OWNER]]);
-  const cache = { peek: (digest: KeyDigest) => known.get(digest), find: () => undefined, forget: () => undefined };
+  const cache = {
+    peek: (digest: KeyDigest) => known.get(digest),
+    find: () => undefined,
+    noteAddressWanted: () => undefined,
+    forget: () => undefined,
+  };
   step = identifyStep(credentialReader(['Vendor-Auth-Key']), cache);
 });
 

@@ -1,0 +1,104 @@
+// Limits of a key as operators give them: by which names, what is right, and what is said of what is wrong.
+import { ALLOWED_ADDRESSES_MAX, canonicalRange, EXPIRES_AT_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from './key-limits.ts';
+import type { KeyLimits } from './key-limits.ts';
+import { rfc3339 } from './period.ts';
+
+/** Names for commands, the admin API and reports, in the order in which they are shown. */
+export const LIMIT_NAMES = {
+  expires_at: 'expiresAtMs',
+  requests_per_second: 'requestsPerSecond',
+  characters: 'characters',
+  allowed_addresses: 'allowedAddresses',
+} as const satisfies Record<string, keyof KeyLimits>;
+
+export type LimitName = keyof typeof LIMIT_NAMES;
+
+/** What is wrong, to be put behind the name of a field or flag; `at` is the entry of a list that it is about. */
+export interface LimitFault {
+  readonly fault: string;
+  readonly at?: number;
+}
+
+export type JudgedLimits = { readonly limits: KeyLimits } | (LimitFault & { readonly name: LimitName });
+
+type JudgedLimit<T> = { readonly value: T } | LimitFault;
+
+/** As JSON has them; numbers may be digits in a string. What is `undefined` is not judged. */
+export type GivenLimits = { readonly [Name in LimitName]?: unknown };
+
+const JUDGES: { readonly [Name in LimitName]: (given: unknown, nowMs: number) => JudgedLimit<unknown> } = {
+  expires_at: judgeExpiry,
+  requests_per_second: (given) => judgeWhole(given, KEY_RATE_MAX),
+  characters: (given) => judgeWhole(given, KEY_CHARACTERS_MAX),
+  allowed_addresses: judgeRanges,
+};
+
+/** The first fault, in the order of `LIMIT_NAMES`. */
+export function judgeLimits(given: GivenLimits, nowMs: number): JudgedLimits {
+  const limits: Record<string, unknown> = {};
+  for (const name of Object.keys(LIMIT_NAMES) as LimitName[]) {
+    if (given[name] === undefined) continue;
+    const judged = JUDGES[name](given[name], nowMs);
+    if ('fault' in judged) return { ...judged, name };
+    limits[LIMIT_NAMES[name]] = judged.value;
+  }
+  return { limits };
+}
+
+function judgeExpiry(given: unknown, nowMs: number): JudgedLimit<number> {
+  const atMs = typeof given === 'string' ? parseRfc3339(given) : undefined;
+  if (atMs === undefined) return { fault: 'is not a moment as RFC 3339 writes it, with its zone, such as 2027-01-31T18:00:00Z' };
+  if (atMs <= nowMs) return { fault: `is in the past: it is ${rfc3339(Math.floor(nowMs / 1000) * 1000)} now` };
+  return atMs > EXPIRES_AT_MAX ? { fault: `is later than ${rfc3339(EXPIRES_AT_MAX)}` } : { value: atMs };
+}
+
+function judgeWhole(given: unknown, max: number): JudgedLimit<number> {
+  const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
+  const isRight = typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= max;
+  return isRight ? { value: number } : { fault: `is not a whole number from 1 to ${max}` };
+}
+
+/** In their order, each once. */
+function judgeRanges(given: unknown): JudgedLimit<readonly string[]> {
+  if (!Array.isArray(given)) return { fault: 'is not a list of addresses and ranges' };
+  if (given.length === 0) return { fault: 'is empty, which no address would be allowed by; give one at least' };
+  const ranges = given.map((text: unknown) => (typeof text === 'string' ? canonicalRange(text) : undefined));
+  const at = ranges.indexOf(undefined);
+  if (at !== -1) return { fault: 'is not an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32', at };
+  const different = [...new Set(ranges as string[])];
+  if (different.length > ALLOWED_ADDRESSES_MAX)
+    return { fault: `has more than ${ALLOWED_ADDRESSES_MAX} entries; join neighbours into ranges` };
+  return { value: different };
+}
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/i;
+const MINUTE_MS = 60_000;
+
+/** In milliseconds; what is finer is cut off, and a leap second is the one behind it. `undefined` for anything else. */
+export function parseRfc3339(text: string): number | undefined {
+  const [, year, month, date, hour, minute, second, part = '', sign, zoneHour = '0', zoneMinute = '0'] = RFC3339.exec(text) ?? [];
+  if (year === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
+  if (Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined;
+  const midnight = new Date(`${year}-${month}-${date}T00:00:00Z`);
+  // A day that its month has not is NaN, or a day of the next one.
+  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(date)) return undefined;
+  const minutes = Number(hour) * 60 + Number(minute) - (sign === '-' ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
+  return midnight.getTime() + minutes * MINUTE_MS + Number(second) * 1000 + Number(part.padEnd(3, '0').slice(0, 3));
+}
+
+/** Members by their names, absent where the key has no such limit. */
+export interface LimitsReport {
+  readonly expires_at?: string;
+  readonly requests_per_second?: number;
+  readonly characters?: number;
+  readonly allowed_addresses?: readonly string[];
+}
+
+export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): LimitsReport {
+  return {
+    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
+    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
+    ...(characters === undefined ? {} : { characters }),
+    ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses }),
+  };
+}

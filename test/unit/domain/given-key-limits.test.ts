@@ -1,0 +1,102 @@
+// Limits of a key as operators give them: what is taken, what is said of the rest, and that a report can be given back.
+import { describe, expect, test } from 'vitest';
+import { judgeLimits, limitsReport, parseRfc3339 } from '../../../src/domain/given-key-limits.ts';
+import type { GivenLimits } from '../../../src/domain/given-key-limits.ts';
+import type { KeyLimits } from '../../../src/domain/key-limits.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const RANGES_MAX = Array.from({ length: 100 }, (_, i) => `10.0.${i}.0/24`);
+
+describe('a moment of RFC 3339', () => {
+  test.each<[string, string]>([
+    ['2027-01-31T18:00:00Z', '2027-01-31T18:00:00.000Z'],
+    ['2027-01-31t18:00:00z', '2027-01-31T18:00:00.000Z'],
+    ['2027-01-31T18:00:00.5Z', '2027-01-31T18:00:00.500Z'],
+    ['2027-01-31T18:00:00.123999Z', '2027-01-31T18:00:00.123Z'],
+    ['2027-01-31T18:00:00+05:30', '2027-01-31T12:30:00.000Z'],
+    ['2027-01-31T18:00:00-08:00', '2027-02-01T02:00:00.000Z'],
+    ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
+    ['2027-01-31T23:59:60Z', '2027-02-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s', (text, utc) => {
+    expect(new Date(parseRfc3339(text)!).toISOString()).toBe(utc);
+  });
+
+  test.each([
+    '',
+    '2027-01-31',
+    '2027-01-31T18:00:00',
+    '2027-01-31 18:00:00Z',
+    '2027-01-31T18:00Z',
+    '2027-1-31T18:00:00Z',
+    '2027-02-29T00:00:00Z',
+    '2027-04-31T00:00:00Z',
+    '2027-13-01T00:00:00Z',
+    '2027-01-00T00:00:00Z',
+    '2027-01-31T24:00:00Z',
+    '2027-01-31T18:60:00Z',
+    '2027-01-31T18:00:61Z',
+    '2027-01-31T18:00:00+24:00',
+    '2027-01-31T18:00:00+0530',
+    '2027-01-31T18:00:00.Z',
+    '+02027-01-31T18:00:00Z',
+    '2027-01-31T18:00:00Z\n',
+    '1801504800',
+  ])('is not %j', (text) => {
+    expect(parseRfc3339(text)).toBeUndefined();
+  });
+});
+
+describe('limits that are given', () => {
+  test.each<[GivenLimits, KeyLimits]>([
+    [{}, {}],
+    [{ expires_at: '2026-11-22T12:00:00.001Z' }, { expiresAtMs: NOW + 1 }],
+    [{ requests_per_second: 1 }, { requestsPerSecond: 1 }],
+    [{ requests_per_second: '100000' }, { requestsPerSecond: 100_000 }],
+    [{ characters: 1_000_000_000_000 }, { characters: 1_000_000_000_000 }],
+    [{ allowed_addresses: ['203.0.113.7'] }, { allowedAddresses: ['203.0.113.7/32'] }],
+    [
+      { allowed_addresses: ['10.1.2.3/8', '2001:DB8:0:0::/32', '::ffff:10.0.0.0/104', '2001:db8::1'] },
+      { allowedAddresses: ['10.0.0.0/8', '2001:db8::/32', '2001:db8::1/128'] },
+    ],
+    [{ allowed_addresses: [...RANGES_MAX, '10.0.0.1/24'] }, { allowedAddresses: RANGES_MAX }],
+  ])('%j', (given, limits) => {
+    expect(judgeLimits(given, NOW)).toEqual({ limits });
+  });
+
+  const NO_MOMENT = 'is not a moment as RFC 3339 writes it, with its zone, such as 2027-01-31T18:00:00Z';
+  const NO_RATE = 'is not a whole number from 1 to 100000';
+  const NO_CHARACTERS = 'is not a whole number from 1 to 1000000000000';
+  const NO_RANGE = 'is not an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32';
+  test.each<[GivenLimits, string, string, number?]>([
+    [{ expires_at: 'tomorrow' }, 'expires_at', NO_MOMENT],
+    [{ expires_at: 1_900_000_000_000 }, 'expires_at', NO_MOMENT],
+    [{ expires_at: '2026-11-22T12:00:00Z' }, 'expires_at', 'is in the past: it is 2026-11-22T12:00:00Z now'],
+    [{ expires_at: '9999-12-31T23:59:59-01:00' }, 'expires_at', 'is later than 9999-12-31T23:59:59.999Z'],
+    ...[0, -1, 1.5, 100_001, '0', '', '5k', '1e3', ' 5', true, NaN].map((value): [GivenLimits, string, string] => [
+      { requests_per_second: value },
+      'requests_per_second',
+      NO_RATE,
+    ]),
+    ...[0, 1_000_000_000_001, '-1', '0x10'].map((value): [GivenLimits, string, string] => [
+      { characters: value },
+      'characters',
+      NO_CHARACTERS,
+    ]),
+    [{ allowed_addresses: [] }, 'allowed_addresses', 'is empty, which no address would be allowed by; give one at least'],
+    [{ allowed_addresses: '10.0.0.0/8' }, 'allowed_addresses', 'is not a list of addresses and ranges'],
+    ...['10.0.0.0/33', '10.0.0/8', '::/129', 'fe80::1%eth0', 'example.com', '10.0.0.0/08', '10.0.0.0-10.0.0.9', '', 7, null].map(
+      (entry): [GivenLimits, string, string, number] => [{ allowed_addresses: ['::1', entry] }, 'allowed_addresses', NO_RANGE, 1],
+    ),
+    [{ allowed_addresses: [...RANGES_MAX, '::1'] }, 'allowed_addresses', 'has more than 100 entries; join neighbours into ranges'],
+    [{ characters: 0, requests_per_second: 0, allowed_addresses: [] }, 'requests_per_second', NO_RATE],
+  ])('%j is refused', (given, name, fault, at) => {
+    expect(judgeLimits(given, NOW)).toEqual({ name, fault, ...(at === undefined ? {} : { at }) });
+  });
+
+  test('what is reported can be given back', () => {
+    const limits = { expiresAtMs: NOW + 1500, requestsPerSecond: 3, characters: 9, allowedAddresses: ['10.0.0.0/8', '::1/128'] };
+    expect(judgeLimits(limitsReport(limits), NOW)).toEqual({ limits });
+    expect(limitsReport({})).toEqual({});
+  });
+});

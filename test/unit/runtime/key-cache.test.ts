@@ -1,0 +1,31 @@
+// The key cache: whose key it is, and the one hint that it keeps beside that.
+import { expect, test } from 'vitest';
+import type { KeyDigest, KeyOwner } from '../../../src/domain/api-key.ts';
+import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
+
+const OWNER: KeyOwner = { keyId: 'k', teamId: 't', mode: 'live' };
+
+function cacheOf(known: readonly KeyDigest[]) {
+  const asked: KeyDigest[] = [];
+  const directory = { find: (digest: KeyDigest) => (asked.push(digest), known.includes(digest) ? OWNER : undefined) };
+  return { cache: new LruKeyCache({ directory, keysMax: 10, now: () => 1, onLookup: () => undefined }), asked };
+}
+
+test('an owner whose address the store has asked for says so, until it is forgotten; the others do not', async () => {
+  const { cache, asked } = cacheOf(['a', 'b']);
+  for (const digest of ['a', 'b']) await cache.find(digest);
+  cache.noteAddressWanted('a');
+  expect(cache.peek('a')).toEqual({ ...OWNER, addressWanted: true });
+  expect(cache.peek('b')).toEqual(OWNER);
+  cache.forget('a');
+  expect(await cache.find('a')).toEqual(OWNER);
+  expect(asked).toEqual(['a', 'b', 'a']);
+});
+
+test('nothing is remembered of a key that the cache does not know', async () => {
+  const { cache } = cacheOf([]);
+  await cache.find('x');
+  cache.noteAddressWanted('x');
+  cache.noteAddressWanted('y');
+  expect([cache.peek('x'), cache.peek('y')]).toEqual(['unknown', undefined]);
+});
