@@ -12,10 +12,12 @@ const READMES = ['README.md', 'src/README.md', 'config/README.md', 'test/README.
 const LINES_MAX = 150;
 const PAGE_LINES_MAX = 249;
 
-const { scripts, exports, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<
-  Record<'scripts' | 'exports' | 'dependencies' | 'devDependencies', Readonly<Record<string, unknown>>>
+const { scripts, exports, dependencies, optionalDependencies, devDependencies } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+) as Readonly<
+  Record<'scripts' | 'exports' | 'dependencies' | 'optionalDependencies' | 'devDependencies', Readonly<Record<string, unknown>>>
 >;
-const packages = [...Object.keys(dependencies), ...Object.keys(devDependencies)];
+const packages = [dependencies, optionalDependencies, devDependencies].flatMap((listed) => Object.keys(listed));
 const entries = Object.keys(exports).map((name) => `lingate/${name.slice(2)}`.replace('*', 'NAME'));
 /** What running or building makes. */
 const made = readFileSync(join(root, '.gitignore'), 'utf8')

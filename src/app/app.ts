@@ -96,7 +96,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = publicUrl(config, listen);
   operator.serverUrl = serverUrlOf(config, listen);
-  announceReady(log, config, { listenUrl, opsUrl: operator.url, listener: listen.library, workers: 1 });
+  announceReady(log, config, { listenUrl, opsUrl: operator.url, listening: listen, workers: 1 });
   return {
     listen,
     ops: operator.address,

@@ -1,13 +1,32 @@
-// Names the HTTP library of this machine, and checks that it can do what the configuration asks; opens no port.
+// Which HTTP library a configuration means on this machine, and whether that can do what it asks; opens no port.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { ListenError } from '../server/listener.ts';
 
-/** The build of uWebSockets.js that `listener: uws` loads here; when there is none, why. */
+/** Why `listener: auto` is `node:http` on this machine. */
+export interface WithoutUws {
+  readonly why: string;
+  /** Something else lies in the place of a pinned binary. */
+  readonly replaced: boolean;
+}
+
+/** `undefined` where uWebSockets.js loads. Throws a `ListenError` when the operator has named a build that is not there. */
+export async function whyWithoutUws(): Promise<WithoutUws | undefined> {
+  const { loadUws, NoUws } = await import('../server/uws-build.ts');
+  try {
+    loadUws();
+    return undefined;
+  } catch (error) {
+    if (error instanceof NoUws) return error;
+    throw error;
+  }
+}
+
+/** The build of uWebSockets.js that is loaded here; when there is none, why. */
 export async function describeUwsBuild(): Promise<string> {
   const { describeUws, loadUws } = await import('../server/uws-build.ts');
   try {
-    return describeUws(loadUws());
+    return (await whyWithoutUws())?.why ?? describeUws(loadUws());
   } catch (error) {
     if (error instanceof ListenError) return error.message;
     throw error;

@@ -3,6 +3,8 @@ import type { Config } from '../config/config.ts';
 import type { Gateway } from '../core/gateway.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
+import { whyWithoutUws } from './http-library.ts';
+import type { WithoutUws } from './http-library.ts';
 
 export interface ListenOptions {
   /** What problem `type` URIs begin with. */
@@ -18,10 +20,21 @@ export interface Listening {
   readonly port: number;
   /** With its version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
   readonly library: string;
+  /** Why it is not uWebSockets.js, where `listener: auto` would have that. */
+  readonly withoutUws: WithoutUws | undefined;
+}
+
+export interface StartedListener {
+  readonly listener: Listener;
+  readonly withoutUws: WithoutUws | undefined;
 }
 
 /** Rejects with a `ListenError`. */
-export async function startListener(config: Config, gateway: Gateway, { docsUrl, port, exclusive }: ListenOptions): Promise<Listener> {
+export async function startListener(
+  config: Config,
+  gateway: Gateway,
+  { docsUrl, port, exclusive }: ListenOptions,
+): Promise<StartedListener> {
   const options: ListenerOptions = {
     gateway,
     problems: new ProblemWriter({ docsUrl, realm: config.service.name }),
@@ -32,7 +45,11 @@ export async function startListener(config: Config, gateway: Gateway, { docsUrl,
     idleSeconds: config.limits.idleSeconds,
     ...(config.tls === undefined ? {} : { tls: config.tls }),
   };
+  const withoutUws = config.listener === 'auto' ? await whyWithoutUws() : undefined;
   // Imported when chosen: the library's binary must not be needed where the other listener is used.
-  if (config.listener === 'node') return (await import('../server/node-http.ts')).startNodeListener(options);
-  return (await import('../server/uws.ts')).startUwsListener(options);
+  const start =
+    config.listener === 'node' || withoutUws !== undefined
+      ? (await import('../server/node-http.ts')).startNodeListener
+      : (await import('../server/uws.ts')).startUwsListener;
+  return { listener: await start(options), withoutUws: withoutUws && { why: withoutUws.why, replaced: withoutUws.replaced } };
 }

@@ -2,20 +2,24 @@
 import type { Config } from '../config/config.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
+import type { Listening } from './public-listener.ts';
 import { versionOf } from './version.ts';
 
 export interface Ready {
   readonly listenUrl: string;
   readonly opsUrl: string;
-  /** The HTTP library, with its version. */
-  readonly listener: string;
+  readonly listening: Listening;
   readonly workers: number;
 }
 
 /** After what the configuration gives cause to warn of. */
-export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, listener, workers }: Ready): void {
+export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, listening, workers }: Ready): void {
   const { sources, engine } = config;
   for (const reason of sources.warnings) log.warn('the environment has variables that mean nothing', { reason });
+  if (listening.withoutUws !== undefined) {
+    const { why, replaced } = listening.withoutUws;
+    log[replaced ? 'warn' : 'info']('listener: auto is node:http, because uWebSockets.js cannot be loaded', { reason: why });
+  }
   log.info(`lingate is ready on ${listenUrl}, ops on ${opsUrl}`, {
     version: versionOf(),
     store: withoutCredentials(config.store),
@@ -23,7 +27,7 @@ export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, lis
     config: sources.fileNamed ? config.file : 'none',
     engines: engine.urls,
     engines_from: sources.engineUrls,
-    listener,
+    listener: listening.library,
     workers,
   });
 }

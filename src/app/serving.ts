@@ -142,7 +142,7 @@ class OpenServing implements Serving {
     this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
     this.#live.watch(() => gateway.inFlight);
-    const listener = await startListener(config, gateway, options);
+    const { listener, withoutUws } = await startListener(config, gateway, options);
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     down.add('public listener', async () => {
@@ -151,7 +151,7 @@ class OpenServing implements Serving {
       if (cut > 0) output.log.warn('requests cut at the drain deadline', { count: cut });
       gateway.close();
     });
-    return { ...listener.address, library: listener.library };
+    return { ...listener.address, library: listener.library, withoutUws };
   }
 
   state(): ProcessState {

@@ -23,7 +23,8 @@ export interface Config {
   readonly opsNames: readonly string[];
   /** `undefined`: no admin API and no console. Tokens are as written: a string, or where the secret is to be found. */
   readonly admin: AdminConfig | undefined;
-  readonly listener: 'uws' | 'node';
+  /** `auto`: uWebSockets.js where a binary of it loads, otherwise `node:http`. */
+  readonly listener: 'auto' | 'uws' | 'node';
   /** IP addresses and CIDR ranges. */
   readonly listenTrustedProxies: readonly string[];
   /** The field in which these say where a request comes from. */

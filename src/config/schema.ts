@@ -154,7 +154,7 @@ export const ConfigFile = Type.Object(
         closed,
       ),
     ),
-    listener: Type.Enum(['uws', 'node'], { default: 'uws' }),
+    listener: Type.Enum(['auto', 'uws', 'node'], { default: 'auto' }),
     listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
     listen_client_address: Type.Enum(['x-forwarded-for', 'forwarded'], { default: 'x-forwarded-for' }),
     tls: Type.Optional(Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, closed)),

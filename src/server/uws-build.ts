@@ -53,15 +53,29 @@ export const BUILD_VARIABLE = 'LINGATE_UWS_BUILD';
 /** What the upstream project calls its package. It is on no registry; operators install it from its repository. */
 const UPSTREAM = 'uWebSockets.js';
 
+/** No build can be loaded here. */
+export class NoUws extends ListenError {
+  /** Without the advice. */
+  readonly why: string;
+  /** One lies where the pinned one should, and is another. */
+  readonly replaced: boolean;
+
+  constructor(why: string, advice: string, replaced = false) {
+    super('cannot_listen', `${why}${advice}`);
+    this.why = why;
+    this.replaced = replaced;
+  }
+}
+
 let loaded: UwsBuild | undefined;
 
-/** One for the whole process, because it can be loaded only once. Throws a `ListenError` when there is none. */
+/** One for the whole process, because it can be loaded only once. Throws a `NoUws` when there is none. */
 export function loadUws(): UwsBuild {
   return (loaded ??= load(candidates(), process.env[BUILD_VARIABLE]));
 }
 
 /** `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
-export function describeUws({ package: name, version, pinned }: UwsBuild): string {
+export function describeUws({ package: name, version, pinned }: Pick<UwsBuild, 'package' | 'version' | 'pinned'>): string {
   if (name === UPSTREAM) return `${UPSTREAM} ${version}${pinned ? '' : ' (not pinned)'}`;
   return `${UPSTREAM} ${version} (${name})`;
 }
@@ -101,7 +115,7 @@ function packageFileOf(name: string): string | undefined {
   }
 }
 
-/** The first one that loads; for tests with packages of their own. Throws a `ListenError` that says of each why it does not. */
+/** The first one that loads; for tests with packages of their own. Throws a `NoUws` that says of each why it does not. */
 export function load(found: readonly Candidate[], only: string | undefined): UwsBuild {
   const wanted = only === undefined || only === '' ? found : found.filter(({ name }) => name === only);
   if (wanted.length === 0 && wanted !== found) {
@@ -115,7 +129,7 @@ export function load(found: readonly Candidate[], only: string | undefined): Uws
     reasons.push(`${candidate.name} ${candidate.version}: ${tried}`);
   }
   const told = reasons.length === 0 ? 'it is not installed' : reasons.join('; ');
-  throw new ListenError('cannot_listen', `uWebSockets.js has no binary for this platform and Node (${told}): use "listener: node"`);
+  throw new NoUws(`uWebSockets.js has no binary for this platform and Node (${told})`, ': use "listener: auto", which is node:http here');
 }
 
 /** Why it cannot be loaded on this platform; then the next one is tried. Throws when its binary is not the pinned one. */
@@ -139,7 +153,7 @@ function tryOne({ name, version, folder, pin }: Candidate): UwsBuild | string {
 
 function checkPin(pin: PinnedBuild, name: string, version: string, file: string, binary: string): void {
   const refuse = (what: string): never => {
-    throw new ListenError('cannot_listen', `${name} ${version}: ${what}; run "npm ci", or use "listener: node"`);
+    throw new NoUws(`${name} ${version}: ${what}`, '; run "npm ci", or use "listener: node"', true);
   };
   if (name !== pin.name || version !== pin.version) refuse(`the release that was looked at is ${pin.name} ${pin.version}`);
   const expected = pin.binaries[binary];

@@ -8,7 +8,7 @@ export interface PinnedBuild {
   readonly installedAs: string;
   /** Where its binaries lie, within the package. */
   readonly folder: string;
-  /** SHA-256 by file. The number in a file's name is Node's ABI: 127 is Node 22, the only one that runs this. */
+  /** SHA-256 by file. The number in a file's name is Node's ABI: 127 is Node 22, 137 is Node 24; nobody has built one for 147, Node 26. */
   readonly binaries: Readonly<Record<string, string>>;
 }
 
@@ -20,10 +20,15 @@ export const NEWER: PinnedBuild = {
   folder: '.',
   binaries: {
     'uws_darwin_arm64_127.node': '6180345d453e2e113feb2b0d76376493cd6a90056c3483fc22de7b0c340dc231',
+    'uws_darwin_arm64_137.node': '2187391c702fa7ad3bf685eff7712c15cf24fa7cf324a131dfcbae3fd0f20a9a',
     'uws_darwin_x64_127.node': 'fd551673f3ce1f104d7cec3ba8f628d9d04853eff1045c9d95983372ed90bca0',
+    'uws_darwin_x64_137.node': '98fd7e9456e2d37d3262b05b053d673830927f91c63c0c2ae73bde8d19eef293',
     'uws_linux_arm64_127.node': '82b79bd18d1e3563de336156005bd01b7f39fc387b65173d69a29da4ee79f895',
+    'uws_linux_arm64_137.node': '88618b30ddf6b2b62310db89f40a701616676352aac5e0f6184dd8ef876199ce',
     'uws_linux_x64_127.node': '4b55b1f2cb7a7913febbb65a89496412b96af77e838552980092ba6b33723aac',
+    'uws_linux_x64_137.node': '98128405dba2fb608448e921a979530f70c946a2cc9889c15f2fa70c2d00ab05',
     'uws_win32_x64_127.node': 'b4fa85dd015d6d32655f75e9d5b2480124b7649d9265a2b84d8dafe37f88f838',
+    'uws_win32_x64_137.node': '84ae72d2149e6ffa2a44063344073599027b1ce8bffaab3957903f966b0c6bb9',
   },
 };
 

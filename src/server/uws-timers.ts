@@ -11,7 +11,7 @@ const PENDING_SECONDS = 10;
 const FIXED_IDLE_SECONDS = 8;
 
 /** Throws a `ListenError` when an idle connection cannot be kept so long. To be called before listening. */
-export function setTimers(build: UwsBuild, app: UwsApp, idleSeconds: number): void {
+export function setTimers(build: Pick<UwsBuild, 'package' | 'version' | 'pinned'>, app: UwsApp, idleSeconds: number): void {
   if (app.setIdleTimeout !== undefined && app.setResponseTimeout !== undefined) {
     // In spite of the names, this is for connections whose request is not complete,
     app.setIdleTimeout(PENDING_SECONDS);

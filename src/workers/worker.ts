@@ -155,7 +155,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     announce(listen, count) {
       const listenUrl = publicUrl(config, listen);
       operator.serverUrl = serverUrlOf(config, listen);
-      announceReady(log, config, { listenUrl, opsUrl: operator.url, listener: listen.library, workers: count });
+      announceReady(log, config, { listenUrl, opsUrl: operator.url, listening: listen, workers: count });
     },
     reload(next) {
       // Workers do not answer a reload: what one of them would throw is thrown here.

@@ -5,8 +5,8 @@ import process from 'node:process';
 
 /** Packages under `/app/node_modules` that do not belong there, and those that are missing. */
 export function packageFaults(root: string, lockFile: string): string[] {
-  const { packages } = JSON.parse(lockFile) as { packages: Record<string, { dev?: boolean; optional?: boolean }> };
-  const needed = Object.entries(packages).filter(([path, { dev, optional }]) => path !== '' && dev !== true && optional !== true);
+  const { packages } = JSON.parse(lockFile) as { packages: Record<string, { dev?: boolean }> };
+  const needed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
   const expected = new Set(needed.map(([path]) => path));
   const found = new Set(packagesIn(root, 'app/node_modules').map((path) => path.slice('app/'.length)));
   return [

@@ -23,7 +23,7 @@ describe('in front of Apertium', () => {
     folder = await mkdtemp(join(tmpdir(), 'lingate-apertium-'));
     apertium = await startApertium();
     const config = { engine: { protocol: 'apertium', timeout_ms: 10_000 } };
-    gateway = await startGateway({ listener: 'uws', store: `sqlite:${folder}/lingate.db`, engineUrls: [apertium.url], config });
+    gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [apertium.url], config });
     team = await gateway.team();
   });
 
@@ -77,7 +77,7 @@ describe('in front of Apertium', () => {
   test('a pair that it lacks is a 503 engine_unavailable after two attempts where it is not asked for its pairs, charged nothing', async () => {
     const config = { engine: { protocol: 'apertium', timeout_ms: 10_000, pairs: 'any' } };
     const store = `sqlite:${folder}/any.db`;
-    const trusting = await startGateway({ listener: 'uws', store, engineUrls: [apertium.url], config });
+    const trusting = await startGateway({ store, engineUrls: [apertium.url], config });
     const fresh = await trusting.team();
     const response = await translate({ text: ['Hello'], source_lang: 'EN', target_lang: 'JA' }, fresh, trusting);
     expect(response.status).toBe(503);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 /** With workers, four processes are started. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,11 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
-test.each([
-  ['uws', '1'],
-  ['node', '1'],
-  ['uws', '3'],
-])(
+test.each([...LISTENERS.map((listener) => [listener, '1'] as const), [LISTENERS[0], '3'] as const])(
   'with the %s listener and %s worker(s), whoever read its output is gone: it serves, and SIGTERM ends it with 0',
   async (listener, workers) => {
     await site.configure({ listener, engine: { urls: [site.engine.url] } });

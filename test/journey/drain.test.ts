@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import { logged, openSite, opsPage, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 let site: Site;
 
@@ -14,7 +15,7 @@ afterEach(() => site.close());
 
 const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
 
-test.each(['uws', 'node'])(
+test.each(LISTENERS)(
   'with a drain delay (%s listener) everything is served on while probes already say no, then the port closes',
   async (listener) => {
     await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_delay_seconds: 2 } });
@@ -45,7 +46,7 @@ test.each(['uws', 'node'])(
   },
 );
 
-test.each(['uws', 'node'])('what hangs is cut at the drain deadline (%s listener), released, and the exit is still 0', async (listener) => {
+test.each(LISTENERS)('what hangs is cut at the drain deadline (%s listener), released, and the exit is still 0', async (listener) => {
   await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_seconds: 1 } });
   const gateway = await site.serve();
   site.engine.always('hang');

@@ -44,7 +44,7 @@ class Site {
     const engine = await startScriptedEngine({ right: SUBJECTS[protocol]!.right });
     const config = { engine: { protocol, timeout_ms: 5000, options: { ...OPTIONS[protocol], headers: { 'x-token': TOKEN } } } };
     const store = `sqlite:${folder}/${protocol}.db`;
-    const gateway = await startGateway({ listener: 'uws', store, engineUrls: [engine.url], config });
+    const gateway = await startGateway({ store, engineUrls: [engine.url], config });
     return new Site(engine, gateway, await gateway.team());
   }
 
@@ -138,7 +138,7 @@ describe('a protocol of a plugin', () => {
 
   test('gets its options filled in, and what it cannot do is refused', async () => {
     const config = configured({ api_key: 'the-right-key', shout: true });
-    const gateway = await startGateway({ listener: 'uws', store: `sqlite:${folder}/own.db`, engineUrls: ['http://127.0.0.1:1'], config });
+    const gateway = await startGateway({ store: `sqlite:${folder}/own.db`, engineUrls: ['http://127.0.0.1:1'], config });
     const { key } = await gateway.team();
     const ask = async (more: object): Promise<unknown> => {
       const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {

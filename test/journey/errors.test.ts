@@ -16,12 +16,13 @@ import { startRedis } from '../support/redis.ts';
 import type { RedisServer } from '../support/redis.ts';
 import { CANARY, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 const DOCS = 'https://docs.example/lingate';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const FAULT_PLUGIN = fileURLToPath(new URL('../support/plugins/fault.ts', import.meta.url));
 
-const combinations = (['uws', 'node'] as const).flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
+const combinations = LISTENERS.flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
 
 describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
   let gateway: TestGateway;

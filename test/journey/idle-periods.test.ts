@@ -9,10 +9,11 @@ import { teamKeys } from '../../src/stores/redis/redis-keys.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 const CLOSED_WITHIN_MS = 10_000;
 
-onEveryGateway({ listeners: ['uws'] }, (setting) => {
+onEveryGateway({ listeners: [LISTENERS[0]] }, (setting) => {
   test('a period closes without a request', async () => {
     const { teamId, key } = await setting.gateway.team({ ...QUOTA_PLAN, period: 'PT3S' });
     const body = { text: ['0123456789'], target_lang: 'DE' };

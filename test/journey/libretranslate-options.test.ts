@@ -32,7 +32,7 @@ afterAll(async () => {
 async function start(options: object, config: object = {}): Promise<TestGateway> {
   const plugins = [{ module: 'lingate/plugins/libretranslate', options }];
   const store = `sqlite:${folder}/lingate.db`;
-  gateway = await startGateway({ listener: 'uws', store, engineUrls: [engine.url], config: { plugins, ...config } });
+  gateway = await startGateway({ store, engineUrls: [engine.url], config: { plugins, ...config } });
   return gateway;
 }
 

@@ -6,11 +6,12 @@ import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 const TEXT = '0123456789';
 const CONFIG = { engine: { timeout_ms: 15_000, connections_max: 256 } };
 
-onEveryGateway({ config: CONFIG, listeners: ['uws'] }, (setting) => {
+onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
   test("two hundred concurrent requests across a period's end: the periods' counts together equal what was delivered", async () => {
     const { engine } = setting;
     const { teams } = setting.gateway.store;

@@ -16,13 +16,14 @@ import { leakyEngine } from '../evidence/security/leaky-engine.ts';
 import { opsPages, storedIn } from '../evidence/security/places.ts';
 import type { Place } from '../evidence/security/places.ts';
 import { SecretTraffic } from '../evidence/security/secret-traffic.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 const FAULT_PLUGIN = fileURLToPath(new URL('../support/plugins/fault.ts', import.meta.url));
 const ENGINE: Canary = { name: 'engine', value: CANARY };
 /** Of the exception that the fault plugin throws. */
 const BUG: Canary = { name: "a bug's message", value: 'thrown on command' };
 
-const combinations = (['uws', 'node'] as const).flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
+const combinations = LISTENERS.flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
 
 function hits(places: readonly Place[], canaries: readonly Canary[]): Hit[] {
   return places.flatMap(({ name, content }) => hitsIn(name, content, canaries));

@@ -12,6 +12,7 @@ import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { outputOf, startProgram } from '../support/start-program.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
 
@@ -140,7 +141,7 @@ describe('serve refuses to start in one clear line', () => {
 });
 
 describe('serve stops', () => {
-  test.each(['uws', 'node'])('on SIGTERM (%s listener) it lets a request in flight end, charges it, and exits with 0', async (listener) => {
+  test.each(LISTENERS)('on SIGTERM (%s listener) it lets a request in flight end, charges it, and exits with 0', async (listener) => {
     const engine = await startScriptedEngine();
     const store = `sqlite:${folder}/lingate.db`;
     await writeFile(join(folder, 'lingate.yaml'), `listener: ${listener}\n`);

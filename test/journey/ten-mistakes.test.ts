@@ -68,7 +68,7 @@ async function gatewayOf(
   config: Readonly<Record<string, unknown>> = {},
   store?: string,
 ): Promise<TestGateway> {
-  const gateway = await startGateway({ listener: 'uws', store: store ?? `sqlite:${folder}/${Math.random()}.db`, engineUrls, config });
+  const gateway = await startGateway({ store: store ?? `sqlite:${folder}/${Math.random()}.db`, engineUrls, config });
   onTestFinished(() => gateway.stop());
   return gateway;
 }

@@ -10,6 +10,7 @@ import { makeCertificate } from '../support/certificate.ts';
 import { RawConnection, requestBytes } from '../support/raw-http.ts';
 import { logged, opsPage, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -43,7 +44,7 @@ async function health(
   });
 }
 
-describe.each(['uws', 'node'])('with the %s listener', (listener) => {
+describe.each(LISTENERS)('with the %s listener', (listener) => {
   test.each(['1', '2'])(
     '%s worker(s): callers speak TLS 1.3, the ops listener stays plain, files are relative to the configuration',
     async (workers) => {

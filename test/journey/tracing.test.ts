@@ -8,11 +8,12 @@ import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 
-describe.each(['uws', 'node'] as const)('the %s listener', (listener) => {
+describe.each(LISTENERS)('the %s listener', (listener) => {
   let folder: string;
   let engine: ScriptedEngine;
   let gateway: TestGateway;

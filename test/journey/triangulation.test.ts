@@ -29,7 +29,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lingate-triangle-'));
   apertium = await startApertium();
   inner = await startGateway({
-    listener: 'uws',
     store: `sqlite:${folder}/inner.db`,
     engineUrls: [apertium.url],
     config: { engine: { ...PATIENT, protocol: 'apertium' }, limits: LONG_LEASE, plugins: FACADES },

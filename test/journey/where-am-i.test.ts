@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { versionOf } from '../../src/app/version.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
+import { LISTENERS } from '../support/listeners.ts';
 import { startRedis } from '../support/redis.ts';
 
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
@@ -44,7 +45,7 @@ test('without a file and an engine, the ready line says that both are the defaul
     config: 'none',
     engines: ['http://127.0.0.1:7001'],
     engines_from: 'the default',
-    listener: expect.stringMatching(/^uWebSockets\.js /) as string,
+    listener: expect.stringMatching(LISTENERS[0] === 'uws' ? /^uWebSockets\.js / : /^node:http/) as string,
     workers: 1,
   });
   await expect.poll(() => gateway!.output()).toContain(`lingate serve: made a new database, sqlite:${folder}/a.db\n`);

@@ -8,6 +8,7 @@ import type { GatewayProcess } from '../support/gateway-process.ts';
 import { RawConnection, requestBytes } from '../support/raw-http.ts';
 import { logged, openSite, opsPage, translate, workersOf } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 /** Each test starts up to five processes, and the machine may have others to run. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -37,7 +38,7 @@ async function expectGone(pids: readonly number[]): Promise<void> {
 }
 
 // One gateway for the three, which the last of them ends: its four processes take longer to start than all that is asked of them.
-describe.each(['uws', 'node'])('three workers with the %s listener', (listener) => {
+describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
   let place: Site;
   let gateway: GatewayProcess;
 

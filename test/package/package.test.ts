@@ -24,7 +24,7 @@ describe('the tarball', () => {
   test('holds JavaScript and declarations, what they read, configuration, README and licences, and nothing else', () => {
     const strange = project.packed.filter(
       (path) =>
-        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:manual\/)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/lingate\.js)$/.test(
+        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:manual\/)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
           path,
         ),
     );
@@ -99,7 +99,7 @@ describe('installed in an empty project', () => {
     const { status, stderr } = await runProgram('node', [...claim, project.lingate, 'demo'], { cwd: project.folder });
     expect(status).toBe(1);
     expect(stderr).toBe(
-      `lingate: needs Node 22.22.2 or newer, and this is ${release}; install a newer one, or run "npm install node@22" here, and npx will use it.\n`,
+      `lingate: needs Node 22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer, and this is ${release}; install one of these, or run "npm install node@24" here, and npx will use it.\n`,
     );
   });
 });

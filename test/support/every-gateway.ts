@@ -6,6 +6,8 @@ import { problems } from '../../src/core/problem.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
 import { startGateway } from './gateway.ts';
 import type { TestGateway } from './gateway.ts';
+import { LISTENERS } from './listeners.ts';
+import type { ListenerName } from './listeners.ts';
 import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
 import { storePlace } from './store-place.ts';
@@ -15,7 +17,7 @@ import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
 /** Filled before the first test. */
 export interface Setting {
-  readonly listener: 'uws' | 'node';
+  readonly listener: ListenerName;
   readonly store: 'sqlite' | 'redis';
   /** The store's URL. */
   url: string;
@@ -26,12 +28,12 @@ export interface Setting {
 export interface EveryGatewayOptions {
   /** More members of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Where the listener makes no difference, one is enough. */
-  readonly listeners?: readonly ('uws' | 'node')[];
+  /** Where the listener makes no difference, one is enough: `[LISTENERS[0]]`. */
+  readonly listeners?: readonly ListenerName[];
 }
 
 export function onEveryGateway(options: EveryGatewayOptions, tests: (setting: Setting) => void): void {
-  const { listeners = ['uws', 'node'], config = {} } = options;
+  const { listeners = LISTENERS, config = {} } = options;
   const combinations = listeners.flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
   describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
     const setting = { listener, store } as Setting;

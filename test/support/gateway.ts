@@ -14,6 +14,7 @@ import { limitsOf } from '../../src/domain/plan.ts';
 import type { CreditPlan, Plan, QuotaPlan } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import type { Store } from '../../src/ports/store.ts';
+import type { ListenerName } from './listeners.ts';
 import { openBeside } from './store-place.ts';
 
 export const QUOTA_PLAN: QuotaPlan = {
@@ -40,7 +41,8 @@ export const CREDIT_PLAN: CreditPlan = {
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 
 export interface GatewayOptions {
-  readonly listener: 'uws' | 'node';
+  /** By default whichever `auto` is. */
+  readonly listener?: ListenerName;
   readonly store: string;
   readonly engineUrls: readonly string[];
   /** More members of the configuration file, by its own names. */
@@ -73,7 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const config = {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
-    listener: options.listener,
+    listener: options.listener ?? 'auto',
     store: options.store,
     languages: LANGUAGES,
     engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) },

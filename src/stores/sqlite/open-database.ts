@@ -142,7 +142,7 @@ function assertVersion(database: DatabaseSync): void {
   const difference = VERSION_MIN.map((least, index) => (parts[index] ?? 0) - least).find((part) => part !== 0) ?? 0;
   if (difference >= 0) return;
   throw new StoreError(
-    `This Node.js brings SQLite ${version}, which can lose data; run Node.js 22 with SQLite ${VERSION_MIN.join('.')} or newer.`,
+    `This Node.js brings SQLite ${version}, which can lose data; run one with SQLite ${VERSION_MIN.join('.')} or newer.`,
   );
 }
 

@@ -11,6 +11,7 @@ import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { openSite, translate } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { status } from '../../../src/testing/scripted-behaviours.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 /** The page asks anew every five seconds. */
@@ -37,7 +38,7 @@ const CHARTS = ['requests', 'latency', 'characters', 'engine-failures', 'in-flig
 
 vi.setConfig({ testTimeout: 60_000 });
 
-onEveryGateway({ listeners: ['uws'], config: { admin: { token: TOKEN } } }, (setting) => {
+onEveryGateway({ listeners: [LISTENERS[0]], config: { admin: { token: TOKEN } } }, (setting) => {
   const opsUrl = (): string => `http://127.0.0.1:${setting.gateway.opsPort}`;
   const signedIn = (look = {}): Promise<Tab> => ConsoleTab.signedIn(browser, setting.gateway.opsPort, TOKEN, look).then(({ tab }) => tab);
   const translated = async (): Promise<void> => {

@@ -9,6 +9,7 @@ import { makeCertificate } from '../../support/certificate.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { logged, openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 // At most so many at once, because each starts up to three processes.
 vi.setConfig({ testTimeout: 120_000, maxConcurrency: 3 });
@@ -56,7 +57,7 @@ async function configured(site: Site, more: Readonly<Record<string, unknown>>): 
 }
 
 describe.concurrent.each([
-  ['uws', '1'],
+  [LISTENERS[0], '1'],
   ['node', '1'],
   ['node', '2'],
 ])('%s with %s worker(s)', (listener, workers) => {

@@ -4,6 +4,7 @@ import { describe, test, vi } from 'vitest';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { logged, openSite, opsPage, translate, workersOf } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -24,7 +25,7 @@ async function outcome(gateway: GatewayProcess, site: Site): Promise<string> {
   return Promise.race([answered, hangs]);
 }
 
-describe.concurrent.each(['uws', 'node'])('two workers with the %s listener', (listener) => {
+describe.concurrent.each(LISTENERS)('two workers with the %s listener', (listener) => {
   test('one that is stopped is ended and replaced, and no caller hangs for ever', async ({ onTestFinished, expect }) => {
     const site = await openSite();
     onTestFinished(() => site.close());

@@ -16,6 +16,7 @@ import { startRedis } from '../../support/redis.ts';
 import { openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { openBeside } from '../../support/store-place.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -124,7 +125,7 @@ test.each([
       const answer = JSON.stringify({ translations: text.map((one) => ({ text: scriptedTranslation(one, 'DE') })) });
       setTimeout(() => response.end(answer), Math.random() * 20);
     });
-    const listeners = ['uws', 'node'];
+    const listeners = LISTENERS;
     // Chosen beforehand: uWebSockets.js does not let a port that the system chose for it be had again at once.
     const ports = await Promise.all(listeners.map(() => freePortOf('127.0.0.1', 0)));
     const startOne = (one: number): Promise<GatewayProcess> => start(listeners[one]!, ports[one]!, redis.url, workers);

@@ -17,6 +17,7 @@ import { RUN_MS_MAX, TIMES_JUDGED, sized } from '../scorecard/size.ts';
 import { watchStalls } from './stall.ts';
 import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 const ENGINE_MS = 200;
 /** Of two attempts; the engine's time, not that of the store, the sockets and timers of whole milliseconds. */
@@ -24,7 +25,6 @@ const BUDGET_MS = 2 * ENGINE_MS;
 /** What those may add. */
 const SLACK_MS = 50;
 const PARALLEL = 4;
-const LISTENERS = ['uws', 'node'] as const;
 
 const FAULTS: readonly Mark[] = [
   ...(['hang', 'hang_after_headers', 'drip', 'reset', 'reset_after_headers', 'close', 'truncate', 'partial_eof', 'garbage'] as const),

@@ -8,6 +8,7 @@ import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { downloadPiece, sha256, startUpstream } from '../../support/upstream.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 const MIB = 1_048_576;
 const BYTES = 20_000_000;
@@ -20,7 +21,7 @@ const MANY = 50;
 const upstream = await startUpstream();
 afterAll(() => upstream.close());
 
-describe.each(['uws', 'node'] as const)('the %s listener', (listener) => {
+describe.each(LISTENERS)('the %s listener', (listener) => {
   test('20 MB up and down, byte-exact, in 64 MiB', async () => {
     const { site, gateway, close } = await started(listener);
     const body = downloadPiece(0, BYTES);

@@ -9,13 +9,14 @@ import { expect, test } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 /** Longer than the ten seconds after which uWebSockets.js ends a connection on which nothing comes. */
 const ANSWERS_AFTER_MS = 12_000;
 /** With its head in one read; in a few; more than a socket holds. */
 const BODIES = [65, 300_000, 4_000_000];
 
-test.concurrent.each(['uws', 'node'] as const)('on the %s listener', async (listener) => {
+test.concurrent.each(LISTENERS)('on the %s listener', async (listener) => {
   const upstream = createServer((req, res) => {
     req.resume();
     req.on('end', () => setTimeout(() => res.end('late'), ANSWERS_AFTER_MS));

@@ -10,6 +10,7 @@ import { startUpstream } from '../../support/upstream.ts';
 import type { SeenRequest, TestUpstream } from '../../support/upstream.ts';
 import { FORWARD_CASES } from './cases.ts';
 import type { ForwardCase } from './cases.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 /** How long a connection that is not ended may take to say whatever it says. */
 const PATIENCE_MS = 1_500;
@@ -37,7 +38,7 @@ test('the table has at least 80 cases', () => {
   expect(new Set(FORWARD_CASES.map(({ name }) => name)).size).toBe(FORWARD_CASES.length);
 });
 
-describe.each(['uws', 'node'] as const)('the %s listener', (listener) => {
+describe.each(LISTENERS)('the %s listener', (listener) => {
   let folder: string;
   let upstream: TestUpstream;
   let gateway: TestGateway;

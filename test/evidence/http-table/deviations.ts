@@ -1,5 +1,5 @@
 // Where a listener departs from what the table expects, by number: what it does, and why it stays so.
-import type { UwsColumn } from '../../support/uws-build.ts';
+import type { UwsColumn } from '../../support/listeners.ts';
 import { deviatingOn } from './notation.ts';
 import type { HttpCase } from './notation.ts';
 

@@ -1,6 +1,6 @@
 // Requests in two TCP segments, cut at every byte, and in many: the same answers wherever the cut is.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UWS_COLUMN } from '../../support/uws-build.ts';
+import { LISTENERS, UWS_COLUMN } from '../../support/listeners.ts';
 import { AUTH, BODY, LAST_CHUNK, chunk, get, inChunks, sized } from './notation.ts';
 import { bytesOf, marksOf, play } from './play.ts';
 import { everyWitnessed } from '../../support/plugins/witness.ts';
@@ -17,7 +17,7 @@ const SHAPES = [
 
 const AT_ONCE = 32;
 
-describe.each(['uws', 'node'] as const)('the %s listener', (listener) => {
+describe.each(LISTENERS)('the %s listener', (listener) => {
   let gateway: WitnessedGateway;
   let played = 0;
   const tried = { cuts: 0, known: 0 };

@@ -1,7 +1,7 @@
 // How the cases of the HTTP table are written down: bytes as text, and what each listener makes of them.
 
-import { UWS_COLUMN } from '../../support/uws-build.ts';
-import type { UwsColumn } from '../../support/uws-build.ts';
+import { UWS_COLUMN } from '../../support/listeners.ts';
+import type { UwsColumn } from '../../support/listeners.ts';
 
 /**
  * What happens to a case, in words that stand in the order in which they are seen:

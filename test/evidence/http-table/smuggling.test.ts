@@ -14,13 +14,14 @@ import { bytesOf, marksOf } from './play.ts';
 import type { Marks } from './play.ts';
 import { startWitnessedGateway } from './witnessed-gateway.ts';
 import type { WitnessedGateway } from './witnessed-gateway.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 /** An answer that has not begun by then would only come when a timer ends the connection. */
 const PATIENCE_MS = 150;
 /** Directly, every payload has a connection of its own; behind a front they follow each other over the shared one. */
 const DIRECTLY_AT_ONCE = 16;
 
-const WAYS = (['uws', 'node'] as const).flatMap((listener) =>
+const WAYS = LISTENERS.flatMap((listener) =>
   (['directly', 'haproxy', 'nginx'] as const).map((way, index) => ({ listener, way, run: (listener === 'uws' ? 'pqr' : 'stv')[index]! })),
 );
 
@@ -30,7 +31,7 @@ const fronts: Front[] = [];
 const wrong = new Map<string, string[]>();
 
 beforeAll(async () => {
-  for (const listener of ['uws', 'node'] as const) gateways.set(listener, await startWitnessedGateway(listener));
+  for (const listener of LISTENERS) gateways.set(listener, await startWitnessedGateway(listener));
   await Promise.all(
     WAYS.map(async ({ listener, way, run }) => {
       const { port } = gateways.get(listener)!;

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../support/raw-response.ts';
 import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
-import { UWS_COLUMN } from '../../support/uws-build.ts';
-import type { UwsColumn } from '../../support/uws-build.ts';
+import { LISTENERS, UWS_COLUMN } from '../../support/listeners.ts';
+import type { UwsColumn } from '../../support/listeners.ts';
 import { CASES } from './cases.ts';
 import { NODE_DEVIATIONS, SHOWN_ELSEWHERE, UWS_DEVIATIONS, numbersShown } from './deviations.ts';
 import { deviatingOn, expectedOn } from './notation.ts';
@@ -14,7 +14,6 @@ import { report } from '../scorecard/report.ts';
 import { startWitnessedGateway } from './witnessed-gateway.ts';
 import type { WitnessedGateway } from './witnessed-gateway.ts';
 
-const LISTENERS = ['uws', 'node'] as const;
 type Listener = (typeof LISTENERS)[number];
 
 /** Cases under way at the same time, besides those that only wait for a timer. */

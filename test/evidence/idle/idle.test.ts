@@ -13,7 +13,7 @@ import type { Front, FrontKind } from '../../support/front-proxy.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
-import { UWS_COLUMN } from '../../support/uws-build.ts';
+import { LISTENERS, UWS_COLUMN } from '../../support/listeners.ts';
 import { startPools } from './pools.ts';
 
 /** What a listener may be set to: the older build of uWebSockets.js to nothing but the default. */
@@ -29,7 +29,7 @@ const STAGGER_MS = [0, 700, 1400, 2100, 2800, 3500];
 /** A timer may come so late, by its steps and by a busy machine. */
 const LATE_SECONDS = 6;
 
-const SITES = (['uws', 'node'] as const).flatMap((listener) => IDLE_SECONDS[listener].map((idleSeconds) => ({ listener, idleSeconds })));
+const SITES = LISTENERS.flatMap((listener) => IDLE_SECONDS[listener].map((idleSeconds) => ({ listener, idleSeconds })));
 type SiteKind = (typeof SITES)[number];
 /** As they come. */
 const DEFAULTS = SITES.filter(({ idleSeconds }) => idleSeconds === 8);

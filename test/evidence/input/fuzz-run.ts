@@ -2,6 +2,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 const { values } = parseArgs({
   options: {
@@ -12,7 +13,7 @@ const { values } = parseArgs({
   },
 });
 const only = values.case === undefined ? {} : { onlyCase: Number(values.case) };
-const listeners = (['uws', 'node'] as const).filter((name) => values.listener === undefined || values.listener === name);
+const listeners = LISTENERS.filter((name) => values.listener === undefined || values.listener === name);
 
 let found = 0;
 for (const listener of listeners) {

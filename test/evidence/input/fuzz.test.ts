@@ -4,8 +4,8 @@ import { report } from '../scorecard/report.ts';
 import { sized } from '../scorecard/size.ts';
 import { fuzz } from './fuzz.ts';
 import type { FuzzReport } from './fuzz.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
-const LISTENERS = ['uws', 'node'] as const;
 const SECONDS = sized(4, 40, 1800);
 /** Fixed: what fails here fails again. */
 const SEED = 20_261_121;

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
@@ -10,7 +11,7 @@ import type { HttpResponse } from '../../support/raw-http.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
 
-export const LISTENERS = ['uws', 'node'] as const;
+export { LISTENERS };
 
 const PLAN = {
   ...QUOTA_PLAN,

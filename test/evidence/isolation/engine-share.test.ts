@@ -11,6 +11,7 @@ import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import { forMs, openLoop } from '../faults/pace.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 const SLOW_MS = 2000;
 const ATTACKER_PER_SECOND = 50;
@@ -22,7 +23,7 @@ const SHARE = 32;
 /** Whoever waits for a slow call waits longer than this more often than not; a busy machine alone takes less. */
 const NOTICED_MS = SLOW_MS / 2;
 
-test.each(['uws', 'node'] as const)('on %s', { timeout: 60_000 }, async (listener) => {
+test.each(LISTENERS)('on %s', { timeout: 60_000 }, async (listener) => {
   let [slow, slowMost] = [0, 0];
   const engine = createServer((req, res) => {
     let body = '';

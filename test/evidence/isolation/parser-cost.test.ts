@@ -15,6 +15,7 @@ import { makeTeam } from '../../support/gateway.ts';
 import { COSTLY_BODIES, costlyBody } from './costly-bodies.ts';
 import type { CostlyBody } from './costly-bodies.ts';
 import { METER_SOCKET } from './turn-meter.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 /** Bytes, parser, rules, store and answer: whatever one turn does for a request. */
 const BOUND_MS = 20;
@@ -32,7 +33,7 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   'multipart/form-data; boundary=B': ['/v2/translate', '/translate'],
 };
 
-describe.each(['uws', 'node'] as const)('on %s', (listener) => {
+describe.each(LISTENERS)('on %s', (listener) => {
   let gateway: LoadedGateway;
   let folder = '';
   let key = '';

@@ -8,6 +8,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/upstream.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 const upstream = await startUpstream();
 afterAll(() => upstream.close());
@@ -20,7 +21,7 @@ const EVERY_MS = 400;
 
 const ROUTES = ['POST /v1/documents/sink', 'POST /v1/translate', 'POST /v1/glossaries', 'GET /v1/languages', 'GET /health', 'GET /none'];
 
-describe.each(['uws', 'node'] as const)('on %s', (listener) => {
+describe.each(LISTENERS)('on %s', (listener) => {
   let gateway: TestGateway;
   let team: TestTeam;
   let folder: string;

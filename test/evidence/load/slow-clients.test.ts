@@ -13,6 +13,7 @@ import { atOnce } from './at-once.ts';
 import { startLoadedGateway } from './loaded-gateway.ts';
 import type { LoadedGateway } from './loaded-gateway.ts';
 import { countBy, openLoop, quantile } from './open-loop.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 
 const ENGINE_MS = 50;
 const GONE_MS_MAX = 15_000;
@@ -113,7 +114,7 @@ async function openAll(house: LoadedGateway, callers: SlowCallers, count: number
   await expect.poll(() => house.connections()).toBe(callers.all.length);
 }
 
-describe.each(['uws', 'node'] as const)('slow callers on the %s listener', (listener) => {
+describe.each(LISTENERS)('slow callers on the %s listener', (listener) => {
   test('are gone in time, hold no more memory than they may, and good callers do not notice them', { timeout: RUN_MS_MAX }, async () => {
     const limits = { request_seconds: 10, reservation_seconds: 10 };
     const house = await startLoadedGateway({ store: 'sqlite', config: { listener, limits, engine: { timeout_ms: 2000 } } });

@@ -24,7 +24,7 @@ describe('the default file', () => {
     const config = loadConfig({ env: {} });
     expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
     expect(config.ops).toEqual({ host: '127.0.0.1', port: 9090 });
-    expect(config.listener).toBe('uws');
+    expect(config.listener).toBe('auto');
     expect(config.service).toEqual({ name: 'lingate', publicUrl: undefined, docsUrl: 'http://127.0.0.1:9090/docs' });
     expect(config.docs).toEqual({ public: false });
     expect(config.store).toBe('sqlite:data/lingate.db');

@@ -52,7 +52,7 @@ describe.each([...builtInProtocols.keys()])('the configuration shown for %s', (p
     const scripted = await startScriptedEngine({ right: SUBJECTS[protocol]!.right });
     const urls = engine.urls.map((_, index) => `${scripted.url}${index === 0 ? '' : `/${index}`}`);
     const store = `sqlite:${folder}/lingate.db`;
-    const gateway = await startGateway({ listener: 'uws', store, engineUrls: urls, config: { ...rest, engine: { ...engine, urls } } });
+    const gateway = await startGateway({ store, engineUrls: urls, config: { ...rest, engine: { ...engine, urls } } });
     const { key } = await gateway.team();
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
       method: 'POST',

@@ -28,8 +28,8 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['limits:', 'limits: is empty; give it a value or leave it out'],
   ['store:', 'store: is empty; give it a value or leave it out'],
   ['engine: native', 'engine: "native" is not a mapping of names to values'],
-  ['listener: nginx', 'listener: "nginx" is not one of uws, node'],
-  ['listener: nodee', 'listener: "nodee" is not one of uws, node; did you mean node?'],
+  ['listener: nginx', 'listener: "nginx" is not one of auto, uws, node'],
+  ['listener: nodee', 'listener: "nodee" is not one of auto, uws, node; did you mean node?'],
   // Addresses.
   ['listen: 8080', `listen: 8080 is not ${HOST_PORT}`],
   ['listen: "::1:8080"', `listen: "::1:8080" is not ${HOST_PORT}`],

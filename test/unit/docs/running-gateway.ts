@@ -27,7 +27,7 @@ export interface RunningGatewayOptions {
 export async function startRunningGateway({ store = 'sqlite', config = {} }: RunningGatewayOptions = {}): Promise<RunningGateway> {
   const engine = await startScriptedEngine();
   const place = await storePlace(store);
-  const gateway = await startGateway({ listener: 'uws', store: place.url, engineUrls: [engine.url], config });
+  const gateway = await startGateway({ store: place.url, engineUrls: [engine.url], config });
   return {
     gateway,
     engine,

@@ -30,7 +30,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lingate-batches-'));
   engine = await startScriptedEngine();
   const config = { engine: { timeout_ms: 200, batch: { texts_max: 12, wait_ms: 2 } } };
-  gateway = await startGateway({ listener: 'uws', store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
+  gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
 });
 
 afterAll(async () => {

@@ -1,10 +1,9 @@
 // Where the two listeners differ, asserted as it is: the whole list, so that another build of the library shows itself.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startNodeListener } from '../../../src/server/node-http.ts';
-import { startUwsListener } from '../../../src/server/uws.ts';
-import { UWS_COLUMN } from '../../support/uws-build.ts';
+import { UWS_COLUMN } from '../../support/listeners.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
-import { startTestServer } from './test-gateway.ts';
+import { LISTENERS, startTestServer } from './test-gateway.ts';
 import type { Start, TestServer } from './test-gateway.ts';
 
 const OLDER_BUILD = UWS_COLUMN === 'older';
@@ -22,8 +21,8 @@ const GET_HTTP_10 = 'GET /sync HTTP/1.0\r\n\r\n';
 const GET_ABSOLUTE = 'GET http://a/sync?x HTTP/1.1\r\nHost: a\r\n\r\n';
 const TOO_LONG = `GET /sync HTTP/1.1\r\nHost: a\r\nX-One: ${'a'.repeat(17_000)}\r\n\r\n`;
 
-describe(`uWebSockets.js, as the ${UWS_COLUMN} build is`, () => {
-  const server = listening(startUwsListener);
+describe.each(LISTENERS.filter(([name]) => name === 'uws'))(`%s: uWebSockets.js, as the ${UWS_COLUMN} build is`, (_name, start) => {
+  const server = listening(start);
 
   test.each([
     ['HTTP/1.0', GET_HTTP_10, '505'],

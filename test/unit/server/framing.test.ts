@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FramingGuard } from '../../../src/server/framing.ts';
 import { RawConnection, request } from '../../support/raw-http.ts';
-import { UWS_COLUMN } from '../../support/uws-build.ts';
+import { UWS_COLUMN } from '../../support/listeners.ts';
 import { LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';
 

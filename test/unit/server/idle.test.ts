@@ -1,12 +1,12 @@
 // What callers are told of an idle connection, and what a library is told; how long it is really kept is shown by the evidence.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IDLE_SECONDS } from '../../../src/server/listener.ts';
-import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
-import type { UwsApp } from '../../../src/server/uws-build.ts';
+import { describeUws } from '../../../src/server/uws-build.ts';
+import type { UwsApp, UwsBuild } from '../../../src/server/uws-build.ts';
 import { setTimers } from '../../../src/server/uws-timers.ts';
-import { startUwsListener } from '../../../src/server/uws.ts';
+import { OLDER } from '../../../src/server/uws-pins.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
-import { UWS_COLUMN } from '../../support/uws-build.ts';
+import { UWS, UWS_COLUMN } from '../../support/listeners.ts';
 import { LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';
 
@@ -46,7 +46,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 });
 
 describe('the timers of uWebSockets.js', () => {
-  const build = loadUws();
+  const build: Pick<UwsBuild, 'package' | 'version' | 'pinned'> = UWS ?? { package: OLDER.name, version: OLDER.version, pinned: true };
 
   function told(idleSeconds: number): { readonly pending: number; readonly idle: number } {
     const said = { pending: 0, idle: 0 };
@@ -76,9 +76,9 @@ describe('the timers of uWebSockets.js', () => {
     );
   });
 
-  test('more than the default is kept by the newer build, and keeps the older one from starting', async () => {
-    const start = startTestServer(startUwsListener, { idleSeconds: 60 });
-    if (UWS_COLUMN === 'older') {
+  test.each(LISTENERS)('%s: more than the default is kept, but keeps the older build from starting', async (name, startListener) => {
+    const start = startTestServer(startListener, { idleSeconds: 60 });
+    if (name === 'uws' && UWS_COLUMN === 'older') {
       await expect(start).rejects.toMatchObject({ name: 'ListenError', reason: 'cannot_listen' });
       return;
     }

@@ -9,14 +9,16 @@ import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { Listener, ListenerOptions } from '../../../src/server/listener.ts';
 import { startNodeListener } from '../../../src/server/node-http.ts';
 import { startUwsListener } from '../../../src/server/uws.ts';
+import * as machine from '../../support/listeners.ts';
+import type { ListenerName } from '../../support/listeners.ts';
 import { testRoutes } from './test-routes.ts';
 
-export const LISTENERS = [
-  ['uws', startUwsListener],
-  ['node', startNodeListener],
-] as const;
+export type Start = (options: ListenerOptions) => Promise<Listener>;
 
-export type Start = (typeof LISTENERS)[number][1];
+const STARTS: Readonly<Record<ListenerName, Start>> = { uws: startUwsListener, node: startNodeListener };
+
+/** Those of this machine. */
+export const LISTENERS: readonly (readonly [ListenerName, Start])[] = machine.LISTENERS.map((name) => [name, STARTS[name]]);
 
 export const BODY_BYTES_MAX = 65_536;
 

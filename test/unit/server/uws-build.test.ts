@@ -5,14 +5,18 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { describeUws, load, loadUws } from '../../../src/server/uws-build.ts';
+import { describeUws, load, loadUws, NoUws } from '../../../src/server/uws-build.ts';
 import type { Candidate } from '../../../src/server/uws-build.ts';
 import { outputOf } from '../../support/start-program.ts';
 import { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
 
+/** The name that the build has which loads on this Node and C library; the manual's table says the same. */
+const HERE = loadedWith(Number(process.versions.modules), glibc());
+
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-const PACKAGES = { [NEWER.name]: NEWER, [OLDER.name]: OLDER };
+/** It was made for Node 22 and those before it. */
+const OLDER_LOADS = process.versions.modules === '127';
 const folders: string[] = [];
 
 afterEach(() => {
@@ -65,7 +69,7 @@ describe('one build is chosen', () => {
     const upstream = candidate(undefined, folderOf('no binary at all'));
     expect(() => load([candidate(NEWER, folderOf()), upstream], undefined)).toThrow(
       new RegExp(
-        `has no binary for this platform and Node \\(${NEWER.name} [\\d.]+: no ${BINARY}; uWebSockets\\.js 20\\.70\\.0: .+\\): use "listener: node"$`,
+        `has no binary for this platform and Node \\(${NEWER.name} [\\d.]+: no ${BINARY}; uWebSockets\\.js 20\\.70\\.0: .+\\): use "listener: auto", which is node:http here$`,
       ),
     );
     expect(() => load([], undefined)).toThrow('(it is not installed)');
@@ -77,19 +81,36 @@ describe('one build is chosen', () => {
     expect(() => load(found, 'other')).toThrow(`LINGATE_UWS_BUILD: there is no "other"; there are ${NEWER.name}, ${OLDER.name}`);
   });
 
-  test('it is the same for the whole process', () => {
+  test.each([
+    [115, 2.41, undefined],
+    [127, 2.31, OLDER.name],
+    [127, 2.38, NEWER.name],
+    [137, 2.36, undefined],
+    [137, 2.38, NEWER.name],
+    [147, 2.41, undefined],
+  ])('ABI %d and glibc %d have pins for %s', (abi, libc, name) => {
+    expect(loadedWith(abi, libc)).toBe(name);
+    const pinned = [NEWER, OLDER].filter(({ binaries }) => binaries[`uws_linux_x64_${abi}.node`] !== undefined);
+    expect(pinned.filter((pin) => pin === OLDER || libc >= 2.38)[0]?.name).toBe(name);
+  });
+
+  test(`on this machine it is ${HERE ?? 'none'}, and the same for the whole process`, () => {
+    if (HERE === undefined) return expect(() => loadUws()).toThrow(NoUws);
+    expect(loadUws().package).toBe(HERE);
     expect(loadUws()).toBe(loadUws());
-    expect(Object.keys(PACKAGES)).toContain(loadUws().package);
   });
 });
 
 describe('a pinned build is loaded only as it was looked at', () => {
   test.each([NEWER, OLDER])('$name with another binary ends the start in one line, and nothing else is tried', (pin) => {
     const found = [candidate(pin, folderOf('something else')), candidate(undefined, folderOf('never tried'))];
+    const known = pin.binaries[BINARY];
+    const what =
+      known === undefined
+        ? `nobody has looked at ${BINARY}`
+        : `${BINARY} is not the file that was looked at \\(SHA-256 [0-9a-f]{64}, not ${known}\\)`;
     expect(() => load(found, undefined)).toThrow(
-      new RegExp(
-        `^${pin.name} ${pin.version}: ${BINARY} is not the file that was looked at \\(SHA-256 [0-9a-f]{64}, not ${pin.binaries[BINARY]}\\); run "npm ci", or use "listener: node"$`,
-      ),
+      new RegExp(`^${pin.name} ${pin.version}: ${what}; run "npm ci", or use "listener: node"$`),
     );
   });
 
@@ -106,33 +127,46 @@ describe('as it is installed', () => {
   test('alone, the older one is taken', async () => {
     const here = place();
     here.install('uWebSockets.js', manifestOf(OLDER), OLDER, OLDER.folder);
-    expect(await here.load()).toBe('uWebSockets.js 20.0.8 (uws-pack)');
+    expect(await here.load()).toContain(OLDER_LOADS ? 'uWebSockets.js 20.0.8 (uws-pack)' : `(uws-pack 20.0.8: no ${BINARY})`);
   });
 
   test('beside it, the newer one is taken where it loads', async () => {
     const here = place();
     here.install('uWebSockets.js', manifestOf(OLDER), OLDER, OLDER.folder);
     here.install('@btc-vision/uwebsockets.js', manifestOf(NEWER), NEWER, NEWER.folder);
-    expect(await here.load()).toBe(describeUws(loadUws()));
-    expect(await here.load({ LINGATE_UWS_BUILD: 'uws-pack' })).toBe('uWebSockets.js 20.0.8 (uws-pack)');
+    expect(await here.load()).toContain(HERE === undefined ? 'no binary for this platform' : describeUws(loadUws()));
+    const older = await here.load({ LINGATE_UWS_BUILD: 'uws-pack' });
+    expect(older).toContain(OLDER_LOADS ? 'uWebSockets.js 20.0.8 (uws-pack)' : `(uws-pack 20.0.8: no ${BINARY})`);
   });
 
-  test('an upstream release under its own name goes before both, and is said not to be pinned', async () => {
+  const loadable = [NEWER, OLDER].filter(({ name }) => name === HERE);
+  test.each(loadable)('an upstream release under its own name goes before both, and is said not to be pinned', async (binaries) => {
     const here = place();
     // As upstream packs it: the binaries beside the wrappers.
-    here.install('uWebSockets.js', { name: 'uWebSockets.js', version: '20.70.0' }, PACKAGES[loadUws().package]!, '.');
+    here.install('uWebSockets.js', { name: 'uWebSockets.js', version: '20.70.0' }, binaries, '.');
     here.install('@btc-vision/uwebsockets.js', manifestOf(NEWER), NEWER, NEWER.folder);
     expect(await here.load()).toBe('uWebSockets.js 20.70.0 (not pinned)');
   });
 
   test('without any, it says what to do', async () => {
     expect(await place().load()).toBe(
-      'uWebSockets.js has no binary for this platform and Node (it is not installed): use "listener: node"',
+      'uWebSockets.js has no binary for this platform and Node (it is not installed): use "listener: auto", which is node:http here',
     );
   });
 
   test('the command line names it', async () => {
     const stdout = await outputOf('node', [join(root, 'src/main.ts'), '--version'], { cwd: dirname(root) });
-    expect(stdout.split('\n')[1]).toBe(describeUws(loadUws()));
+    expect(stdout.split('\n')[1]).toContain(HERE === undefined ? 'uWebSockets.js has no binary' : describeUws(loadUws()));
   });
 });
+
+/** `undefined` on systems without one. */
+function glibc(): number | undefined {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return header.glibcVersionRuntime === undefined ? undefined : Number(header.glibcVersionRuntime);
+}
+
+function loadedWith(abi: number, libc = Infinity): string | undefined {
+  if ((abi === 127 || abi === 137) && libc >= 2.38) return NEWER.name;
+  return abi === 127 ? OLDER.name : undefined;
+}

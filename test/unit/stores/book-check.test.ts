@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSyncOptions } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ulidSource } from '../../../src/domain/ulid.ts';
@@ -128,7 +129,8 @@ describe('on SQLite', () => {
   });
 
   test('pages that were overwritten are found', async () => {
-    const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+    // Newer releases of Node keep their schema from being written, unless told.
+    const database = new DatabaseSync(path, { enableForeignKeyConstraints: false, defensive: false } as DatabaseSyncOptions);
     database.exec(
       `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'keys') WHERE name = 'keys_by_team'`,
     );
