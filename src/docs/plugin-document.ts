@@ -33,14 +33,20 @@ function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
     externalDocs: { description: 'Every problem of the service behind this API.', url: `${options.docsUrl}/errors` },
     servers: [{ url: reachable(options.serverUrl), description: 'This service.' }],
     tags: Object.entries(tagsOf(plugin, api)).map(([name, description]) => ({ name, description })),
-    security: securityOf(options),
+    security: [...securityOf(options), ...(api.keyField === undefined ? [] : [{ keyField: [] }])],
     paths,
     components: {
       schemas: { Failure: api.failure === undefined ? PROBLEM : plain(api.failure) },
       headers: writer.usedHeaders(),
-      securitySchemes: securitySchemesOf(options),
+      securitySchemes: { ...securitySchemesOf(options), ...keyFieldScheme(api) },
     },
   };
+}
+
+function keyFieldScheme({ keyField }: ApiDocument): OpenApiNode {
+  if (keyField === undefined) return {};
+  const description = 'The key by itself; ignored when it is sent in another way, too.';
+  return { keyField: { type: 'apiKey', in: 'header', name: keyField, description } };
 }
 
 /** What the bodies of problem documents have in common. */

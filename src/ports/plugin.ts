@@ -136,6 +136,8 @@ export interface ApiDocument {
   readonly failure?: TSchema;
   /** Fields that every answer has because the plugin sets them. */
   readonly headers?: DocHeaders;
+  /** A field of its own in which a key may be sent, too. */
+  readonly keyField?: string;
 }
 
 /** Response fields by their names. */

@@ -6,15 +6,19 @@ import type { Languages } from 'lingate';
 const CODE = '^[A-Z]{2,3}(-[A-Z0-9]{2,8})?$';
 const variant = (code: string) => Type.String({ pattern: CODE, default: code });
 
-/** What a bare target stands for. Those that are not given stay as they are. */
-export const DefaultVariants = Type.Object(
-  { EN: variant('EN-GB'), PT: variant('PT-PT') },
-  {
-    additionalProperties: Type.String({ pattern: CODE }),
-    default: {},
-    description: 'The target that a bare code means where only variants of it are targets, such as `{ EN: EN-US }`.',
-  },
-);
+/** What a bare target stands for, with the defaults of an API. Those that are not given stay as they are. */
+export function defaultVariants(english: string, portuguese: string) {
+  return Type.Object(
+    { EN: variant(english), PT: variant(portuguese) },
+    {
+      additionalProperties: Type.String({ pattern: CODE }),
+      default: {},
+      description: 'The target that a bare code means where only variants of it are targets, such as `{ EN: EN-US }`.',
+    },
+  );
+}
+
+export const DefaultVariants = defaultVariants('EN-GB', 'PT-PT');
 
 export type DefaultVariants = Static<typeof DefaultVariants>;
 

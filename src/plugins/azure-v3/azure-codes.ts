@@ -1,0 +1,32 @@
+// Language codes as Azure writes them, such as `de`, `pt-PT` and `zh-Hans`, and ours, such as `DE`, `PT-PT` and `ZH`.
+import type { Languages } from 'lingate';
+import { targetOf } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+
+const SCRIPT = /^[A-Z]{4}$/;
+
+/** `code` is in upper case. A bare `ZH` is simplified Chinese. */
+export function theirCode(code: string): string {
+  if (code === 'ZH') return 'zh-Hans';
+  const [base = '', part] = code.split('-');
+  if (part === undefined) return base.toLowerCase();
+  return `${base.toLowerCase()}-${SCRIPT.test(part) ? part.charAt(0) + part.slice(1).toLowerCase() : part}`;
+}
+
+/** The canonical source that a code means; one with a region or a script means its base. `undefined` for what is none. */
+export function sourceCode(value: string, languages: Languages): string | undefined {
+  return languages.base(value);
+}
+
+export interface Target {
+  /** As the answer names it: what was asked for, in their writing. */
+  readonly to: string;
+  /** Canonical. */
+  readonly targetLang: string;
+}
+
+/** The target that a code means; `undefined` for what is none. */
+export function targetNamed(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
+  const targetLang = targetOf(value, languages, variants);
+  return targetLang === undefined ? undefined : { to: theirCode(value.toUpperCase()), targetLang };
+}

@@ -1,0 +1,141 @@
+// GET /languages: what Azure's clients fill their menus with. It needs no key, as there.
+import Type from 'typebox';
+import { json } from 'lingate';
+import type { Languages, Outcome, RouteDoc } from 'lingate';
+import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { Judged } from '../facades/members.ts';
+import { targetNamed, theirCode } from './azure-codes.ts';
+import type { AzureOptions } from './azure-options.ts';
+import { PROBLEM_FORM, wrong } from './azure-problem-form.ts';
+import { judgeVersion, readQuery } from './azure-query.ts';
+import type { Query } from './azure-query.ts';
+import { LOGGED } from './azure-steps.ts';
+import { API_VERSION } from './azure-translate-doc.ts';
+
+const SCOPES = ['translation', 'transliteration', 'dictionary'] as const;
+type Scope = (typeof SCOPES)[number];
+
+const Direction = Type.Union([Type.Literal('ltr'), Type.Literal('rtl')], { description: 'The direction of its script.' });
+const Nothing = Type.Optional(Type.Object({}, { description: 'Empty: there is none.' }));
+
+const DOC: RouteDoc = {
+  summary: 'List languages',
+  description: 'The languages that texts may be in or be translated into, by their codes. Names are in English.',
+  authenticated: false,
+  tag: 'Languages',
+  query: [
+    API_VERSION,
+    {
+      name: 'scope',
+      description:
+        'Which parts of the answer are wanted, joined by commas: `translation`, `transliteration`, `dictionary`. Without it all.',
+      schema: Type.String(),
+      example: 'translation',
+    },
+  ],
+  answer: {
+    status: 200,
+    description: 'The list.',
+    schema: Type.Object({
+      translation: Type.Optional(
+        Type.Record(
+          Type.String(),
+          Type.Object({
+            name: Type.String({ description: 'In English.' }),
+            nativeName: Type.String({ description: 'In the language itself.' }),
+            dir: Direction,
+          }),
+        ),
+      ),
+      transliteration: Nothing,
+      dictionary: Nothing,
+    }),
+    example: { translation: { de: { name: 'German', nativeName: 'Deutsch', dir: 'ltr' } } },
+  },
+};
+
+export function languageList({ options }: PartSetup<AzureOptions>): ApiPart {
+  // No key is needed here, so a flood of requests must be cheap: each answer is made once.
+  const made = new WeakMap<Languages, Map<string, Outcome>>();
+  const answer = (languages: Languages, scopes: readonly Scope[]): Outcome => {
+    let answers = made.get(languages);
+    if (answers === undefined) made.set(languages, (answers = new Map()));
+    const key = scopes.join();
+    let outcome = answers.get(key);
+    if (outcome === undefined) answers.set(key, (outcome = json(listed(languages, scopes, options.default_variants))));
+    return outcome;
+  };
+  return {
+    routes: [
+      {
+        method: 'GET',
+        path: '/languages',
+        takesBody: false,
+        steps: [...LOGGED, 'shed', 'azure-languages'],
+        problemForm: PROBLEM_FORM,
+        doc: DOC,
+      },
+    ],
+    steps: (services) => [
+      {
+        kind: 'head',
+        name: 'azure-languages',
+        run(x) {
+          const query = readQuery(x.head.query);
+          const version = judgeVersion(query);
+          if ('problem' in version) return version;
+          const scopes = scopesOf(query);
+          return 'problem' in scopes ? scopes : answer(services.languages(), scopes.sound);
+        },
+      },
+    ],
+  };
+}
+
+const WRONG_SCOPE = wrong(400_001, `scope: must be ${SCOPES.join(', ')}, or several of them joined by commas.`);
+/** All of them, with a blank behind each comma, and more. */
+const SCOPE_LENGTH_MAX = 64;
+
+/** In one order, whatever the order that they were sent in. */
+function scopesOf(query: Query): Judged<readonly Scope[]> {
+  const given = (query.get('scope') ?? []).filter((value) => value !== '').join();
+  if (given === '') return { sound: SCOPES };
+  if (given.length > SCOPE_LENGTH_MAX) return WRONG_SCOPE;
+  const words = given.split(',').map((word) => word.trim().toLowerCase());
+  if (words.some((word) => !SCOPES.some((scope) => scope === word))) return WRONG_SCOPE;
+  return { sound: SCOPES.filter((scope) => words.includes(scope)) };
+}
+
+function listed(languages: Languages, scopes: readonly Scope[], variants: DefaultVariants): string {
+  const parts = scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]);
+  return JSON.stringify(Object.fromEntries(parts));
+}
+
+/** Each language that is offered as a source or as a target; clients have one list for both menus. */
+function translatable(languages: Languages, variants: DefaultVariants): Readonly<Record<string, object>> {
+  const { all, sources, targets } = languages;
+  const [from, into] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
+  const found = new Map<string, object>();
+  for (const { code, name } of [...all.sources, ...all.targets]) {
+    const meant = targetNamed(code, languages, variants)?.targetLang;
+    const key = theirCode(code);
+    if (found.has(key) || (!from.has(code) && (meant === undefined || !into.has(meant)))) continue;
+    found.set(key, { name, nativeName: nativeName(key) ?? name, dir: directionOf(key) });
+  }
+  return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** As its speakers write it at the beginning of a line; `undefined` where Node does not know it. */
+function nativeName(code: string): string | undefined {
+  const name = new Intl.DisplayNames([code], { type: 'language', languageDisplay: 'standard', fallback: 'none' }).of(code);
+  return name === undefined ? undefined : name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
+}
+
+/** Written from right to left; by their base. */
+const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
+
+function directionOf(code: string): 'ltr' | 'rtl' {
+  const [base = '', script] = code.split('-');
+  return RIGHT_TO_LEFT.has(base) && script !== 'Latn' ? 'rtl' : 'ltr';
+}

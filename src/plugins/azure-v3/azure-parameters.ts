@@ -1,0 +1,140 @@
+// The parameters of POST /translate, judged: Azure's names and numbers, our rules and limits.
+import { refuse, targetsOffered } from 'lingate';
+import type { EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { Judged } from '../facades/members.ts';
+import { sourceCode, targetNamed, theirCode } from './azure-codes.ts';
+import type { Target } from './azure-codes.ts';
+import { wrong } from './azure-problem-form.ts';
+import { judgeVersion, oneOf, readQuery, single } from './azure-query.ts';
+import type { Query } from './azure-query.ts';
+import type { Texts } from './azure-texts.ts';
+
+/** Each is a piece of work for the engine. */
+const TARGETS_MAX = 50;
+
+/** What a request asks for. Codes are canonical. */
+export interface TranslateOrder extends Texts {
+  readonly sourceLang: string | undefined;
+  readonly targets: readonly Target[];
+  readonly format: TextFormat;
+}
+
+export type JudgedOrder =
+  | { readonly kind: 'valid'; readonly order: TranslateOrder; readonly characters: number }
+  /** `characters` where they could be counted: those of the texts, once for each target. */
+  | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
+
+export interface TranslateRules {
+  readonly languages: Languages;
+  readonly variants: DefaultVariants;
+  readonly can: EngineCapabilities;
+}
+
+/** The version first, then the texts, then the rest, as `/v1` does it. */
+export function judgeTranslation(queryText: string, readTexts: () => Judged<Texts>, rules: TranslateRules): JudgedOrder {
+  const query = readQuery(queryText);
+  const version = judgeVersion(query);
+  if ('problem' in version) return { kind: 'invalid', refusal: version, characters: undefined };
+  const texts = readTexts();
+  if ('problem' in texts) return { kind: 'invalid', refusal: texts, characters: undefined };
+  const characters = texts.sound.characters * Math.max(1, query.get('to')?.length ?? 0);
+  const rest = judgeRest(query, rules);
+  if ('problem' in rest) return { kind: 'invalid', refusal: rest, characters };
+  return { kind: 'valid', order: { ...texts.sound, ...rest.sound }, characters };
+}
+
+function judgeRest(query: Query, { languages, variants, can }: TranslateRules): Judged<Omit<TranslateOrder, keyof Texts>> {
+  const targets = targetsOf(query, languages, variants);
+  if ('problem' in targets) return targets;
+  const sourceLang = sourceOf(query, languages);
+  if ('problem' in sourceLang) return sourceLang;
+  const missing = targets.sound.find(({ targetLang }) => !languages.offers(sourceLang.sound, targetLang));
+  if (missing !== undefined) return notOffered(sourceLang.sound, missing, languages);
+  const format = formatOf(query, can.formats);
+  if ('problem' in format) return format;
+  const fault = faultOfRest(query, languages);
+  return fault ?? { sound: { sourceLang: sourceLang.sound, targets: targets.sound, format: format.sound } };
+}
+
+function targetsOf(query: Query, languages: Languages, variants: DefaultVariants): Judged<readonly Target[]> {
+  const given = query.get('to') ?? [];
+  const no = (message: string): Refusal => refuse('invalid_target_lang', message);
+  if (given.length === 0) return no('to: is missing; it names the language to translate into, such as to=de.');
+  if (given.length > TARGETS_MAX) return no(`to: may be given at most ${TARGETS_MAX} times.`);
+  const targets: Target[] = [];
+  for (const [index, value] of given.entries()) {
+    const target = targetNamed(value, languages, variants);
+    const which = given.length === 1 ? 'to' : `to[${index}]`;
+    if (target === undefined) return no(`${which}: must be a code of a target language that GET /languages lists.`);
+    targets.push(target);
+  }
+  return { sound: targets };
+}
+
+function sourceOf(query: Query, languages: Languages): Judged<string | undefined> {
+  const from = query.get('from') ?? [];
+  if (from.length > 1) return refuse('invalid_source_lang', 'from: may be given once.');
+  const [code = ''] = from;
+  if (code === '') return { sound: undefined };
+  const sound = sourceCode(code, languages);
+  return sound === undefined
+    ? refuse('invalid_source_lang', 'from: must be a code of a source language that GET /languages lists, or be left out.')
+    : { sound };
+}
+
+function notOffered(sourceLang: string | undefined, { to }: Target, languages: Languages): Refusal {
+  const from = sourceLang === undefined ? '' : ` for texts in ${theirCode(sourceLang)}`;
+  return wrong(400_023, `to: ${to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirCode)}.`);
+}
+
+function formatOf(query: Query, formats: readonly TextFormat[]): Judged<TextFormat> {
+  const type = oneOf(query, 'textType', ['plain', 'html'], 400_071);
+  if ('problem' in type) return type;
+  if (type.sound !== 'html') return { sound: 'text' };
+  return formats.includes('html')
+    ? { sound: 'html' }
+    : wrong(400_071, 'textType: the engine of this service does not handle html; leave it out.');
+}
+
+/** What is checked and without effect, and what would make another answer than this service has. */
+function faultOfRest(query: Query, languages: Languages): Refusal | undefined {
+  const category = single(query, 'category', 400_002);
+  if ('problem' in category) return category;
+  if (category.sound !== undefined && category.sound.toLowerCase() !== 'general') {
+    return wrong(400_002, 'category: this service has no custom systems; leave it out, or send general.');
+  }
+  const suggested = single(query, 'suggestedFrom', 400_003);
+  if ('problem' in suggested) return suggested;
+  if (suggested.sound !== undefined && sourceCode(suggested.sound, languages) === undefined) {
+    return wrong(400_003, 'suggestedFrom: must be a code of a source language that GET /languages lists.');
+  }
+  return faultOfOptions(query);
+}
+
+/** Answers of that API have more with them, or are in another script. */
+const FLAGS_OFF = ['includeAlignment', 'includeSentenceLength'] as const;
+const SCRIPTS = ['fromScript', 'toScript'] as const;
+
+function faultOfOptions(query: Query): Refusal | undefined {
+  const action = oneOf(query, 'profanityAction', ['NoAction', 'Marked', 'Deleted']);
+  if ('problem' in action) return action;
+  if (action.sound !== undefined && action.sound !== 'NoAction') {
+    return wrong(400_000, 'profanityAction: this service marks and deletes nothing; leave it out, or send NoAction.');
+  }
+  const marker = oneOf(query, 'profanityMarker', ['Asterisk', 'Tag']);
+  if ('problem' in marker) return marker;
+  const fallback = oneOf(query, 'allowFallback', ['true', 'false']);
+  if ('problem' in fallback) return fallback;
+  for (const name of FLAGS_OFF) {
+    const flag = oneOf(query, name, ['true', 'false']);
+    if ('problem' in flag) return flag;
+    if (flag.sound === 'true') return wrong(400_000, `${name}: is not supported by this service; leave it out, or send false.`);
+  }
+  for (const name of SCRIPTS) {
+    const script = single(query, name, 400_080);
+    if ('problem' in script) return script;
+    if (script.sound !== undefined) return wrong(400_080, `${name}: this service does not transliterate; leave it out.`);
+  }
+  return undefined;
+}
