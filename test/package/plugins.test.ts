@@ -166,6 +166,7 @@ describe.each([
   test.each([
     ['deepl-v2', 'POST /v2/translate'],
     ['libretranslate', 'POST /translate'],
+    ['azure-v3', 'POST /translate'],
   ])('lingate/plugins/%s comes with the gateway, and adds %s', async (name, route) => {
     const folder = emptyFolder();
     writeFiles(folder, { 'config.yaml': `plugins: [{ module: lingate/plugins/${name} }]\n` });
@@ -221,7 +222,7 @@ describe.each([
     ],
     [
       'lingate/plugins/none',
-      'plugins.0.module: no plugin lingate/plugins/none comes with the gateway; there are lingate/plugins/deepl-v2, ',
+      'plugins.0.module: no plugin lingate/plugins/none comes with the gateway; there are lingate/plugins/azure-v3, ',
     ],
     ['./none.ts', 'plugins.0.module: '],
   ])('%s, which is not there, is one line', async (module, line) => {

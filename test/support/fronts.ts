@@ -38,6 +38,8 @@ export const FACADES = [
   // Its own deadline is not what is looked at here.
   { module: 'lingate/plugins/deepl-v2', options: { attempt_timeout_ms: 60_000 } },
   { module: 'lingate/plugins/libretranslate' },
+  // The other paths are LibreTranslate's.
+  { module: 'lingate/plugins/azure-v3', options: { root: false } },
 ];
 
 const OURS = {
@@ -106,4 +108,20 @@ export const LIBRETRANSLATE: Front = {
   statuses: { ...OURS, unauthorized: 403, key_revoked: 403, quota_exceeded: 403, credit_exhausted: 403, engine_unavailable: 500 },
 };
 
-export const FRONTS: readonly Front[] = [V1, DEEPL, LIBRETRANSLATE];
+interface AzureTranslations {
+  readonly translations: readonly { readonly text: string }[];
+}
+
+export const AZURE: Front = {
+  name: "Azure's, below /translator",
+  translation: (key, text, target = 'de') => ({
+    method: 'POST',
+    path: `/translator/text/v3.0/translate?api-version=3.0&from=en&to=${target}`,
+    headers: { ...JSON_TYPE, 'ocp-apim-subscription-key': key },
+    body: JSON.stringify(text.map((Text) => ({ Text }))),
+  }),
+  texts: (body) => (JSON.parse(body) as readonly AzureTranslations[]).map(({ translations }) => translations[0]!.text),
+  statuses: { ...OURS, quota_exceeded: 403, credit_exhausted: 403 },
+};
+
+export const FRONTS: readonly Front[] = [V1, DEEPL, LIBRETRANSLATE, AZURE];

@@ -1,12 +1,12 @@
 // POST /detect: what language each text is in, by engines that can tell. It counts against the rate and costs nothing.
 import Type from 'typebox';
 import { chargeSlot, json } from 'lingate';
-import type { BodyStep, Detected, Exchange, GatewayServices, Outcome, Refusal, RouteDoc, Slot } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, RouteDoc, Slot } from 'lingate';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import { theirCode } from './azure-codes.ts';
 import type { AzureOptions } from './azure-options.ts';
 import { PROBLEM_FORM, wrong } from './azure-problem-form.ts';
-import { judgeVersion, readQuery } from './azure-query.ts';
+import { judgeVersion, queryOf } from './azure-query.ts';
 import { AUTHENTICATED, readStep } from './azure-steps.ts';
 import { readTexts, TextsBody } from './azure-texts.ts';
 import type { Texts } from './azure-texts.ts';
@@ -58,7 +58,7 @@ export function detection({ host }: PartSetup<AzureOptions>): ApiPart {
 }
 
 function take(x: Exchange, services: GatewayServices, slot: Slot<Texts>): Refusal | undefined {
-  const version = judgeVersion(readQuery(x.head.query));
+  const version = judgeVersion(queryOf(x.head.query));
   if ('problem' in version) return version;
   if (!services.engineCan.detection) return CANNOT;
   const texts = readTexts(x.head.headers, x.body, services.bodyBytesMax);
@@ -76,18 +76,9 @@ function detectStep(services: GatewayServices, slot: Slot<Texts>): BodyStep {
     run(x) {
       const { entries, text } = x.need(slot);
       if (text.length === 0) return answerOf(entries, [], services);
-      return Promise.all(text.map((one) => services.detect(x, one))).then((all) => tell(entries, all, services));
+      return services.detect(x, text).then((found) => (found.kind === 'detected' ? answerOf(entries, found.languages, services) : found));
     },
   };
-}
-
-function tell(entries: readonly string[], all: readonly (Detected | Refusal)[], services: GatewayServices): Outcome {
-  const languages: (string | undefined)[] = [];
-  for (const found of all) {
-    if (found.kind !== 'detected') return found;
-    languages.push(found.language);
-  }
-  return answerOf(entries, languages, services);
 }
 
 /** `found` are the source codes of the texts that are not empty. */

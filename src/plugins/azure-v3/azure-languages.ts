@@ -8,7 +8,7 @@ import type { Judged } from '../facades/members.ts';
 import { targetNamed, theirCode } from './azure-codes.ts';
 import type { AzureOptions } from './azure-options.ts';
 import { PROBLEM_FORM, wrong } from './azure-problem-form.ts';
-import { judgeVersion, readQuery } from './azure-query.ts';
+import { judgeVersion, queryOf } from './azure-query.ts';
 import type { Query } from './azure-query.ts';
 import { LOGGED } from './azure-steps.ts';
 import { API_VERSION } from './azure-translate-doc.ts';
@@ -60,7 +60,7 @@ export function languageList({ options }: PartSetup<AzureOptions>): ApiPart {
   const made = new WeakMap<Languages, Map<string, Outcome>>();
   const answer = (languages: Languages, scopes: readonly Scope[]): Outcome => {
     let answers = made.get(languages);
-    if (answers === undefined) made.set(languages, (answers = new Map()));
+    if (answers === undefined) made.set(languages, (answers = new Map<string, Outcome>()));
     const key = scopes.join();
     let outcome = answers.get(key);
     if (outcome === undefined) answers.set(key, (outcome = json(listed(languages, scopes, options.default_variants))));
@@ -82,7 +82,7 @@ export function languageList({ options }: PartSetup<AzureOptions>): ApiPart {
         kind: 'head',
         name: 'azure-languages',
         run(x) {
-          const query = readQuery(x.head.query);
+          const query = queryOf(x.head.query);
           const version = judgeVersion(query);
           if ('problem' in version) return version;
           const scopes = scopesOf(query);

@@ -6,7 +6,7 @@ import type { Judged } from '../facades/members.ts';
 import { sourceCode, targetNamed, theirCode } from './azure-codes.ts';
 import type { Target } from './azure-codes.ts';
 import { wrong } from './azure-problem-form.ts';
-import { judgeVersion, oneOf, readQuery, single } from './azure-query.ts';
+import { judgeVersion, oneOf, queryOf, single } from './azure-query.ts';
 import type { Query } from './azure-query.ts';
 import type { Texts } from './azure-texts.ts';
 
@@ -14,26 +14,26 @@ import type { Texts } from './azure-texts.ts';
 const TARGETS_MAX = 50;
 
 /** What a request asks for. Codes are canonical. */
-export interface TranslateOrder extends Texts {
+export interface AzureOrder extends Texts {
   readonly sourceLang: string | undefined;
   readonly targets: readonly Target[];
   readonly format: TextFormat;
 }
 
-export type JudgedOrder =
-  | { readonly kind: 'valid'; readonly order: TranslateOrder; readonly characters: number }
+export type AzureVerdict =
+  | { readonly kind: 'valid'; readonly order: AzureOrder; readonly characters: number }
   /** `characters` where they could be counted: those of the texts, once for each target. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
-export interface TranslateRules {
+export interface AzureRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
   readonly can: EngineCapabilities;
 }
 
 /** The version first, then the texts, then the rest, as `/v1` does it. */
-export function judgeTranslation(queryText: string, readTexts: () => Judged<Texts>, rules: TranslateRules): JudgedOrder {
-  const query = readQuery(queryText);
+export function judgeTranslation(queryText: string, readTexts: () => Judged<Texts>, rules: AzureRules): AzureVerdict {
+  const query = queryOf(queryText);
   const version = judgeVersion(query);
   if ('problem' in version) return { kind: 'invalid', refusal: version, characters: undefined };
   const texts = readTexts();
@@ -44,7 +44,7 @@ export function judgeTranslation(queryText: string, readTexts: () => Judged<Text
   return { kind: 'valid', order: { ...texts.sound, ...rest.sound }, characters };
 }
 
-function judgeRest(query: Query, { languages, variants, can }: TranslateRules): Judged<Omit<TranslateOrder, keyof Texts>> {
+function judgeRest(query: Query, { languages, variants, can }: AzureRules): Judged<Omit<AzureOrder, keyof Texts>> {
   const targets = targetsOf(query, languages, variants);
   if ('problem' in targets) return targets;
   const sourceLang = sourceOf(query, languages);

@@ -1,20 +1,18 @@
 // Problems as Azure's clients read them: a number of six digits, of which the first three are the status, and a message.
-import { KEY_MALFORMED, problems, refuse } from 'lingate';
+import { KEY_MALFORMED, refuse } from 'lingate';
 import type { Problem, ProblemCode, ProblemForm, Refusal } from 'lingate';
 import Type from 'typebox';
 
-/** Of what more than one place refuses, or the gateway itself; the rest is numbered where it is refused. */
-const BY_CODE: Partial<Record<ProblemCode, number>> = {
-  invalid_source_lang: 400_035,
-  invalid_target_lang: 400_036,
-  text_too_long: 400_050,
-  too_many_texts: 400_072,
-  unauthorized: 401_000,
-  key_revoked: 401_000,
-  quota_exceeded: 403_001,
-  credit_exhausted: 403_001,
-  rate_limited: 429_001,
-};
+/** What is more than its status and three zeros; cases of `validation_error` are numbered where they are refused. */
+const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
+  ['invalid_source_lang', 400_035],
+  ['invalid_target_lang', 400_036],
+  ['text_too_long', 400_050],
+  ['too_many_texts', 400_072],
+  ['quota_exceeded', 403_001],
+  ['credit_exhausted', 403_001],
+  ['rate_limited', 429_001],
+]);
 
 /** Cases of `validation_error` that have a number of their own there. */
 const BY_PROBLEM = new WeakMap<Problem, number>();
@@ -48,7 +46,7 @@ export function wrong(number: number, message: string): Refusal {
 }
 
 function numberOf(problem: Problem): number {
-  return BY_PROBLEM.get(problem) ?? BY_CODE[problem.code] ?? problems[problem.code].status * 1000;
+  return BY_PROBLEM.get(problem) ?? BY_CODE.get(problem.code) ?? problem.kind.status * 1000;
 }
 
 function wordsOf(problem: Problem): string {

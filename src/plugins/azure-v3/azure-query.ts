@@ -5,7 +5,7 @@ import { wrong } from './azure-problem-form.ts';
 /** Values as they came, by their names in lower case. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
-export function readQuery(query: string): Query {
+export function queryOf(query: string): Query {
   const found = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(query)) {
     const key = name.toLowerCase();

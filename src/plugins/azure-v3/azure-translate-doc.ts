@@ -14,12 +14,7 @@ export const API_VERSION: QueryDoc = {
   example: '3.0',
 };
 
-const text = (name: string, description: string, example?: string): QueryDoc => ({
-  name,
-  description,
-  schema: Type.String(),
-  ...(example === undefined ? {} : { example }),
-});
+const text = (name: string, example: string, description: string): QueryDoc => ({ name, description, schema: Type.String(), example });
 
 const QUERY: readonly QueryDoc[] = [
   API_VERSION,
@@ -30,15 +25,15 @@ const QUERY: readonly QueryDoc[] = [
     required: true,
     example: ['de'],
   },
-  text('from', 'The code of what the texts are in. Without it the engine finds out.', 'en'),
-  text('textType', '`plain`, the default, or `html` where the engine handles it.'),
-  text('category', '`general`; another one is refused: there are no custom systems.'),
-  text('suggestedFrom', 'A source code; without effect.'),
-  text('allowFallback', '`true` or `false`; without effect.'),
-  text('profanityAction', '`NoAction`; `Marked` and `Deleted` are refused.'),
-  text('profanityMarker', '`Asterisk` or `Tag`; without effect.'),
-  text('includeAlignment', '`false`; `true` is refused.'),
-  text('includeSentenceLength', '`false`; `true` is refused.'),
+  text('from', 'en', 'The code of what the texts are in. Without it the engine finds out.'),
+  text('textType', 'plain', '`plain`, the default, or `html` where the engine handles it.'),
+  text('category', 'general', '`general`; another one is refused: there are no custom systems.'),
+  text('suggestedFrom', 'en', 'A source code; without effect.'),
+  text('allowFallback', 'true', '`true` or `false`; without effect.'),
+  text('profanityAction', 'NoAction', '`NoAction`; `Marked` and `Deleted` are refused.'),
+  text('profanityMarker', 'Asterisk', '`Asterisk` or `Tag`; without effect.'),
+  text('includeAlignment', 'false', '`false`; `true` is refused.'),
+  text('includeSentenceLength', 'false', '`false`; `true` is refused.'),
 ];
 
 const AzureAnswer = Type.Array(

@@ -5,7 +5,7 @@ import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import { theirCode } from './azure-codes.ts';
 import type { AzureOptions } from './azure-options.ts';
 import { judgeTranslation } from './azure-parameters.ts';
-import type { TranslateOrder } from './azure-parameters.ts';
+import type { AzureOrder } from './azure-parameters.ts';
 import { PROBLEM_FORM } from './azure-problem-form.ts';
 import { AUTHENTICATED, readStep } from './azure-steps.ts';
 import { readTexts } from './azure-texts.ts';
@@ -15,7 +15,7 @@ import { TRANSLATE_DOC } from './azure-translate-doc.ts';
 export const SCORE = 1;
 
 export function translate({ options, host }: PartSetup<AzureOptions>): ApiPart {
-  const slot = host.reserveSlot<TranslateOrder>('translation');
+  const slot = host.reserveSlot<AzureOrder>('translation');
   return {
     routes: [
       {
@@ -31,7 +31,7 @@ export function translate({ options, host }: PartSetup<AzureOptions>): ApiPart {
   };
 }
 
-function take(x: Exchange, services: GatewayServices, slot: Slot<TranslateOrder>, options: AzureOptions): Refusal | undefined {
+function take(x: Exchange, services: GatewayServices, slot: Slot<AzureOrder>, options: AzureOptions): Refusal | undefined {
   const rules = { languages: services.languages(), variants: options.default_variants, can: services.engineCan };
   const { head, body } = x;
   const judged = judgeTranslation(head.query, () => readTexts(head.headers, body, services.bodyBytesMax), rules);
@@ -46,7 +46,7 @@ function take(x: Exchange, services: GatewayServices, slot: Slot<TranslateOrder>
   return undefined;
 }
 
-function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>): BodyStep {
+function translateStep(services: GatewayServices, slot: Slot<AzureOrder>): BodyStep {
   return {
     kind: 'body',
     name: 'azure-translate',
@@ -61,13 +61,13 @@ function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>): B
   };
 }
 
-function into(x: Exchange, targetLang: string, order: TranslateOrder, services: GatewayServices): Promise<Translated | Refusal> {
+function into(x: Exchange, targetLang: string, order: AzureOrder, services: GatewayServices): Promise<Translated | Refusal> {
   const { text, sourceLang, format } = order;
   return services.translate(x, { text, options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format }, glossaryId: undefined });
 }
 
 /** All or nothing: one that failed is the answer. */
-function tell(x: Exchange, order: TranslateOrder, targets: readonly string[], all: readonly (Translated | Refusal)[]): Outcome {
+function tell(x: Exchange, order: AzureOrder, targets: readonly string[], all: readonly (Translated | Refusal)[]): Outcome {
   const byTarget = new Map<string, readonly Translation[]>();
   for (const [index, told] of all.entries()) {
     if (told.kind !== 'translated') return told;
@@ -76,7 +76,7 @@ function tell(x: Exchange, order: TranslateOrder, targets: readonly string[], al
   return answerOf(x, order, byTarget);
 }
 
-function answerOf(x: Exchange, order: TranslateOrder, byTarget: ReadonlyMap<string, readonly Translation[]>): Outcome {
+function answerOf(x: Exchange, order: AzureOrder, byTarget: ReadonlyMap<string, readonly Translation[]>): Outcome {
   const [first] = byTarget.values();
   let next = 0;
   const told = order.entries.map((entry) => {

@@ -16,7 +16,12 @@ interface DocumentedResponse {
 interface DocumentedOperation {
   readonly operationId: string;
   readonly security?: readonly unknown[];
-  readonly parameters?: readonly { readonly name: string; readonly example: string }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly example: string;
+  }[];
   readonly requestBody?: {
     readonly content: { readonly 'application/json': { readonly examples: Readonly<Record<string, { value: unknown }>> } };
   };

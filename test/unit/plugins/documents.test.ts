@@ -37,6 +37,11 @@ const FACADES: readonly Facade[] = [
     ],
     without: [],
   },
+  {
+    plugin: 'azure-v3',
+    paths: ['/translate', '/detect', '/languages'],
+    without: ['operation-4xx-problem-details-rfc7807'],
+  },
 ];
 
 describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
@@ -61,9 +66,10 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
     const { key } = await running.gateway.team();
     for (const route of documented.routes) {
       const [method = '', path = ''] = route.split(' ');
+      const required = requiredQuery(documented.operation(route));
       const examples = documented.operation(route).requestBody?.content['application/json'].examples ?? { none: { value: undefined } };
       const send = (headers: Readonly<Record<string, string>>, body: unknown) =>
-        fetch(running.publicUrl + path, {
+        fetch(running.publicUrl + path + required, {
           method,
           headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -81,6 +87,15 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
     }
   });
 });
+
+/** What of the query has to be there, from its examples, with its question mark; that of a parameter that is repeated is a list. */
+function requiredQuery({ parameters = [] }: ReturnType<Documented['operation']>): string {
+  const required = parameters.filter((one) => one.in === 'query' && one.required);
+  const pairs = required.flatMap(({ name, example }) =>
+    [example as string | readonly string[]].flat().map((value): [string, string] => [name, value]),
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
+}
 
 test('that of deepl-v2 tells the statuses and words of its API, and nothing of documents', async () => {
   const running = await startRunningGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } });
