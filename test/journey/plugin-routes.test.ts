@@ -11,7 +11,7 @@ import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
-const MODULE = fileURLToPath(new URL('../support/plugins/small-api.ts', import.meta.url));
+const MODULE = fileURLToPath(new URL('../../config/examples/small-api.ts', import.meta.url));
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** A failure as the plugin's API tells it; its words. */

@@ -10,7 +10,7 @@ import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
-const MODULE = fileURLToPath(new URL('../support/plugins/mask-email.ts', import.meta.url));
+const MODULE = fileURLToPath(new URL('../../config/examples/mask-email.ts', import.meta.url));
 const TEXTS = ['Write to ann@example.com or bob.b@example.co.uk, not ann@example.com.', 'Hello', '7@masked.invalid'];
 const CHARACTERS = TEXTS.join('').length;
 

@@ -24,7 +24,7 @@ describe('the tarball', () => {
   test('holds JavaScript and declarations, what they read, configuration, README and licences, and nothing else', () => {
     const strange = project.packed.filter(
       (path) =>
-        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:manual\/)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
+        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:(?:manual|examples)\/)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
           path,
         ),
     );

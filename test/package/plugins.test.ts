@@ -1,6 +1,6 @@
 // Plugins wherever they lie: beside the configuration, in packages of their own, in TypeScript and JavaScript, beside a checkout or an installed package.
-import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { runProgram } from '../support/start-program.ts';
@@ -73,35 +73,18 @@ const CONFIGURATION = `plugins:
   - { module: "@scope/common", options: { word: four } }
 `;
 
-/** A protocol of an author's own, kept to the contract with Node's test runner; and a store that is none. */
+/** The guide's protocol, kept to the contract with Node's test runner; and a store that is none. */
 const CONTRACTS = `
 import { after, test } from 'node:test';
 import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
+import { mine } from './example/own-protocol.ts';
 
-const mine = {
-  async attempt({ requestId, text, options, traceparent }, wire) {
-    const trace = traceparent === undefined ? {} : { traceparent };
-    const headers = { 'content-type': 'application/json', 'x-request-id': requestId, ...trace };
-    const response = await wire.call({ method: 'POST', path: '/mine', headers, body: JSON.stringify({ in: text, to: options.targetLang }) });
-    if (typeof response === 'string') return { kind: 'unusable', failure: response };
-    if (response.status !== 200) return { kind: 'unusable', failure: 'status' };
-    let out;
-    try {
-      out = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(response.body)).out;
-    } catch {
-      return { kind: 'unusable', failure: 'not_json' };
-    }
-    if (!Array.isArray(out) || out.length !== text.length || !out.every((one) => typeof one === 'string')) {
-      return { kind: 'unusable', failure: 'wrong_shape' };
-    }
-    return { kind: 'usable', translations: out.map((one) => ({ text: one, detectedSourceLanguage: undefined })) };
-  },
-};
 const outOf = ({ body }) => JSON.parse(body).in.map((text) => scriptedTranslation(text, 'DE'));
 const protocol = protocolContract({
   protocol: mine,
+  options: { api_key: 'secret' },
   right: (request) => JSON.stringify({ out: outOf(request) }),
-  wrong: { 'one too few': (request) => JSON.stringify({ out: outOf(request).slice(1) }) },
+  wrong: { 'one too few': (request) => JSON.stringify({ out: outOf(request).slice(1) }), 'no texts': () => '{"out":[1]}' },
 });
 for (const { name, run } of protocol.cases) test('protocol ' + name, run);
 const store = storeContract(() => Promise.reject(new Error('no store at all')));
@@ -122,8 +105,13 @@ const TSCONFIG = JSON.stringify({
     noEmit: true,
     types: [],
   },
-  include: ['beside', 'parts', 'example'],
+  include: ['beside', 'parts', 'readme', 'example'],
 });
+
+/** The guide's examples, as a user copies them beside the configuration. */
+const EXAMPLES = Object.fromEntries(
+  readdirSync(join(ROOT, 'config/examples')).map((name) => [`example/${name}`, readFileSync(join(ROOT, 'config/examples', name), 'utf8')]),
+);
 
 let project: Project;
 
@@ -184,16 +172,17 @@ describe.each([
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     const problem = (await answer.json()) as Readonly<Record<string, unknown>>;
     expect(problem).toMatchObject({ code: 'maintenance', title: 'Closed for maintenance', status: 503, detail: 'Back in an hour.' });
-    // Where the problem's `type` points there is an entry for it.
-    const page = await (await fetch(String(problem['type']).split('#')[0]!)).text();
+    expect(problem['type']).toMatch(/\/docs\/errors#maintenance$/);
+    const page = await (await fetch(`${gateway.opsUrl}/docs/errors`)).text();
     expect(page).toContain('<section id="maintenance"');
     expect(await gateway.end('SIGTERM')).toBe(0);
     rmSync(folder, { recursive: true });
   });
 
-  test('so does the route of the guide for authors, with a key', async () => {
+  test("so does the route of the guide's example, where it lies, with a key", async () => {
     const folder = emptyFolder();
-    writeFiles(folder, exampleOf('src/README.md', 'meter.ts'));
+    const meter = join(dirname(realpathSync(mainOf())), '../config/examples/meter.ts');
+    writeFiles(folder, { 'config.yaml': JSON.stringify({ plugins: [{ module: meter }] }) });
     const command = async (...args: readonly string[]): Promise<Readonly<Record<string, string>>> => {
       const { stdout } = await runProgram('node', [mainOf(), ...args, '--json', '--store', 'sqlite:lingate.db'], { cwd: folder });
       return JSON.parse(stdout) as Readonly<Record<string, string>>;
@@ -239,9 +228,8 @@ test('in a project that has the package, the plugins are type-checked as they st
   writeFiles(project.folder, {
     ...PLUGINS,
     'tsconfig.json': TSCONFIG,
-    'example/maintenance.ts': exampleOf('README.md', 'maintenance.ts')['maintenance.ts']!,
-    'example/meter.ts': exampleOf('src/README.md', 'meter.ts')['meter.ts']!,
-    'example/small-api.ts': readFileSync(join(ROOT, 'test/support/plugins/small-api.ts'), 'utf8'),
+    'readme/maintenance.ts': exampleOf('README.md', 'maintenance.ts')['maintenance.ts']!,
+    ...EXAMPLES,
   });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const check = async () => (await runProgram('node', [compiler, '-p', project.folder])).stdout;
@@ -253,7 +241,7 @@ test('in a project that has the package, the plugins are type-checked as they st
 });
 
 test('in a project that has the package, any test runner can hold a protocol and a store to their contracts', async () => {
-  writeFiles(project.folder, { 'contracts.test.js': CONTRACTS });
+  writeFiles(project.folder, { ...EXAMPLES, 'contracts.test.js': CONTRACTS });
   const { stdout } = await runProgram('node', ['--test', '--test-reporter=tap', 'contracts.test.js'], { cwd: project.folder });
   const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1]);
   expect(count('pass')).toBeGreaterThan(40);

@@ -7,7 +7,7 @@ import type { OpenApiOptions } from '../../../src/docs/openapi-document.ts';
 import { findings } from './openapi-lint.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';
-import { ROUTES } from '../../support/plugins/small-api.ts';
+import { ROUTES } from '../../../config/examples/small-api.ts';
 
 const OPTIONS: OpenApiOptions = {
   serviceName: 'acme',

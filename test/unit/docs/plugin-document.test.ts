@@ -8,7 +8,7 @@ import { findings } from './openapi-lint.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';
 
-const PLUGIN = new URL('../../support/plugins/described-api.ts', import.meta.url).pathname;
+const PLUGIN = new URL('../../../config/examples/described-api.ts', import.meta.url).pathname;
 const config = { plugins: [{ module: PLUGIN }] };
 
 interface Document {
