@@ -33,7 +33,7 @@ export type { StepPlacement } from './core/step-placement.ts';
 export type * from './ports/plugin.ts';
 export type { PluginLedger as Ledger, PluginStore as Store } from './ports/plugin.ts';
 export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/slots.ts';
-export { chargeSlot, refusedCharge } from './domain/charge.ts';
+export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from './domain/charge.ts';
 export type { Charge, GlossaryReference } from './domain/charge.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { ChangedTexts, KnownTexts, TextAnswer, TextChange, TextWork } from './domain/text-stages.ts';

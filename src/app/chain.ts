@@ -105,6 +105,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
     engineTimeoutMs: config.engine.timeoutMs,
+    canSpareCharacters: parts.store.ledger.chargesParts === true,
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),

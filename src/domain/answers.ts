@@ -25,7 +25,9 @@ export const TranslationAnswer = Type.Object(
 export const TranslateAnswer = Type.Object(
   {
     translations: Type.Array(TranslationAnswer, { description: 'One per text, in the order of the texts.' }),
-    billed_characters: count('Code points of all texts together: what this request was charged.'),
+    billed_characters: count(
+      'What this request was charged: code points of all texts together, less those that cost nothing because they were translated before, where the operator has it so.',
+    ),
   },
   closed,
 );

@@ -1,6 +1,8 @@
 // What a request would cost its team, as the step that read it leaves it for the admission; the same for every metered route.
 import { reserveSlot } from '../core/exchange.ts';
+import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { requestStatsSlot } from './slots.ts';
 
 /** A glossary that the admission checks for existence and for a dictionary of the pair. Codes are canonical. */
 export interface GlossaryReference {
@@ -33,4 +35,21 @@ export const chargeSlot = reserveSlot<Charge>('charge');
 /** For a request that is refused by its own content. `characters` where they could be counted. */
 export function refusedCharge(refusal: Refusal, characters?: number): Charge {
   return { characters, reserve: false, glossary: undefined, refusal };
+}
+
+/**
+ * Takes characters off what an admitted request is charged, for a step that made their translation unnecessary. They add up, and
+ * whatever shows a charge shows it without them. False where nothing is taken off: nothing was reserved, or the store, which is a
+ * plugin's, charges only all of a reservation (`chargesParts` of its ledger).
+ */
+export function spareCharacters(x: Exchange, count: number): boolean {
+  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is no number of characters to spare`);
+  const stats = x.need(requestStatsSlot);
+  if (stats.canSpare) stats.characters = Math.max(0, stats.characters - count);
+  return stats.canSpare;
+}
+
+/** What the request is charged if it ends in an answer, as it stands. */
+export function chargedCharacters(x: Exchange): number {
+  return x.need(requestStatsSlot).characters;
 }

@@ -21,8 +21,10 @@ export const engineRouteSlot = reserveSlot<readonly string[]>('engine route');
 
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
 export interface RequestStats {
-  /** Characters that were reserved; charged if the outcome is an answer. */
+  /** Characters that are charged if the outcome is an answer: those that were reserved, less those that were spared. */
   characters: number;
+  /** Whether some of them may be spared: there is a reservation, and the store can charge a part of it. */
+  canSpare: boolean;
   storeMs: number;
   engineMs: number;
   attempts: number;
@@ -33,5 +35,5 @@ export interface RequestStats {
 export const requestStatsSlot = reserveSlot<RequestStats>('request stats');
 
 export function newRequestStats(): RequestStats {
-  return { characters: 0, storeMs: 0, engineMs: 0, attempts: 0, works: 0 };
+  return { characters: 0, canSpare: false, storeMs: 0, engineMs: 0, attempts: 0, works: 0 };
 }

@@ -16,6 +16,8 @@ export interface Translation {
   readonly text: string;
   /** As the engine reported it, not yet checked; `undefined` when it reported none. */
   readonly detectedSourceLanguage: string | undefined;
+  /** It came without the engine, and its characters were taken off the charge (`spareCharacters`). */
+  readonly isSpared?: true;
 }
 
 /** Texts that share an engine call share all of them. Codes are canonical; what was not chosen is `undefined`. */

@@ -148,9 +148,13 @@ export interface CreditExhausted {
 export type Verdict = 'commit' | 'release';
 
 /**
- * How an id stands after a resolution. Each id has one terminal state; resolving again reports it and changes nothing.
+ * How an id stands after a resolution. Each id has one terminal state; resolving again reports it and changes nothing,
+ * whatever part of it a repetition names.
  *
- * - `committed`: its characters are charged to the period and key it was reserved for; credit is deducted.
+ * - `committed`: its characters are charged to the period and key it was reserved for, and one request; credit is deducted.
+ *   Where the commit says how many of them are charged, the others are released in the same operation, and so is the credit
+ *   that they hold: the price of a part is what was reserved, divided by the reserved characters, times those of the part,
+ *   which is whole. A part of 0 counts its request, too.
  * - `released`: nothing is charged. An id that was admitted without a reservation stands so from the start. Releasing
  *   an id that the store does not know makes it stand so too, and thereby bars a later admission of that id: the
  *   release may have overtaken an admission whose outcome was unknown.
@@ -199,6 +203,11 @@ export interface AskedResolution extends Callbacks<Resolution> {
   readonly teamId: string;
   readonly requestId: string;
   readonly verdict: Verdict;
+  /**
+   * With `commit`: how many of the reserved characters are charged, a whole number from 0 to all of them; without it, all. Only
+   * for a ledger that `chargesParts`. More than were reserved are all.
+   */
+  readonly characters?: number | undefined;
 }
 
 export interface AskedCheck extends CallerCheck, Callbacks<CheckedCaller> {}
@@ -210,11 +219,14 @@ export interface Ledger {
   resolve(asked: AskedResolution): void;
   /** Optional: without it long bodies are read and parsed before the admission judges key and rate. */
   check?(asked: AskedCheck): void;
+  /** Whether a commit may charge less than was reserved. Without it, everything that was reserved is charged, and said to be. */
+  readonly chargesParts?: boolean;
 }
 
 /** Settles reservations for the chain: takes each verdict at once, and repeats it in the background until the ledger has it. */
 export interface Settlements {
-  commit(reservation: Reservation): void;
+  /** `characters`: how many of the reserved ones are charged; without it, all. Only where the ledger `chargesParts`. */
+  commit(reservation: Reservation, characters?: number): void;
   release(reservation: Reservation): void;
   /** For an admission whose outcome is unknown: releases whatever it may have reserved. */
   releaseUnknown(teamId: string, requestId: string): void;

@@ -96,8 +96,10 @@ export interface PluginStore extends Omit<Store, 'ledger'> {
 /** The ledger (ledger.ts) with answers that are returned, at once or as promises. The gateway makes callbacks of them when it opens the store. */
 export interface PluginLedger {
   admit(request: AdmissionRequest): Admission | Promise<Admission>;
-  resolve(teamId: string, requestId: string, verdict: Verdict): Resolution | Promise<Resolution>;
+  /** `characters` as in `AskedResolution`: only given to a ledger that `chargesParts`. */
+  resolve(teamId: string, requestId: string, verdict: Verdict, characters?: number): Resolution | Promise<Resolution>;
   check?(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
+  readonly chargesParts?: boolean;
 }
 
 /** A route of a plugin's own. Its path may not be one that a route of ours, or of another plugin, answers. */
@@ -224,6 +226,8 @@ export interface GatewayServices {
   readonly engineCan: EngineCapabilities;
   /** `engine.timeout_ms`: how long an attempt may take. */
   readonly engineTimeoutMs: number;
+  /** Whether `spareCharacters` has an effect: the store can charge a part of what was reserved. */
+  readonly canSpareCharacters: boolean;
   /** Longest body that is taken, in bytes. */
   readonly bodyBytesMax: number;
   /** The team's glossaries, under its limits; dictionaries that were read are kept for a while. */

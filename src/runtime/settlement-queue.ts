@@ -18,6 +18,7 @@ class Open implements AskedResolution {
   readonly teamId: string;
   readonly requestId: string;
   readonly verdict: Verdict;
+  readonly characters: number | undefined;
   /** The end of the lease, after which the store has released the reservation by itself. */
   readonly untilMs: number;
   tries = 0;
@@ -27,12 +28,14 @@ class Open implements AskedResolution {
   constructor(
     reservation: Pick<Reservation, 'teamId' | 'requestId'>,
     verdict: Verdict,
+    characters: number | undefined,
     untilMs: number,
     answered: (open: Open, resolution: Resolution) => void,
   ) {
     this.teamId = reservation.teamId;
     this.requestId = reservation.requestId;
     this.verdict = verdict;
+    this.characters = characters;
     this.untilMs = untilMs;
     this.#answered = answered;
   }
@@ -68,8 +71,8 @@ export class SettlementQueue implements Settlements {
     return this.#open;
   }
 
-  commit(reservation: Reservation): void {
-    this.#take(reservation, 'commit');
+  commit(reservation: Reservation, characters?: number): void {
+    this.#take(reservation, 'commit', characters);
   }
 
   release(reservation: Reservation): void {
@@ -95,10 +98,10 @@ export class SettlementQueue implements Settlements {
     this.#timers.clear();
   }
 
-  #take(reservation: Pick<Reservation, 'teamId' | 'requestId'>, verdict: Verdict): void {
+  #take(reservation: Pick<Reservation, 'teamId' | 'requestId'>, verdict: Verdict, characters?: number): void {
     this.#open++;
     const untilMs = this.#options.now() + this.#options.leaseMs;
-    const open = new Open(reservation, verdict, untilMs, this.#answered);
+    const open = new Open(reservation, verdict, characters, untilMs, this.#answered);
     if (this.#open > OPEN_MAX) this.#done(open, 'abandoned');
     else this.#try(open);
   }

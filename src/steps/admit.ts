@@ -26,7 +26,7 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, AskedAdmission, GlossaryReference, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
 
 export interface AdmitOptions {
-  readonly ledger: Pick<Ledger, 'admit'>;
+  readonly ledger: Pick<Ledger, 'admit' | 'chargesParts'>;
   readonly settlements: Settlements;
   readonly cache: KeyCache;
   /** Reads a request's address, for keys that are allowed from certain ones. */
@@ -55,8 +55,9 @@ export function admitStep(options: AdmitOptions): BodyStep {
       const reservation = x.get(reservationSlot);
       if (reservation === undefined) return;
       // Charged only if an answer was handed to a caller who was still there; a caller who has left is `client_closed`.
-      if (outcome.kind === 'reply' || outcome.kind === 'stream') settlements.commit(reservation);
-      else settlements.release(reservation);
+      if (outcome.kind !== 'reply' && outcome.kind !== 'stream') return settlements.release(reservation);
+      const { characters } = x.need(requestStatsSlot);
+      settlements.commit(reservation, characters === reservation.characters ? undefined : characters);
     },
   };
 }
@@ -130,7 +131,9 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   if (admission.kind !== 'admitted') return refusalOf(admission, charge);
   if (admission.reservation !== undefined) {
     x.set(reservationSlot, admission.reservation);
-    x.need(requestStatsSlot).characters = admission.reservation.characters;
+    const stats = x.need(requestStatsSlot);
+    stats.characters = admission.reservation.characters;
+    stats.canSpare = options.ledger.chargesParts === true;
   }
   if (admission.dictionaryId !== undefined) x.set(dictionaryIdSlot, admission.dictionaryId);
   return charge?.refusal;

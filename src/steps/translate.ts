@@ -7,7 +7,8 @@ import { refuse } from '../core/problem.ts';
 import { SharedCancellation } from '../core/shared-cancellation.ts';
 import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
-import { chargeSlot } from '../domain/charge.ts';
+import { countCharacters } from '../domain/characters.ts';
+import { chargedCharacters, chargeSlot, spareCharacters } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { dictionaryIdSlot, engineRouteSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
@@ -48,6 +49,7 @@ type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionO
 
 const ONE_ENGINE = [ONLY_ENGINE];
 const NONE: readonly Translation[] = [];
+const NOTHING_SPARED: ReadonlySet<number> = new Set();
 
 /** Of one text, or of several together: enough to tell a language by; more would cost the operator, because a detection is not charged. */
 const DETECTION_UNITS_MAX = 1000;
@@ -110,8 +112,8 @@ function conclude(x: Exchange, work: PendingWork<TranslateRequest>): StepResult 
   return LATER;
 }
 
-function answerOf({ order, by }: PendingWork<TranslateRequest>, translations: readonly Translation[] | Refusal): Outcome {
-  return 'problem' in translations ? translations : json(successBody(order, translations, by.languages()));
+function answerOf({ x, order, by }: PendingWork<TranslateRequest>, translations: readonly Translation[] | Refusal): Outcome {
+  return 'problem' in translations ? translations : json(successBody(order, translations, chargedCharacters(x), by.languages()));
 }
 
 /** For steps of plugins, which wait for a promise. */
@@ -197,6 +199,8 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   readonly by: TranslateOptions;
   startedAtMs: number;
   #passed: PassedTexts | undefined = undefined;
+  /** Which of the order's texts cost nothing. */
+  #spared: ReadonlySet<number> = NOTHING_SPARED;
   #result: EngineResult | undefined = undefined;
   readonly #told: (work: PendingWork<Order>) => void;
 
@@ -240,9 +244,14 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   #hasPassed(passed: PassedTexts | Refusal): Refusal | undefined {
     if ('problem' in passed) return passed;
     this.#passed = passed;
+    if (passed.spared.length > 0) this.#spared = this.#spare(passed.spared);
     this.text = passed.work.text;
     this.startedAtMs = this.by.now();
     return undefined;
+  }
+
+  #spare(known: readonly number[]): ReadonlySet<number> {
+    return new Set(known.filter((i) => spareCharacters(this.x, countCharacters(this.order.text[i]!))));
   }
 
   /** Its translations, when the engine has answered or was not needed. To be called once. */
@@ -250,7 +259,13 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     const result = this.#result;
     const translations = result === undefined ? NONE : translationsOf(this, result);
     if (this.#passed === undefined || 'problem' in translations) return translations;
-    return this.#passed.back(translations, result?.kind === 'usable' ? result.engine : undefined);
+    const back = this.#passed.back(translations, result?.kind === 'usable' ? result.engine : undefined);
+    return back instanceof Promise ? back.then((late) => this.#marked(late)) : this.#marked(back);
+  }
+
+  #marked(translations: readonly Translation[] | Refusal): readonly Translation[] | Refusal {
+    if ('problem' in translations || this.#spared.size === 0) return translations;
+    return translations.map((translation, i) => (this.#spared.has(i) ? { ...translation, isSpared: true } : translation));
   }
 }
 
@@ -308,7 +323,7 @@ function detected({ detectedSourceLanguage }: Translation, { options }: WorkOrde
   return languages.base(detectedSourceLanguage) ?? options.sourceLang;
 }
 
-function successBody(request: TranslateRequest, translations: readonly Translation[], languages: Languages): string {
+function successBody(request: TranslateRequest, translations: readonly Translation[], charged: number, languages: Languages): string {
   let body = '{"translations":[';
   for (let i = 0; i < translations.length; i++) {
     const translation = translations[i]!;
@@ -317,5 +332,5 @@ function successBody(request: TranslateRequest, translations: readonly Translati
     body += language === undefined ? '{"text":' : `{"detected_source_language":"${language}","text":`;
     body += `${JSON.stringify(translation.text)}}`;
   }
-  return `${body}],"billed_characters":${request.characters}}`;
+  return `${body}],"billed_characters":${charged}}`;
 }

@@ -21,8 +21,9 @@ export function fromPlugin(store: PluginStore): Store {
 export function withCallbacks(ledger: PluginLedger): Ledger {
   return {
     admit: (asked) => answer(asked, () => ledger.admit(asked)),
-    resolve: (asked) => answer(asked, () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict)),
+    resolve: (asked) => answer(asked, () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
     ...(ledger.check === undefined ? {} : { check: (asked) => answer(asked, () => ledger.check!(asked)) }),
+    chargesParts: ledger.chargesParts === true,
   };
 }
 

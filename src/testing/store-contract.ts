@@ -18,6 +18,7 @@ import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
+import { partContract } from './store/part-contract.ts';
 import { periodContract } from './store/period-contract.ts';
 import { planChangeContract } from './store/plan-change-contract.ts';
 import { planReportContract } from './store/plan-report-contract.ts';
@@ -51,6 +52,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'quota', part: quotaContract },
   { title: 'credit', part: creditContract },
   { title: 'resolution of reservations', part: resolutionContract },
+  { title: 'a part of a reservation', part: partContract },
   { title: 'resolved ids', part: resolvedIdsContract },
   { title: 'periods', part: periodContract },
   { title: 'periods by the calendar', part: calendarContract },

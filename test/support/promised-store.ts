@@ -22,7 +22,9 @@ export function promisedStore(store: Store): PluginStore {
 export function promisedLedger(ledger: Ledger): PluginLedger {
   return {
     admit: (request) => promised((asked) => ledger.admit({ ...request, ...asked })),
-    resolve: (teamId, requestId, verdict) => promised((asked) => ledger.resolve({ teamId, requestId, verdict, ...asked })),
+    resolve: (teamId, requestId, verdict, characters) =>
+      promised((asked) => ledger.resolve({ teamId, requestId, verdict, characters, ...asked })),
+    ...(ledger.chargesParts === undefined ? {} : { chargesParts: ledger.chargesParts }),
     ...(ledger.check === undefined ? {} : { check: (check) => promised((asked) => ledger.check!({ ...check, ...asked })) }),
   };
 }

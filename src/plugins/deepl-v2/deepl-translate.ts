@@ -128,11 +128,15 @@ function answerOf({ text, options, showsBilled, modelType }: TranslateOrder, tra
     return {
       detected_source_language: translation.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
       text: translation.text,
-      billed_characters: showsBilled ? countCharacters(one) : undefined,
+      billed_characters: showsBilled ? billedOf(one, translation) : undefined,
       model_type_used: modelType,
     };
   });
   return json(JSON.stringify({ translations: told }));
+}
+
+function billedOf(text: string, { isSpared }: Translation): number {
+  return isSpared === true ? 0 : countCharacters(text);
 }
 
 /** After so many looks, between each of which a dictionary was replaced, it is given up. */

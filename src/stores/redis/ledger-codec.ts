@@ -7,6 +7,8 @@ import { ID_BYTES_MAX, writeRequestId } from './request-id-bytes.ts';
 export interface Settlement {
   readonly requestId: string;
   readonly verdict: Verdict;
+  /** Of a commit, where it charges less than all. */
+  readonly characters?: number | undefined;
 }
 
 /** An admission, or one that stops behind key and rate and changes nothing but the key's last use. */
@@ -38,10 +40,15 @@ const HAS_CHARACTERS = 32;
 const BY_BASE = 64;
 const IS_CHECK = 128;
 
+/** Of a team's byte, in which 1 says that bounds of a period follow. */
+const HAS_PARTS = 2;
+
 const HEAD_BYTES = 16;
 const TEAM_BYTES = 27;
-/** Besides texts. */
+/** Besides texts; a part of a commit is shorter than an admission. */
 const OPERATION_BYTES = 24 + ID_BYTES_MAX;
+const PARTS_COUNT_BYTES = 2;
+const PART_BYTES = 10;
 const SERVERS_OWN = -1;
 const ROOM_BYTES = 65_536;
 /** Of one unit of a string. */
@@ -52,7 +59,7 @@ let room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 
 /** `clockMs` is undefined for the server's own; times are in whole milliseconds. */
 export function encodeCall(teams: readonly TeamOperations[], clockMs: number | undefined, deadlineMs: number): Buffer {
-  let bytesNeeded = HEAD_BYTES;
+  let bytesNeeded = HEAD_BYTES + PARTS_COUNT_BYTES;
   for (const team of teams) bytesNeeded += bytesMax(team);
   if (bytesNeeded > room.length) room = Buffer.allocUnsafeSlow(bytesNeeded);
   const call = room;
@@ -61,13 +68,40 @@ export function encodeCall(teams: readonly TeamOperations[], clockMs: number | u
   numbers.setFloat64(0, clockMs ?? SERVERS_OWN);
   numbers.setFloat64(8, deadlineMs);
   let at = HEAD_BYTES;
+  let hasParts = false;
   for (const { offer, operations } of teams) {
     at = writeOffer(call, numbers, at, offer);
     numbers.setUint16(at, operations.length);
     at += 2;
-    for (const operation of operations) at = writeOperation(call, numbers, at, operation);
+    for (const operation of operations) {
+      at = writeOperation(call, numbers, at, operation);
+      hasParts ||= isPart(operation);
+    }
+  }
+  if (hasParts) {
+    call[HEAD_BYTES]! += HAS_PARTS;
+    at = writeParts(numbers, at, teams);
   }
   return Buffer.from(call.subarray(0, at));
+}
+
+/** Behind all teams, so that a call without them is no byte longer. The first team's byte says that they are there. */
+function writeParts(numbers: DataView, at: number, teams: readonly TeamOperations[]): number {
+  let next = at + 2;
+  let parts = 0;
+  for (const [index, operation] of teams.flatMap(({ operations }) => operations).entries()) {
+    if (!isPart(operation)) continue;
+    numbers.setUint16(next, index + 1);
+    numbers.setFloat64(next + 2, operation.characters);
+    next += PART_BYTES;
+    parts++;
+  }
+  numbers.setUint16(at, parts);
+  return next;
+}
+
+function isPart(operation: CodedAdmission | Settlement): operation is Settlement & { readonly characters: number } {
+  return 'verdict' in operation && operation.verdict === 'commit' && operation.characters !== undefined;
 }
 
 function bytesMax({ offer, operations }: TeamOperations): number {

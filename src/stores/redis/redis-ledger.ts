@@ -4,6 +4,7 @@ import { asAdmission } from './ledger-codec.ts';
 import type { RedisLink } from './redis-link.ts';
 
 export class RedisLedger implements Ledger {
+  readonly chargesParts = true;
   readonly #link: RedisLink;
 
   constructor(link: RedisLink) {

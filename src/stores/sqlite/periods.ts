@@ -23,6 +23,7 @@ export class Periods {
   readonly #keep: StatementSync;
   readonly #reset: StatementSync;
   readonly #close: StatementSync;
+  readonly #removeUsage: StatementSync;
   readonly #remove: StatementSync;
 
   constructor(database: DatabaseSync, books: Books, hooks: HistoryHooks) {
@@ -47,8 +48,9 @@ export class Periods {
       ON CONFLICT (team, period_no, key) DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests`);
     this.#reset = database.prepare('UPDATE key_books SET characters = 0, requests = 0 WHERE team = ? AND period_no = ?');
     this.#close = arrays(`UPDATE periods SET closed_characters =
-        (SELECT sum(characters) FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
+        (SELECT nullif(sum(characters), 0) FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
       WHERE team = ? AND no = ? AND left_ms IS NOT NULL AND closed_characters IS NULL RETURNING closed_characters`);
+    this.#removeUsage = database.prepare('DELETE FROM usage WHERE team = ? AND period_no = ?');
     this.#remove = database.prepare('DELETE FROM periods WHERE team = ? AND no = ?');
   }
 
@@ -89,8 +91,8 @@ export class Periods {
   }
 
   /**
-   * Writes down what a period came to that has been left, unless something is open in it; without use it is forgotten, or idle
-   * teams with short periods would fill the file.
+   * Writes down what a period came to that has been left, unless something is open in it; one that came to no characters is
+   * forgotten, or idle teams with short periods would fill the file.
    */
   close(team: TeamBooks, periodNo: number, nowMs: number): void {
     if (this.isOpen(team.no, periodNo)) return;
@@ -103,7 +105,8 @@ export class Periods {
     const closed = this.#close.get(team.no, periodNo) as unknown as [characters: number | null] | undefined;
     // Another process has been faster.
     if (closed === undefined) return;
-    if (closed[0] === null) this.#remove.run(team.no, periodNo);
-    else this.#hooks.periodClosed(team, periodNo, nowMs);
+    if (closed[0] !== null) return this.#hooks.periodClosed(team, periodNo, nowMs);
+    this.#removeUsage.run(team.no, periodNo);
+    this.#remove.run(team.no, periodNo);
   }
 }

@@ -1,6 +1,6 @@
 // The resolution of a reservation: committed or released once; a repetition is answered with the id's state.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Resolution, Verdict } from '../../ports/ledger.ts';
+import type { AskedResolution, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { HistoryHooks } from './history-hooks.ts';
@@ -18,6 +18,8 @@ export interface ResolutionParts {
   readonly days: DayCounts;
   readonly hooks: HistoryHooks;
 }
+
+type Resolved = Pick<AskedResolution, 'teamId' | 'requestId' | 'verdict' | 'characters'>;
 
 export class Resolutions {
   readonly #books: Books;
@@ -40,7 +42,7 @@ export class Resolutions {
   }
 
   /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
-  resolve(teamId: string, requestId: string, verdict: Verdict, nowMs: number): Resolution {
+  resolve({ teamId, requestId, verdict, characters }: Resolved, nowMs: number): Resolution {
     const team = this.#books.team(teamId);
     if (team === undefined) return { kind: 'absent' };
     this.#expiry.run(team, nowMs);
@@ -50,19 +52,22 @@ export class Resolutions {
     const { counts } = team;
     counts.heldMicro -= held.priceMicro;
     // An ended period's counts are closed; what was held there is no longer in the team's counters.
-    const current = held.periodNo === counts.periodNo ? held.characters : 0;
-    counts.heldCharacters -= current;
-    if (isCommit) {
-      counts.balanceMicro -= held.priceMicro;
-      counts.usedCharacters += current;
-      const key = this.#books.keyOf(team, held.key);
-      this.#count(key, held);
-      this.#days.count(key, held.characters, nowMs);
-      this.#books.touchKey(key);
-      this.#hooks.charged(team, held.priceMicro, nowMs);
-    }
+    const isCurrent = held.periodNo === counts.periodNo;
+    if (isCurrent) counts.heldCharacters -= held.characters;
+    if (isCommit) this.#charge(team, characters === undefined ? held : partOf(held, characters), isCurrent, nowMs);
     this.#books.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };
+  }
+
+  #charge(team: TeamBooks, charged: Held, isCurrent: boolean, nowMs: number): void {
+    const { counts } = team;
+    counts.balanceMicro -= charged.priceMicro;
+    if (isCurrent) counts.usedCharacters += charged.characters;
+    const key = this.#books.keyOf(team, charged.key);
+    this.#count(key, charged);
+    this.#days.count(key, charged.characters, nowMs);
+    this.#books.touchKey(key);
+    this.#hooks.charged(team, charged.priceMicro, nowMs);
   }
 
   /** A key's row has the counts of one period: those of an earlier one are moved to `usage` first. */
@@ -87,6 +92,12 @@ export class Resolutions {
     this.#ids.addReleased(team.no, requestId, nowMs, true);
     return { kind: 'released' };
   }
+}
+
+/** So many characters of a reservation, with their share of its price, which is a whole number for each character. */
+function partOf(held: Held, wanted: number): Held {
+  const characters = Math.max(0, Math.min(wanted, held.characters));
+  return { ...held, characters, priceMicro: characters === 0 ? 0 : (held.priceMicro / held.characters) * characters };
 }
 
 function wordOf(state: number): 'committed' | 'released' | 'expired' {

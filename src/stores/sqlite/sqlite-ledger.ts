@@ -24,6 +24,7 @@ export interface SqliteLedgerParts {
 }
 
 export class SqliteLedger implements Ledger {
+  readonly chargesParts = true;
   readonly #parts: SqliteLedgerParts;
 
   constructor(parts: SqliteLedgerParts) {
@@ -113,7 +114,6 @@ class QueuedResolution extends Queued<Resolution> {
   }
 
   protected answer(nowMs: number): Resolution {
-    const { teamId, requestId, verdict } = this.asked;
-    return this.parts.resolutions.resolve(teamId, requestId, verdict, nowMs);
+    return this.parts.resolutions.resolve(this.asked, nowMs);
   }
 }

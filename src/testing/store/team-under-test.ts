@@ -53,6 +53,8 @@ export interface TeamUnderTest {
   /** An admission without text: takes a place in the window and nothing else. */
   touch(store?: PluginStore): Promise<Admission>;
   commit(requestId: string, store?: PluginStore): Promise<Resolution>;
+  /** Charges so many of the reserved characters. */
+  commitPart(requestId: string, characters: number, store?: PluginStore): Promise<Resolution>;
   release(requestId: string, store?: PluginStore): Promise<Resolution>;
   setLimits(change: Partial<TeamLimits>): Promise<void>;
   standing(store?: PluginStore): Promise<Standing>;
@@ -93,6 +95,7 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
     },
     touch: (store = home) => admit({ characters: undefined, reserve: false }, store),
     commit: async (requestId, store = home) => store.ledger.resolve(teamId, requestId, 'commit'),
+    commitPart: async (requestId, characters, store = home) => store.ledger.resolve(teamId, requestId, 'commit', characters),
     release: async (requestId, store = home) => store.ledger.resolve(teamId, requestId, 'release'),
     async setLimits(change) {
       held = { ...held, ...change };

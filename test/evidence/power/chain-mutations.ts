@@ -15,21 +15,26 @@ function bug(name: string, file: string, find: string, replace: string, ...caugh
   return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
 }
 
-const COMMIT = `if (outcome.kind === 'reply' || outcome.kind === 'stream') settlements.commit(reservation);
-      else settlements.release(reservation);`;
+const NO_ANSWER = "if (outcome.kind !== 'reply' && outcome.kind !== 'stream')";
+const RELEASE = 'return settlements.release(reservation);';
 const UNTIL = 'const untilMs = this.#options.now()';
 const DELAYED = 'this.#closed || this.#options.now() + delayMs';
 
 export const CHAIN_MUTATIONS: readonly Mutation[] = [
+  bug('settled on abort', 'steps/admit.ts', NO_ANSWER, "if (outcome.kind === 'problem')", SIMULATED),
+  bug('failures are charged', 'steps/admit.ts', `${NO_ANSWER} ${RELEASE}`, '', SIMULATED),
+  bug('failures release nothing', 'steps/admit.ts', RELEASE, 'return;', SIMULATED),
   bug(
-    'settled on abort',
+    'what was spared is charged',
     'steps/admit.ts',
-    "if (outcome.kind === 'reply' || outcome.kind === 'stream')",
-    "if (outcome.kind !== 'problem')",
+    'characters === reservation.characters ? undefined : characters',
+    'undefined',
     SIMULATED,
   ),
-  bug('failures are charged', 'steps/admit.ts', COMMIT, 'settlements.commit(reservation);', SIMULATED),
-  bug('failures release nothing', 'steps/admit.ts', 'else settlements.release(reservation);', '', SIMULATED),
+  bug('what was spared is said to be charged', 'steps/translate.ts', 'chargedCharacters(x), by', 'order.characters, by', SIMULATED),
+  bug('what is spared counts once', 'domain/charge.ts', 'stats.characters - count', 'count', {
+    file: 'test/unit/steps/admit.test.ts',
+  }),
   bug('the lease is forgotten', 'steps/admit.ts', 'this.leaseMs = options.leaseMs;', 'this.leaseMs = 2 ** 40;', SIMULATED),
   bug('an unknown admission is left held', 'steps/admit.ts', 'options.settlements.releaseUnknown(teamId, x.id);', '', SIMULATED),
   bug('UTF-16 units are counted', 'domain/characters.ts', 'if (unit >= 0xd800 && unit <= 0xdbff) count--;', '', SIMULATED, {

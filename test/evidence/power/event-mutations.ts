@@ -23,6 +23,11 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     caughtBy: [{ ...KEPT, names: 'Redis' }],
   },
   {
+    name: 'SQLite: a period without a charged character is told',
+    edits: [{ file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' }],
+    caughtBy: [{ ...KEPT, names: 'SQLite' }],
+  },
+  {
     name: 'two gateways send',
     edits: [
       {

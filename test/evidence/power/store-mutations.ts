@@ -24,6 +24,7 @@ export function inSqlite(name: string, file: string, find: string, replace: stri
 const CONCLUDED = "if (reply.kind === 'reply') this.#conclude(";
 const RESENT = `if (reply.kind === 'unavailable' && reply.cause === 'timeout') this.#send(groups, offer);\n        else ${CONCLUDED}`;
 const CHECKS = 'key and rate before a long body';
+const PARTS = 'a part of a reservation';
 const WAITS = "return retryAfterMs > 0 ? { kind: 'rate_limited'";
 
 const DRIVER: readonly Mutation[] = [
@@ -157,6 +158,21 @@ const LUA: readonly Mutation[] = (
       contract('Redis', 'credit'),
     ],
     ['credit is not drawn down', 'resolve.lua', 'max(0, balance - micro), true', 'balance, true', contract('Redis', 'credit')],
+    ['a part is charged as all', 'resolve.lua', 'if what == COMMIT_PART then', 'if false then', contract('Redis', PARTS)],
+    [
+      'a part has the price of all',
+      'resolve.lua',
+      'part, part == 0 and 0 or micro / characters * part',
+      'part, micro',
+      contract('Redis', PARTS),
+    ],
+    [
+      'more is charged than was reserved',
+      'resolve.lua',
+      'max(0, min(op_characters[i], characters))',
+      'op_characters[i]',
+      contract('Redis', PARTS),
+    ],
     [
       'a request is counted twice for its key',
       'resolve.lua',
@@ -188,8 +204,8 @@ const LUA: readonly Mutation[] = (
     [
       'an id is forgotten while it is open',
       'expiry.lua',
-      'if lease > now then\n      look_later(id, lease)',
-      'if lease > now then\n      forget_record(id)',
+      'if lease > now then\n        look_later(id, lease)',
+      'if lease > now then\n        forget_record(id)',
       { file: KEYSPACE, names: 'keep what is open' },
     ],
     [
@@ -280,6 +296,14 @@ const SQLITE: readonly Mutation[] = [
     'this.#expiry.run(team, nowMs);',
     '',
     contract('SQLite', 'resolution of reservations'),
+  ),
+  inSqlite('a part is charged as all', 'resolutions.ts', 'characters === undefined ? held :', 'true ? held :', contract('SQLite', PARTS)),
+  inSqlite(
+    'a part has the price of all',
+    'resolutions.ts',
+    '(held.priceMicro / held.characters) * characters',
+    'held.priceMicro',
+    contract('SQLite', PARTS),
   ),
   inSqlite(
     'leases never end',

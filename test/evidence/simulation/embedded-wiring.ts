@@ -69,11 +69,12 @@ export class EmbeddedWiring implements SimulatedStore {
             const answer = await ledger.admit(request);
             return { answer, deed: { kind: 'admit', request, answer } };
           }),
-        resolve: (teamId, requestId, verdict) =>
+        resolve: (teamId, requestId, verdict, characters) =>
           this.#ask<Resolution>(gateway, teamId, async () => {
-            const answer = await ledger.resolve(teamId, requestId, verdict);
-            return { answer, deed: { kind: 'resolve', requestId, verdict, answer } };
+            const answer = await ledger.resolve(teamId, requestId, verdict, characters);
+            return { answer, deed: { kind: 'resolve', requestId, verdict, characters, answer } };
           }),
+        chargesParts: true,
       }),
       close: () => Promise.resolve(),
       cut: () => undefined,

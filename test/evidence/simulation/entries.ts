@@ -4,7 +4,14 @@ import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../
 
 export type Deed =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest; readonly answer: Admission }
-  | { readonly kind: 'resolve'; readonly requestId: string; readonly verdict: Verdict; readonly answer: Resolution }
+  | {
+      readonly kind: 'resolve';
+      readonly requestId: string;
+      readonly verdict: Verdict;
+      /** How many characters a commit charges; all without it. */
+      readonly characters: number | undefined;
+      readonly answer: Resolution;
+    }
   | { readonly kind: 'team'; readonly limits: TeamLimits; readonly addMicro: number }
   | { readonly kind: 'create_key'; readonly keyId: string }
   | { readonly kind: 'revoke_key'; readonly keyId: string };

@@ -1,7 +1,7 @@
 // What must hold when a run is over: each caller's story against the gateway's log and the store's books.
 import { dayOf } from '../../../src/domain/period.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { delivered, endedAtMs } from './history.ts';
+import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
 import { dayName } from './team-check.ts';
@@ -126,8 +126,8 @@ export class FinalChecks {
     const forwarded = intent.route === 'documents' || intent.route === 'voices';
     const inMs = scenario.requestMs + (forwarded ? scenario.leaseMs : 0);
     if (excuse === undefined && tookMs > inMs + DEADLINE_SLACK_MS) violate('deadline', `${id} was answered after ${tookMs} ms`);
-    if (answer.status === 200 && intent.route === 'translate' && answer.billedCharacters !== intent.characters) {
-      violate('L2', `${id} with ${intent.characters} characters was billed ${answer.billedCharacters}`);
+    if (answer.status === 200 && intent.route === 'translate' && answer.billedCharacters !== chargeOf(intent)) {
+      violate('L2', `${id}, to be charged ${chargeOf(intent)} characters, was billed ${answer.billedCharacters}`);
     }
     const wanted = intent.text?.map((text) => text.toUpperCase());
     if (answer.translations !== undefined && answer.translations.join('\n') !== wanted?.join('\n'))
@@ -140,7 +140,7 @@ export class FinalChecks {
     if (!gateway.alive && logged.length === 0) return;
     const line = logged[0];
     const code = record.answers[0]?.code ?? unansweredCode(record);
-    const characters = delivered(record) === undefined ? 0 : record.intent.characters;
+    const characters = delivered(record) === undefined ? 0 : chargeOf(record.intent);
     if (logged.length === 1 && line?.code === code && line.characters === characters) return;
     this.#world.violate('log', `${id}, which ended in ${code} for ${characters}, was logged as ${JSON.stringify(logged)}`);
   }
@@ -155,8 +155,8 @@ export class FinalChecks {
       if (charged !== undefined) violate('L1', `${id} failed and was charged ${charged}`);
       return;
     }
-    if (charged === intent.characters) return;
-    if (charged !== undefined) return violate('L2', `${id} with ${intent.characters} characters was charged ${charged}`);
+    if (charged === chargeOf(intent)) return;
+    if (charged !== undefined) return violate('L2', `${id}, to be charged ${chargeOf(intent)} characters, was charged ${charged}`);
     if (excuse === undefined && this.#due(record, answer.atMs)) violate('L2', `${id} was delivered and is ${state?.state ?? 'not known'}`);
   }
 

@@ -97,15 +97,16 @@ export class SimulatedGateway {
   #watched(ledger: Ledger): Ledger {
     const { history, time } = this.#world;
     return {
+      chargesParts: ledger.chargesParts === true,
       admit: (asked) => ledger.admit(asked),
       resolve: (asked) => {
-        const { teamId, requestId, verdict } = asked;
+        const { teamId, requestId, verdict, characters } = asked;
         const answered = (resolution: Resolution): void => {
           this.#world.note(this.process, `${verdict} of ${requestId}: ${resolution.kind}`);
           if (resolution.kind === 'committed') history.need(requestId).committedAtMs ??= time.nowMs;
           asked.answered(resolution);
         };
-        ledger.resolve({ teamId, requestId, verdict, answered, failed: (error) => asked.failed(error) });
+        ledger.resolve({ teamId, requestId, verdict, characters, answered, failed: (error) => asked.failed(error) });
       },
     };
   }

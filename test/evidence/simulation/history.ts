@@ -11,6 +11,16 @@ export interface Intent {
   readonly keyId: string | undefined;
 }
 
+/** Every fourth translation has half of its characters spared, as by a memory: not drawn, so that seeds stay what they were. */
+export function sparedOf({ route, characters = 0 }: Intent): number {
+  return route === 'translate' && characters % 4 === 1 ? Math.ceil(characters / 2) : 0;
+}
+
+/** What a delivered answer is charged. */
+export function chargeOf(intent: Intent): number | undefined {
+  return intent.characters === undefined ? undefined : intent.characters - sparedOf(intent);
+}
+
 export interface Answer {
   readonly atMs: number;
   readonly status: number;

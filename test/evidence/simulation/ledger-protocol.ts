@@ -3,7 +3,7 @@ import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../
 
 export type LedgerOperation =
   | { readonly kind: 'admit'; readonly requestId: string; readonly request: AdmissionRequest }
-  | { readonly kind: 'resolve'; readonly requestId: string; readonly verdict: Verdict };
+  | { readonly kind: 'resolve'; readonly requestId: string; readonly verdict: Verdict; characters?: number };
 
 /** And the length and team's creation that they were computed from. */
 export interface LedgerOffer {
@@ -30,6 +30,7 @@ export interface LedgerCall {
 
 /** What a byte of an operation says. */
 const [TELLS_PLAN, COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 1, 2, 4, 8, 16, 32, 64];
+const HAS_PARTS = 2;
 const OTHER_ID = 0xff;
 const ULID_BYTES = 16;
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -87,11 +88,20 @@ class Bytes {
 export function readLedgerCall(keys: readonly string[], call: Buffer): LedgerCall {
   const bytes = new Bytes(call);
   const [clockMs, deadlineMs] = [bytes.number(), bytes.number()];
+  let hasParts = false;
   const groups = keys.map((key): LedgerGroup => {
     const teamId = /\{(.+)\}/.exec(key)?.[1] ?? '';
-    const offer = bytes.byte() === 0 ? undefined : readOffer(bytes);
+    const says = bytes.byte();
+    hasParts ||= says >= HAS_PARTS;
+    const offer = says % HAS_PARTS === 0 ? undefined : readOffer(bytes);
     return { teamId, offer, operations: Array.from({ length: bytes.count() }, () => readOperation(teamId, bytes)) };
   });
+  const operations = groups.flatMap((group) => group.operations);
+  for (let parts = hasParts ? bytes.count() : 0; parts > 0; parts--) {
+    const operation = operations[bytes.count() - 1];
+    if (operation?.kind !== 'resolve' || operation.verdict !== 'commit') throw new Error('a part is of no commit');
+    operation.characters = bytes.number();
+  }
   if (!bytes.ended) throw new Error('a call says more than its teams account for');
   return { clockMs, deadlineMs, groups };
 }

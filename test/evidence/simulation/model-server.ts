@@ -135,9 +135,9 @@ export class ModelServer {
       this.#enter(teamId, { kind: 'admit', request, answer }, nowMs);
       return answer;
     }
-    const { verdict } = operation;
-    const answer = this.#write((store) => store.ledger.resolve(teamId, requestId, verdict), nowMs) as Resolution;
-    this.#enter(teamId, { kind: 'resolve', requestId, verdict, answer }, nowMs);
+    const { verdict, characters } = operation;
+    const answer = this.#write((store) => store.ledger.resolve(teamId, requestId, verdict, characters), nowMs) as Resolution;
+    this.#enter(teamId, { kind: 'resolve', requestId, verdict, characters, answer }, nowMs);
     return answer;
   }
 

@@ -1,6 +1,7 @@
 // The routes of a simulated gateway: the chains as they are, on a simulated store, engine and upstream.
 import type { RouteSpec } from '../../../src/core/route.ts';
-import type { Step } from '../../../src/core/step.ts';
+import type { BodyStep, Step } from '../../../src/core/step.ts';
+import { spareCharacters } from '../../../src/domain/charge.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { credentialReader } from '../../../src/domain/credentials.ts';
 import { languagesEndpoint } from '../../../src/endpoints/languages-endpoint.ts';
@@ -17,6 +18,7 @@ import { authenticateStep } from '../../../src/steps/authenticate.ts';
 import { identifyStep } from '../../../src/steps/identify.ts';
 import { readStep } from '../../../src/steps/read.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
+import { sparedOf } from './history.ts';
 import { DOCUMENT_BYTES_MAX, DOCUMENT_CHARACTERS, LANGUAGES } from './requests.ts';
 import { MAPPED_STATUS, simulatedUpstream } from './upstream.ts';
 import type { StoreClient, World } from './world.ts';
@@ -61,10 +63,18 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
     stages: [],
     onEngineResult: () => undefined,
   });
+  const spare: BodyStep = {
+    kind: 'body',
+    name: 'spare',
+    run(x) {
+      spareCharacters(x, sparedOf(world.history.need(x.id).intent));
+      return undefined;
+    },
+  };
   const languages = languagesEndpoint(() => LANGUAGES);
   const read = readStep(() => LANGUAGES, BODY_BYTES_MAX);
   const routes: RouteSpec[] = [
-    { method: 'POST', path: '/v1/translate', takesBody: true, steps: [...known, read, admit, translate] },
+    { method: 'POST', path: '/v1/translate', takesBody: true, steps: [...known, read, admit, spare, translate] },
     { method: 'GET', path: '/v1/languages', takesBody: false, steps: [...known, admit, languages] },
     ...forwarded(world, known, admit),
   ];

@@ -2,19 +2,22 @@
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
-import type { Admission, AdmissionRequest, Resolution } from '../../../src/ports/ledger.ts';
-import type { Entry, Violate } from './entries.ts';
+import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
+import type { Deed, Entry, Violate } from './entries.ts';
 
 export interface IdState {
   state: 'open' | 'committed' | 'released' | 'expired';
-  readonly characters: number;
-  readonly priceMicro: number;
+  /** As reserved; once it is committed, as charged. */
+  characters: number;
+  priceMicro: number;
   readonly keyId: string;
   readonly reservedAtStoreMs: number;
   readonly leaseUntilMs: number;
   /** The day of the store's clock on which it was committed. */
   committedOn?: number;
 }
+
+type Resolved = Extract<Deed, { readonly kind: 'resolve' }>;
 
 interface Place {
   readonly atMs: number;
@@ -50,7 +53,7 @@ export class TeamCheck {
         this.#revoked.add(deed.keyId);
         return;
       case 'resolve':
-        return this.#resolved(deed.requestId, deed.answer, entry, violate);
+        return this.#resolved(deed, entry, violate);
       case 'admit':
         return this.#admitted(deed.request, deed.answer, entry, violate);
     }
@@ -78,7 +81,7 @@ export class TeamCheck {
     return this.#creditMicro - this.charged().micro;
   }
 
-  #resolved(requestId: string, answer: Resolution, entry: Entry, violate: Violate): void {
+  #resolved({ requestId, answer, characters }: Resolved, entry: Entry, violate: Violate): void {
     const known = this.ids.get(requestId);
     if (answer.kind === 'unavailable') return;
     if (known === undefined) {
@@ -96,7 +99,11 @@ export class TeamCheck {
       violate('L4', `${requestId} was ${answer.kind} ${entry.storeMs - known.leaseUntilMs} ms after its lease`);
     }
     known.state = answer.kind;
-    if (answer.kind === 'committed') known.committedOn = dayOf(entry.storeMs);
+    if (answer.kind !== 'committed') return;
+    known.committedOn = dayOf(entry.storeMs);
+    if (characters === undefined) return;
+    known.priceMicro = known.characters === 0 ? 0 : (known.priceMicro / known.characters) * characters;
+    known.characters = characters;
   }
 
   #admitted(request: AdmissionRequest, answer: Admission, entry: Entry, violate: Violate): void {

@@ -2,6 +2,12 @@
 import { dayOf } from '../../../src/domain/period.ts';
 import type { Reservation, Resolution } from '../../../src/ports/ledger.ts';
 
+interface Resolved {
+  readonly teamId: string;
+  readonly requestId: string;
+  readonly part: number | undefined;
+}
+
 export class Charges {
   /** Characters of reservations that nothing has been heard of since. */
   readonly #open = new Map<string, number>();
@@ -12,10 +18,12 @@ export class Charges {
     this.#open.set(requestId, characters);
   }
 
-  resolved(teamId: string, requestId: string, { kind }: Resolution, nowMs: number): void {
-    const characters = this.#open.get(requestId);
+  /** `part`: how many characters a commit has named. */
+  resolved({ teamId, requestId, part }: Resolved, { kind }: Resolution, nowMs: number): void {
+    const reserved = this.#open.get(requestId);
     this.#open.delete(requestId);
-    if (kind !== 'committed' || characters === undefined) return;
+    if (kind !== 'committed' || reserved === undefined) return;
+    const characters = Math.min(part ?? reserved, reserved);
     const days = this.#byTeam.get(teamId) ?? new Map<number, number>();
     days.set(dayOf(nowMs), (days.get(dayOf(nowMs)) ?? 0) + characters);
     this.#byTeam.set(teamId, days);

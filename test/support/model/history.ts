@@ -30,7 +30,7 @@ export type Step =
   /** Compares the books of both teams. */
   | { readonly step: 'look' };
 
-/** What is asked of the ledger. */
+/** What is asked of the ledger. A commit charges all, or a part that may also be more than was reserved. */
 export type Operation =
   | {
       readonly step: 'admit';
@@ -45,9 +45,9 @@ export type Operation =
     }
   /** Asks for key and rate alone, by an id that may be known. */
   | { readonly step: 'check'; readonly id: number; readonly key: number }
-  | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict }
+  | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict; readonly part: number | undefined }
   /** Resolves a reservation that was made, perhaps long ago. */
-  | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict }
+  | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict; readonly part: number | undefined }
   /** Delivers an earlier admission or resolution once more, just as it was. */
   | { readonly step: 'redeliver'; readonly nthLast: number };
 
@@ -121,6 +121,7 @@ const id = fc.oneof(
 );
 const key = fc.integer({ min: 0, max: KEYS - 1 });
 const verdict = fc.constantFrom('commit' as const, 'commit' as const, 'release' as const);
+const part = fc.option(fc.integer({ min: 0, max: 40 }), { nil: undefined, freq: 1 });
 /** Up to some eighty characters at the highest price. */
 const micro = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 26_000_000 }));
 
@@ -152,8 +153,8 @@ const admit = fc.record({
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: admit },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey }) },
-  { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict }) },
-  { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict, part }) },
+  { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict, part }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
 );
 
@@ -217,7 +218,7 @@ const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ step: fc.constant('check' as const), id: fc.integer({ min: 0, max: IDS - 1 }), key: fc.constant(0) }),
   },
-  { weight: 2, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast, verdict }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast, verdict, part }) },
 );
 const busyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: busyOperation },

@@ -103,12 +103,12 @@ export class ReferenceAccount {
     return this.#rateRefusal(nowMs, takesPlace) ?? { kind: 'admitted', reservation: undefined };
   }
 
-  resolve(requestId: string, verdict: Verdict, nowMs: number): Resolution {
+  resolve(requestId: string, verdict: Verdict, nowMs: number, characters?: number): Resolution {
     this.#catchUp(nowMs);
     const entry = this.#entry(requestId);
     if (entry !== undefined && entry.kind !== 'open') return { kind: entry.kind };
     if (entry === undefined && verdict === 'commit') return { kind: 'absent' };
-    if (entry !== undefined && verdict === 'commit') this.#charge(entry, nowMs);
+    if (entry !== undefined && verdict === 'commit') this.#charge(entry, characters ?? entry.reservation.characters, nowMs);
     const kind = verdict === 'commit' ? 'committed' : 'released';
     this.#entries = this.#entries.filter((one) => one !== entry);
     this.#entries.push({ kind, requestId, forgetAtMs: nowMs + REMEMBER_MS });
@@ -246,13 +246,15 @@ export class ReferenceAccount {
     return serving === undefined ? { kind: 'glossary_mismatch' } : { dictionaryId: serving.dictionaryId };
   }
 
-  #charge(entry: Open, nowMs: number): void {
-    this.team.balanceMicro -= entry.priceMicro;
-    this.#history.charge(entry.period, entry.keyId, entry.reservation.characters, nowMs);
+  #charge(entry: Open, asked: number, nowMs: number): void {
+    const reserved = entry.reservation.characters;
+    const characters = Math.min(asked, reserved);
+    this.team.balanceMicro -= reserved === 0 ? 0 : Number((BigInt(entry.priceMicro) * BigInt(characters)) / BigInt(reserved));
+    this.#history.charge(entry.period, entry.keyId, characters, nowMs);
     const key = this.#keys.find((one) => one.keyId === entry.keyId);
     // A charge to an ended period is in the history alone.
     if (key === undefined || entry.period !== this.#period) return;
-    key.characters += entry.reservation.characters;
+    key.characters += characters;
     key.requests += 1;
   }
 

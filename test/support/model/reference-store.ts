@@ -43,7 +43,9 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
   return {
     admit: (request) => account(request.teamId)?.admit(request, clock.nowMs()) ?? { kind: 'key_unknown' },
     check: (check) => account(check.teamId)?.check(check, clock.nowMs()) ?? { kind: 'key_unknown' },
-    resolve: (teamId, requestId, verdict) => account(teamId)?.resolve(requestId, verdict, clock.nowMs()) ?? { kind: 'absent' },
+    resolve: (teamId, requestId, verdict, characters) =>
+      account(teamId)?.resolve(requestId, verdict, clock.nowMs(), characters) ?? { kind: 'absent' },
+    chargesParts: true,
   };
 }
 

@@ -32,7 +32,13 @@ const CERTAIN_DAYS = 395;
 type Delivery =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest }
   | { readonly kind: 'check'; readonly check: CallerCheck }
-  | { readonly kind: 'resolve'; readonly teamId: string; readonly requestId: string; readonly verdict: Verdict };
+  | {
+      readonly kind: 'resolve';
+      readonly teamId: string;
+      readonly requestId: string;
+      readonly verdict: Verdict;
+      readonly part: number | undefined;
+    };
 
 /** What a change starts from that finds no glossary. */
 const NOT_THERE: Pick<GlossaryRecord, 'name' | 'revision' | 'dictionaries'> = { name: 'gone', revision: 1, dictionaries: [] };
@@ -134,7 +140,7 @@ class Replay {
       const answer = answers[index];
       if (delivery.kind === 'resolve') {
         this.#moments.resolved(delivery.requestId, this.#clock.nowMs());
-        this.#charges.resolved(delivery.teamId, delivery.requestId, answer as Resolution, this.#clock.nowMs());
+        this.#charges.resolved(delivery, answer as Resolution, this.#clock.nowMs());
       } else if (delivery.kind === 'admit') await this.#noteAdmission(delivery.request, answer as Admission);
     }
   }
@@ -146,12 +152,11 @@ class Replay {
       case 'check':
         return { kind: 'check', check: this.#cast.check(operation) };
       case 'resolve':
-        return { kind: 'resolve', ...this.#cast.named(operation.id), verdict: operation.verdict };
+        return { kind: 'resolve', ...this.#cast.named(operation.id), verdict: operation.verdict, part: operation.part };
       case 'settle': {
         const made = this.#reservations.at(-1 - operation.nthLast);
-        return made === undefined
-          ? undefined
-          : { kind: 'resolve', teamId: made.teamId, requestId: made.requestId, verdict: operation.verdict };
+        if (made === undefined) return undefined;
+        return { kind: 'resolve', teamId: made.teamId, requestId: made.requestId, verdict: operation.verdict, part: operation.part };
       }
       case 'redeliver':
         return this.#deliveries.at(-1 - operation.nthLast);
@@ -281,5 +286,5 @@ function requestIdOf(delivery: Delivery): string {
 async function ask(store: PluginStore, delivery: Delivery): Promise<Admission | CheckedCaller | Resolution> {
   if (delivery.kind === 'admit') return store.ledger.admit(delivery.request);
   if (delivery.kind === 'check') return store.ledger.check!(delivery.check);
-  return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict);
+  return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict, delivery.part);
 }

@@ -14,7 +14,7 @@ function opened(answers: Resolution[]) {
   const lines: string[] = [];
   const ledger: SettlementQueueOptions['ledger'] = {
     resolve: (open) => {
-      asked.push(`${open.verdict} ${open.requestId}`);
+      asked.push(`${open.verdict} ${open.requestId}${open.characters === undefined ? '' : ` of ${open.characters}`}`);
       const answer = answers.shift() ?? { kind: 'unavailable', cause: 'closed' };
       queueMicrotask(() => open.answered(answer));
     },
@@ -41,6 +41,17 @@ test('a verdict is repeated by its id until the store acknowledges it, and every
   await Promise.all([queue.drained(), queue.drained(), queue.drained()]);
   expect([asked, results, queue.open, lines]).toEqual([['commit r1', 'commit r1', 'commit r1'], ['committed'], 0, []]);
   await queue.drained();
+});
+
+test('what a commit charges is the same at each repetition', async () => {
+  const { queue, asked } = opened([
+    { kind: 'unavailable', cause: 'closed' },
+    { kind: 'unavailable', cause: 'timeout' },
+    { kind: 'committed' },
+  ]);
+  queue.commit(reservation, 0);
+  await queue.drained();
+  expect(asked).toEqual(['commit r1 of 0', 'commit r1 of 0', 'commit r1 of 0']);
 });
 
 test('a commit that is not known any more after it was repeated is no loss; at its first try it is told of', async () => {

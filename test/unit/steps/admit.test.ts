@@ -7,7 +7,7 @@ import { json, LATER } from '../../../src/core/outcome.ts';
 import type { Outcome, StepResult, StreamReply } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { Router } from '../../../src/core/router.ts';
-import { chargeSlot, refusedCharge } from '../../../src/domain/charge.ts';
+import { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from '../../../src/domain/charge.ts';
 import type { Charge } from '../../../src/domain/charge.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { allowsAddress } from '../../../src/domain/key-limits.ts';
@@ -55,6 +55,8 @@ interface Scene {
   /** What the store answers in the place of an admission, where it does. */
   readonly instead?: (asked: AskedAdmission) => Admission | undefined;
   readonly remoteAddress?: string;
+  /** The store charges only all of a reservation. */
+  readonly chargesAll?: boolean;
   readonly endpoint?: (x: Exchange) => StepResult;
 }
 
@@ -63,7 +65,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
   const clock = new MovableClock();
   const store = referenceStore(clock);
   const team = await teamUnderTest(store, limits, balanceMicro);
-  const ledger = withCallbacks(store.ledger);
+  const ledger = withCallbacks(choices.chargesAll === true ? { ...store.ledger, chargesParts: false } : store.ledger);
   const told: Admission[] = [];
   const forgotten: string[] = [];
   const sent: Outcome[] = [];
@@ -87,7 +89,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
   };
   const wanted: string[] = [];
   const step = admitStep({
-    ledger: { admit: choices.losesAnswers === true ? losing : answering },
+    ledger: { admit: choices.losesAnswers === true ? losing : answering, chargesParts: ledger.chargesParts === true },
     settlements,
     cache: {
       peek: () => undefined,
@@ -462,6 +464,56 @@ describe('what a request that was admitted comes to', () => {
     const { request, team } = await scene(given);
     await request();
     expect(await team.standing()).toMatchObject(expected);
+  });
+
+  test.each<[name: string, spared: readonly number[], expected: number]>([
+    ['some characters', [3], 7],
+    ['some, and more', [3, 0, 4], 3],
+    ['all', [10], 0],
+    ['more than there are', [7, 7], 0],
+  ])('%s that are spared are not charged, and the request is counted', async (_name, spared, expected) => {
+    const { request, team } = await scene({
+      limits: PREPAID,
+      balanceMicro: 1_000_000,
+      endpoint(x) {
+        for (const count of spared) expect(spareCharacters(x, count)).toBe(true);
+        return OK;
+      },
+    });
+    const { x } = await request();
+    expect(chargedCharacters(x)).toBe(expected);
+    expect(await team.standing()).toEqual({
+      usedCharacters: expected,
+      heldCharacters: 0,
+      balanceMicro: 1_000_000 - expected * 2500,
+      heldMicro: 0,
+      openReservations: 0,
+    });
+    expect(await team.usage()).toMatchObject({ keys: [{ characters: expected, requests: 1 }] });
+  });
+
+  test('nothing is spared where nothing was reserved, or where the store charges only all of a reservation', async () => {
+    const spared: boolean[] = [];
+    const endpoint = (x: Exchange): StepResult => (spared.push(spareCharacters(x, 4)), OK);
+    const unmetered = await scene({ endpoint });
+    expect(chargedCharacters((await unmetered.request(UNMETERED)).x)).toBe(0);
+    const whole = await scene({ endpoint, chargesAll: true });
+    expect(chargedCharacters((await whole.request()).x)).toBe(10);
+    expect(await whole.team.standing()).toMatchObject(charged);
+    expect(spared).toEqual([false, false]);
+  });
+
+  test('what was spared of a request that fails charges nothing', async () => {
+    const { request, team } = await scene({ endpoint: (x) => (spareCharacters(x, 4), FAILED) });
+    await request();
+    expect(await team.standing()).toMatchObject(released);
+  });
+
+  test.each([-1, 0.5, Number.NaN, 2 ** 53])('%d characters cannot be spared: a bug, for which nothing is charged', async (count) => {
+    const { request, team, bugs } = await scene({ endpoint: (x) => (spareCharacters(x, count), OK) });
+    expect(problem((await request()).outcome)).toMatchObject({ code: 'internal_error' });
+    expect(bugs).toMatchObject([{ message: `${count} is no number of characters to spare` }]);
+    expect(await team.standing()).toMatchObject(released);
   });
 
   test.each<[how: 'delivered' | 'broken' | 'gone', expected: typeof charged]>([

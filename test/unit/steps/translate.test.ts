@@ -5,9 +5,10 @@ import type { Cancellation } from '../../../src/core/exchange.ts';
 import { json, LATER } from '../../../src/core/outcome.ts';
 import type { StepResult } from '../../../src/core/outcome.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import { chargeSlot } from '../../../src/domain/charge.ts';
+import { chargedCharacters, chargeSlot } from '../../../src/domain/charge.ts';
 import { dictionaryIdSlot, keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
+import type { TextStage } from '../../../src/domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { AskedWork, EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
@@ -31,7 +32,11 @@ function exchange(stats = newRequestStats()): Exchange {
 }
 
 /** A chain's translate step, and what it ends in; the engine answers in the next microtask. */
-function translating(glossaryId: string | undefined, dictionary: GlossaryCache['dictionary'], stats = newRequestStats()) {
+function translating(
+  glossaryId: string | undefined,
+  dictionary: GlossaryCache['dictionary'],
+  stats = { ...newRequestStats(), characters: 5 },
+) {
   const works: EngineWork[] = [];
   const step = translateStep({
     engine: {
@@ -157,6 +162,11 @@ describe('the translate step', () => {
     expect(again[0]).toMatchObject({ requestId: `${ID}-2`, teamId: 'T' });
   });
 
+  test('the bill is what is charged, not what was sent', async () => {
+    const { ended } = translating(undefined, () => undefined, { ...newRequestStats(), characters: 2 });
+    expect(await ended).toMatchObject({ body: expect.stringMatching(/"billed_characters":2}$/) as string });
+  });
+
   test('waits for entries that have to be fetched', async () => {
     const { returned, ended, works } = translating('G', async () => DICTIONARY);
     expect(returned).toBeInstanceOf(Promise);
@@ -223,5 +233,51 @@ describe('a detection', () => {
     expect(works).toHaveLength(1);
     expect(works[0]).toMatchObject({ detectionOnly: true, options: { targetLang: 'EN-GB' } });
     expect(works[0]!.text.map((text) => text.length)).toEqual(texts.map(() => units));
+  });
+});
+
+describe('texts that a stage knows and spares', () => {
+  const known = { text: 'Welt', detectedSourceLanguage: undefined };
+  const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };
+  const table = { sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: false }] };
+
+  async function knowing(canSpare: boolean, failing = false) {
+    const x = exchange({ ...newRequestStats(), characters: 15, canSpare });
+    const spare: TextStage = { kind: 'answer', plugin: 't', run: () => ({ translations: [undefined, known, known], spared: true }) };
+    const translate = translateBy({
+      engine: {
+        translate: (asked) =>
+          asked.answered(
+            failing
+              ? { kind: 'unavailable', failures: ['connect', 'connect'] }
+              : { kind: 'usable', translations: [{ text: 'Hallo', detectedSourceLanguage: undefined }], failures: [], engine: 'default' },
+          ),
+        close: () => Promise.resolve(),
+      },
+      glossaries: { dictionary: () => undefined, merged: async () => undefined },
+      languages: () => new Languages(table),
+      stages: [spare],
+      now: () => 0,
+      onEngineResult: () => undefined,
+    });
+    // A character beyond the first plane counts once.
+    return { told: await translate(x, { text: ['Hello', 'World', '\u{1f30d}'], options, glossaryId: undefined }), x };
+  }
+
+  test('each is marked, and their characters are taken off the charge', async () => {
+    const { told, x } = await knowing(true);
+    expect(told).toMatchObject({ kind: 'translated', translations: [{ text: 'Hallo' }, { isSpared: true }, { isSpared: true }] });
+    expect(told).not.toMatchObject({ translations: [{ isSpared: true }, {}, {}] });
+    expect(chargedCharacters(x)).toBe(9);
+  });
+
+  test('none is, where the store charges only all', async () => {
+    const { told, x } = await knowing(false);
+    expect(JSON.stringify(told)).not.toContain('isSpared');
+    expect(chargedCharacters(x)).toBe(15);
+  });
+
+  test('a failure of the rest is a failure', async () => {
+    expect((await knowing(true, true)).told).toMatchObject({ problem: { code: 'engine_unavailable' } });
   });
 });

@@ -61,9 +61,9 @@ describe.each(KINDS)('$name', ({ open }) => {
     const [store, again, silent] = await opened;
     const team = await teamUnderTest(promisedStore(store), ...args);
     const stores = { here: promisedStore(store), there: promisedStore(again), silent: promisedStore(silent) };
-    const charge = async (characters: number, where: keyof typeof stores = 'here'): Promise<void> => {
-      const { requestId } = await team.reserve(characters);
-      expect(await team.commit(requestId, stores[where])).toEqual({ kind: 'committed' });
+    const charge = async (characters: number, where: keyof typeof stores = 'here', reserved = characters): Promise<void> => {
+      const { requestId } = await team.reserve(reserved);
+      expect(await team.commitPart(requestId, characters, stores[where])).toEqual({ kind: 'committed' });
       // What charges have kept is listed behind them, on the same connection.
       for (let i = 0; i < 3; i++) await stores[where].teams.findTeam(team.teamId);
       clock.step(1);
@@ -167,6 +167,31 @@ describe.each(KINDS)('$name', ({ open }) => {
     await team.setLimits({ characterLimit: 167 });
     await charge(1);
     expect(await percents()).toEqual([80, 95]);
+  });
+
+  test('of a reservation that is charged in part, only the part reaches a threshold', async () => {
+    const quota = await scene({ characterLimit: 100 });
+    await quota.charge(79, 'here', 100);
+    await quota.charge(0, 'there', 21);
+    expect(quotaOf(await quota.told())).toEqual([]);
+    await quota.charge(1, 'here', 21);
+    expect(quotaOf(await quota.told()).map(({ percent }) => percent)).toEqual([80]);
+    const credit = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1005));
+    await credit.charge(4, 'here', 1000);
+    expect(creditOf(await credit.told())).toEqual([]);
+    await credit.charge(1, 'there', 1001);
+    expect(creditOf(await credit.told())).toMatchObject([{ thresholdMinor: 1000, balanceMicro: toMicro(1000) }]);
+  });
+
+  test('a period of which nothing was charged is not told, on whatever day its requests were counted', async () => {
+    const { charge, told, team, store } = await scene({ characterLimit: 100, period: 'P1D' });
+    await charge(0, 'here', 50);
+    clock.step(86_400_000);
+    await charge(5, 'there', 50);
+    clock.step(86_400_000);
+    answered(await store.history!.periods(team.teamId));
+    const closed = (await told()).filter(({ facts }) => facts.kind === 'period_closed');
+    expect(closed).toMatchObject([{ facts: { period: { characters: 5 } } }]);
   });
 
   test('a limit of 0 has no percents, and a release tells nothing', async () => {

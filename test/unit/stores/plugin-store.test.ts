@@ -46,7 +46,7 @@ test('it is called with what its interface says, as a method of its own', async 
     check() {
       return { kind: 'key_revoked' } as const;
     }
-    resolve(...asked: [string, string, string]) {
+    resolve(...asked: [string, string, string, number?]) {
       seen.push(this.name, ...asked);
       return COMMITTED;
     }
@@ -55,7 +55,7 @@ test('it is called with what its interface says, as a method of its own', async 
   const { promise, resolve: answered, reject: failed } = Promise.withResolvers<Resolution>();
   ledger.resolve({ ...ASKED, answered, failed });
   expect(await promise).toEqual(COMMITTED);
-  expect(seen).toEqual(['own', 'T', 'r1', 'commit']);
+  expect(seen).toEqual(['own', 'T', 'r1', 'commit', undefined]);
   expect('check' in ledger).toBe(true);
   expect('check' in withCallbacks({ admit: () => ({ kind: 'key_unknown' }), resolve: () => COMMITTED })).toBe(false);
 });

@@ -1,119 +1,123 @@
 -- Expiry of ids: leases end, and resolved ids are forgotten after a time. For that each id is looked at again.
 
-local function read_records(wanted)
-  local unread = {}
-  for _, id in ipairs(wanted) do
-    if records[id] == nil then
-      insert(unread, id)
-    end
-  end
-  for first = 1, #unread, PIECE do
-    local last = min(first + PIECE - 1, #unread)
-    for i, record in ipairs(call('HMGET', ids_key, unpack(unread, first, last))) do
-      records[unread[first + i - 1]] = record
-    end
-  end
-end
+local look_at_late, look_at_places, is_worth_looking, count_places
 
--- Looks at one id: ends its lease when that is over, forgets it when it is due, otherwise notes when to look again. Doing it
--- twice changes nothing more.
-local function look(id)
-  local record = records[id]
-  if not record then
-    return
+do
+  local function read_records(wanted)
+    local unread = {}
+    for _, id in ipairs(wanted) do
+      if records[id] == nil then
+        insert(unread, id)
+      end
+    end
+    for first = 1, #unread, PIECE do
+      local last = min(first + PIECE - 1, #unread)
+      for i, record in ipairs(call('HMGET', ids_key, unpack(unread, first, last))) do
+        records[unread[first + i - 1]] = record
+      end
+    end
   end
-  local until_ms
-  if byte(record) == IS_OPEN then
-    local _, characters, micro, reserved_in, lease = parse(OPEN, record)
-    if lease > now then
-      look_later(id, lease)
+
+  -- Looks at one id: ends its lease when that is over, forgets it when it is due, otherwise notes when to look again. Doing it
+  -- twice changes nothing more.
+  local function look(id)
+    local record = records[id]
+    if not record then
       return
     end
-    close_reservation(characters, micro, reserved_in)
-    until_ms = lease + REMEMBER_MS
-    put_record(id, pack(DONE, IS_EXPIRED, until_ms))
-  else
-    until_ms = select(2, parse(DONE, record))
+    local until_ms
+    if byte(record) == IS_OPEN then
+      local _, characters, micro, reserved_in, lease = parse(OPEN, record)
+      if lease > now then
+        look_later(id, lease)
+        return
+      end
+      close_reservation(characters, micro, reserved_in)
+      until_ms = lease + REMEMBER_MS
+      put_record(id, pack(DONE, IS_EXPIRED, until_ms))
+    else
+      until_ms = select(2, parse(DONE, record))
+    end
+    if until_ms > now then
+      look_later(id, until_ms)
+    else
+      forget_record(id)
+    end
   end
-  if until_ms > now then
-    look_later(id, until_ms)
-  else
-    forget_record(id)
-  end
-end
 
--- Looks at all ids in `:late` whose time has come.
-local function look_at_late()
-  local late_key = key_beside('late')
-  local due = call('ZRANGEBYSCORE', late_key, '-inf', digits(now))
-  local coming = call('ZRANGEBYSCORE', late_key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  late, head_changed = tonumber(coming[2] or nil) or NEVER, true
-  read_records(due)
-  for _, id in ipairs(due) do
-    -- Removes it from the list; `look` puts it back if it has to be looked at again.
-    look_later(id, false)
-    look(id)
+  -- Looks at all ids in `:late` whose time has come.
+  function look_at_late()
+    local late_key = key_beside('late')
+    local due = call('ZRANGEBYSCORE', late_key, '-inf', digits(now))
+    local coming = call('ZRANGEBYSCORE', late_key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    late, head_changed = tonumber(coming[2] or nil) or NEVER, true
+    read_records(due)
+    for _, id in ipairs(due) do
+      -- Removes it from the list; `look` puts it back if it has to be looked at again.
+      look_later(id, false)
+      look(id)
+    end
   end
-end
 
--- Looks at the ids of the places that are old enough, at `most` of them or a few more.
-local function look_at_places(most)
-  local looked = 0
-  while true do
-    local list, wanted = places_between(passed, passed + LOOK_MAX - 1), {}
-    oldest = NEVER
-    for i, place in ipairs(list) do
-      local time = parse(PLACE, place)
-      if now - time < LOOK_MS then
-        oldest = time
+  -- Looks at the ids of the places that are old enough, at `most` of them or a few more.
+  function look_at_places(most)
+    local looked = 0
+    while true do
+      local list, wanted = places_between(passed, passed + LOOK_MAX - 1), {}
+      oldest = NEVER
+      for i, place in ipairs(list) do
+        local time = parse(PLACE, place)
+        if now - time < LOOK_MS then
+          oldest = time
+          break
+        end
+        wanted[i] = sub(place, PLACE_ID)
+      end
+      read_records(wanted)
+      for _, id in ipairs(wanted) do
+        look(id)
+      end
+      passed, looked = passed + #wanted, looked + #wanted
+      if #list < LOOK_MAX or oldest < NEVER then
         break
       end
+      if looked >= most then
+        local next_place = places_between(passed, passed)[1]
+        oldest = next_place and parse(PLACE, next_place) or NEVER
+        break
+      end
+    end
+    head_changed = head_changed or looked > 0
+    if oldest == NEVER then
+      shortest = LONGEST
+    end
+  end
+
+  -- Whether looking at places is worth a read: enough of them are old.
+  function is_worth_looking()
+    local old = now - LOOK_MS - oldest
+    return old > 0 and old * (length - passed) >= LOOK_MIN * (newest - oldest + 1)
+  end
+
+  -- Counts the places again where the head and the list do not fit.
+  function count_places()
+    local listed = call('LLEN', key_of_places())
+    if length == listed then
+      return
+    end
+    local list, wanted = places_between(0, -1), {}
+    for i, place in ipairs(list) do
       wanted[i] = sub(place, PLACE_ID)
     end
     read_records(wanted)
-    for _, id in ipairs(wanted) do
-      look(id)
-    end
-    passed, looked = passed + #wanted, looked + #wanted
-    if #list < LOOK_MAX or oldest < NEVER then
-      break
-    end
-    if looked >= most then
-      local next_place = places_between(passed, passed)[1]
-      oldest = next_place and parse(PLACE, next_place) or NEVER
-      break
-    end
-  end
-  head_changed = head_changed or looked > 0
-  if oldest == NEVER then
-    shortest = LONGEST
-  end
-end
-
--- Whether looking at places is worth a read: enough of them are old.
-local function is_worth_looking()
-  local old = now - LOOK_MS - oldest
-  return old > 0 and old * (length - passed) >= LOOK_MIN * (newest - oldest + 1)
-end
-
--- Counts the places again where the head and the list do not fit.
-local function count_places()
-  local listed = call('LLEN', key_of_places())
-  if length == listed then
-    return
-  end
-  local list, wanted = places_between(0, -1), {}
-  for i, place in ipairs(list) do
-    wanted[i] = sub(place, PLACE_ID)
-  end
-  read_records(wanted)
-  length, passed, oldest, shortest, head_changed = listed, 0, NEVER, LONGEST, true
-  current, previous = length - ended_places(), 0
-  for i, place in ipairs(list) do
-    local time, record = parse(PLACE, place), records[wanted[i]]
-    newest, oldest = max(newest, time), min(oldest, time)
-    if record and byte(record) == IS_OPEN then
-      shortest = max(0, min(shortest, select(5, parse(OPEN, record)) - time))
+    length, passed, oldest, shortest, head_changed = listed, 0, NEVER, LONGEST, true
+    current, previous = length - ended_places(), 0
+    for i, place in ipairs(list) do
+      local time, record = parse(PLACE, place), records[wanted[i]]
+      newest, oldest = max(newest, time), min(oldest, time)
+      if record and byte(record) == IS_OPEN then
+        shortest = max(0, min(shortest, select(5, parse(OPEN, record)) - time))
+      end
     end
   end
 end

@@ -3,6 +3,7 @@
 local resolve
 
 do
+  local RELEASE = 0
   local RESOLVED = { [IS_COMMITTED] = COMMITTED, [IS_RELEASED] = RELEASED, [IS_EXPIRED] = EXPIRED }
 
   local function days_of(key, known)
@@ -52,16 +53,23 @@ do
   end
 
   function resolve(i)
-    local id, commits = op_id[i], op_what[i] == 1
+    local id, what = op_id[i], op_what[i]
     local record = records[id]
     if record and byte(record) == IS_OPEN then
       local _, characters, micro, reserved_in = parse(OPEN, record)
       close_reservation(characters, micro, reserved_in)
-      remember(id, commits and IS_COMMITTED or IS_RELEASED)
-      if commits then
-        charge(reserved_in, sub(record, OPEN_KEY), characters, micro)
+      if what == RELEASE then
+        remember(id, IS_RELEASED)
+        return RELEASED
       end
-      return commits and COMMITTED or RELEASED
+      remember(id, IS_COMMITTED)
+      if what == COMMIT_PART then
+        -- The price of one character is a whole number.
+        local part = max(0, min(op_characters[i], characters))
+        characters, micro = part, part == 0 and 0 or micro / characters * part
+      end
+      charge(reserved_in, sub(record, OPEN_KEY), characters, micro)
+      return COMMITTED
     end
     if record then
       local kind, until_ms = parse(DONE, record)
@@ -69,7 +77,7 @@ do
         return RESOLVED[kind]
       end
     end
-    if commits then
+    if what ~= RELEASE then
       return ABSENT
     end
     remember(id, IS_RELEASED)

@@ -50,6 +50,8 @@ const AUDITED = ['0'.repeat(31), '{}', '1000'];
 const CALLS: readonly Call[] = [
   ledger('an admission', [ADMISSION]),
   ledger('a commit', [COMMIT]),
+  ledger('a commit of a part', [{ ...COMMIT, characters: 3 }]),
+  ledger('a commit of a part among others', [ADMISSION, { ...COMMIT, characters: 0 }, { requestId: 'r3', verdict: 'release' }]),
   ledger('three operations', [ADMISSION, COMMIT, { requestId: 'r3', verdict: 'release' }]),
   ledger('an admission with a glossary', [asking('r2', { glossary: { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' } })]),
   single(

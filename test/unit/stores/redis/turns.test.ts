@@ -56,6 +56,27 @@ describe('a turn of operations', () => {
     expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 0, heldMicro: 0 });
   });
 
+  test('commits of parts are each of their own operation, in whatever team and place of the call', async () => {
+    const { ledger } = store;
+    for (const id of ['a', 'b', 'c']) await ledger.admit(asking(id));
+    for (const id of ['d', 'e']) await ledger.admit(ofOther(id));
+    await client.config('RESETSTAT');
+    const answers = await Promise.all([
+      ledger.resolve(TEAM, 'a', 'commit', 3),
+      ledger.resolve(OTHER, 'd', 'commit'),
+      ledger.admit(asking('r3', { characters: 7 })),
+      ledger.resolve(TEAM, 'b', 'commit'),
+      ledger.resolve(OTHER, 'e', 'commit', 4),
+      ledger.resolve(TEAM, 'c', 'release'),
+      ledger.resolve(TEAM, 'warm', 'commit', 0),
+    ]);
+    const kinds = ['committed', 'committed', 'admitted', 'committed', 'committed', 'released', 'committed'];
+    expect(answers.map(({ kind }) => kind)).toEqual(kinds);
+    expect(await functionCalls(client)).toBe(1);
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 13, heldCharacters: 7, openReservations: 1 });
+    expect(await store.teams.standing(OTHER)).toMatchObject({ usedCharacters: 14, heldMicro: 0, openReservations: 0 });
+  });
+
   test('admits exactly as many as the limit, and reserves exactly as much as there is', async () => {
     answered(await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 50, characterLimit: 205 } } }));
     const answers = await Promise.all(Array.from({ length: 60 }, async (_, i) => store.ledger.admit(asking(`r${i}`))));

@@ -1,0 +1,166 @@
+// Part of the store contract: a commit that charges less than was reserved. A store that charges only all of a reservation passes.
+import { DAY_MS, dayOf } from '../../domain/period.ts';
+import { answered } from '../../domain/store-unavailable.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { TeamUnderTest } from './team-under-test.ts';
+
+const NOTHING_HELD = { heldCharacters: 0, heldMicro: 0, openReservations: 0 };
+
+export function partContract(it: AddCase, subject: Subject): void {
+  const partCase = (name: string, run: () => Promise<void>): void => {
+    it(name, async () => {
+      if (subject.store.ledger.chargesParts === true) await run();
+    });
+  };
+  /** Reserves, and charges a part of it. */
+  const use = async (team: TeamUnderTest, reserved: number, part: number) => {
+    const { requestId } = await team.reserve(reserved);
+    expect(await team.commitPart(requestId, part)).toEqual({ kind: 'committed' });
+    return requestId;
+  };
+
+  partCase('the part is charged with one request, to team and key, and the rest is free', async () => {
+    const team = await teamUnderTest(subject.store);
+    const open = await team.reserve(5);
+    await use(team, 10, 3);
+    expect(await team.standing()).toEqual({ usedCharacters: 3, heldCharacters: 5, balanceMicro: 0, heldMicro: 0, openReservations: 1 });
+    expect(await team.usage()).toMatchObject({ characters: 3, keys: [{ characters: 3, requests: 1 }] });
+    await team.commit(open.requestId);
+    expect(await team.usage()).toMatchObject({ characters: 8, keys: [{ characters: 8, requests: 2 }] });
+  });
+
+  partCase('a part of nothing costs nothing and counts its request', async () => {
+    const [quota, credit] = [await teamUnderTest(subject.store), await teamUnderTest(subject.store, PREPAID, 25_000)];
+    for (const team of [quota, credit]) {
+      await use(team, 10, 0);
+      expect(await team.standing()).toMatchObject({ usedCharacters: 0, ...NOTHING_HELD });
+      expect(await team.usage()).toMatchObject({ characters: 0, keys: [{ characters: 0, requests: 1 }] });
+    }
+    expect(await credit.standing()).toMatchObject({ balanceMicro: 25_000 });
+    expect((await credit.admit({ characters: 10 })).kind).toBe('admitted');
+  });
+
+  partCase('nothing of nothing, all, and more than all are what was reserved', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+    await use(team, 0, 0);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, balanceMicro: 1_000_000 });
+    await use(team, 10, 10);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, balanceMicro: 975_000 });
+    await use(team, 10, 11);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 20, balanceMicro: 950_000, ...NOTHING_HELD });
+  });
+
+  partCase('the price of a part is exact, and the credit that the rest held can be spent', async () => {
+    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 333_333 }, 3_333_330);
+    await use(team, 10, 7);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 7, balanceMicro: 999_999, ...NOTHING_HELD });
+    expect((await team.admit({ characters: 4 })).kind).toBe('credit_exhausted');
+    expect((await team.admit({ characters: 3 })).kind).toBe('admitted');
+  });
+
+  partCase('the price is that of the reservation, whatever the plan has become', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+    const { requestId } = await team.reserve(10);
+    await team.setLimits({ minorPerMillion: 7 });
+    expect(await team.commitPart(requestId, 3)).toEqual({ kind: 'committed' });
+    expect(await team.standing()).toMatchObject({ balanceMicro: 992_500, ...NOTHING_HELD });
+  });
+
+  partCase('prices near the largest exact number stay exact', async () => {
+    const balanceMicro = Number.MAX_SAFE_INTEGER - 1;
+    const minorPerMillion = Math.floor(balanceMicro / 10_000);
+    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion }, balanceMicro);
+    await use(team, 9999, 9998);
+    expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 9998 * minorPerMillion, ...NOTHING_HELD });
+  });
+
+  partCase('characters of the quota that the rest held can be reserved at once', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    await use(team, 10, 4);
+    expect((await team.admit({ characters: 7 })).kind).toBe('quota_exceeded');
+    expect((await team.admit({ characters: 6 })).kind).toBe('admitted');
+  });
+
+  partCase('an id is charged once, whatever its repetitions say, on whatever instance', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+    const requestId = await use(team, 10, 3);
+    const books = await team.standing();
+    for (const store of [subject.store, subject.again]) {
+      expect(await team.commitPart(requestId, 3, store)).toEqual({ kind: 'committed' });
+      expect(await team.commitPart(requestId, 9, store)).toEqual({ kind: 'committed' });
+      expect(await team.commit(requestId, store)).toEqual({ kind: 'committed' });
+      expect(await team.release(requestId, store)).toEqual({ kind: 'committed' });
+    }
+    expect(await team.standing()).toEqual(books);
+    expect((await team.usage()).keys).toMatchObject([{ characters: 3, requests: 1 }]);
+  });
+
+  partCase('of parts that come together, the first one stands', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+    const { requestId } = await team.reserve(10);
+    const other = await team.reserve(20);
+    const all = [team.commitPart(requestId, 4), team.commit(other.requestId), team.commitPart(requestId, 9), team.commit(requestId)];
+    for (const answer of await Promise.all(all)) expect(answer).toEqual({ kind: 'committed' });
+    expect(await team.standing()).toEqual({ usedCharacters: 24, balanceMicro: 940_000, ...NOTHING_HELD });
+    expect((await team.usage()).keys).toMatchObject([{ characters: 24, requests: 2 }]);
+  });
+
+  partCase('where the lease has ended, or the id is not known, nothing is charged', async () => {
+    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+    const { requestId } = await team.reserve(10, { leaseMs: 500 });
+    const released = await team.reserve(10);
+    await team.release(released.requestId);
+    subject.clock.step(500);
+    expect(await team.commitPart(requestId, 3)).toEqual({ kind: 'expired' });
+    expect(await team.commitPart(released.requestId, 3)).toEqual({ kind: 'released' });
+    expect(await team.commitPart(`${requestId.slice(0, -4)}0000`, 3)).toEqual({ kind: 'absent' });
+    expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 1_000_000, ...NOTHING_HELD });
+  });
+
+  partCase('the part goes to the period that it was reserved in, and to the day of its commit', async () => {
+    const { history } = subject.store;
+    const team = await teamUnderTest(subject.store, { ...GENEROUS_QUOTA, period: 'P1D' });
+    const firstDay = dayOf(subject.clock.nowMs());
+    await use(team, 10, 4);
+    const late = await team.reserve(1000, { leaseMs: 2 * DAY_MS });
+    subject.clock.step(DAY_MS);
+    expect(await team.commitPart(late.requestId, 30)).toEqual({ kind: 'committed' });
+    expect(await team.usage()).toMatchObject({ characters: 0, keys: [{ characters: 0, requests: 0 }] });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, ...NOTHING_HELD });
+    if (history === undefined) return;
+    const periods = answered(await history.periods(team.teamId))!;
+    expect(periods[1]).toMatchObject({ closed: true, characters: 34 });
+    const { days } = answered(await history.days(team.teamId, { from: firstDay, to: firstDay + 1 }))!;
+    expect(days.map(({ day, characters, requests }) => [day - firstDay, characters, requests])).toEqual([
+      [0, 4, 1],
+      [1, 30, 1],
+    ]);
+  });
+
+  partCase('a day of which nothing was charged has its requests, and a period of which nothing was charged hides no other', async () => {
+    const { history } = subject.store;
+    if (history === undefined) return;
+    const team = await teamUnderTest(subject.store, { ...GENEROUS_QUOTA, period: 'P1D' });
+    const from = dayOf(subject.clock.nowMs());
+    await use(team, 7, 7);
+    subject.clock.step(DAY_MS);
+    await use(team, 10, 0);
+    await use(team, 10, 0);
+    subject.clock.step(DAY_MS);
+    await use(team, 10, 1);
+    const { days } = answered(await history.days(team.teamId, { from, to: from + 2 }))!;
+    expect(days.map(({ day, characters, requests }) => [day - from, characters, requests])).toEqual([
+      [0, 7, 1],
+      [1, 0, 2],
+      [2, 1, 1],
+    ]);
+    const periods = answered(await history.periods(team.teamId))!;
+    expect(periods.filter(({ characters }) => characters > 0).map(({ characters, closed }) => [characters, closed])).toEqual([
+      [1, false],
+      [7, true],
+    ]);
+  });
+}
