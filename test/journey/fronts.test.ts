@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
-import { DEEPL, FACADES, FRONTS, LIBRETRANSLATE } from '../support/fronts.ts';
+import { FACADES, FRONTS } from '../support/fronts.ts';
 import type { Front, FrontRequest, ToldCode } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -87,22 +87,31 @@ onEveryGateway({ config }, (setting) => {
       expect(statuses).toEqual([front.statuses.text_too_long, 429].toSorted((a, b) => a - b));
     });
 
+    test('as many texts as a request may have are translated, in their order, and charged', async () => {
+      const team = await setting.gateway.team();
+      const text = Array.from({ length: front.textsMax }, (_none, i) => `text ${i}`);
+      const response = await translate(front, team, text);
+      expect([response.status, front.texts(response.body)]).toEqual([200, text.map((one) => `[DE] ${one}`)]);
+      // No engine is sent more at once than a request to `/v1` may have.
+      const sent = setting.engine.requests.map(({ body }) => (JSON.parse(body) as { text: string[] }).text);
+      expect([sent.flat().toSorted(), sent.every((piece) => piece.length <= 50)]).toEqual([text.toSorted(), true]);
+      await expect.poll(() => charged(team)).toBe(text.join('').length);
+    });
+
     test('too many texts are refused as that, however many they are, but in a form of more than 1,000 fields', async () => {
       const team = await setting.gateway.team();
-      for (const count of [51, 1001, 60_000]) {
+      for (const count of [front.textsMax + 1, 1001, 60_000]) {
         const text = Array.from({ length: count }, () => 'a');
         const asked = front.translation(team.key, text);
         // The key of a long body is looked for in its beginning.
         const headers = { ...asked.headers, authorization: `Bearer ${team.key}` };
-        const form = [...text.map((one) => `${front === LIBRETRANSLATE ? 'q' : 'text'}=${one}`), 'target_lang=DE'].join('&');
-        const bodies = [[asked.headers['content-type']!, asked.body]];
-        if (front === LIBRETRANSLATE) bodies.push(['application/x-www-form-urlencoded', `source=en&target=de&${form}`]);
-        if (front === DEEPL) bodies.push(['application/json', JSON.stringify({ text, target_lang: 'DE' })]);
-        for (const [type, body] of bodies) {
-          const response = await send({ ...asked, headers: { ...headers, 'content-type': type! }, body: body! });
-          const isForm = type!.endsWith('urlencoded') && count > 1000;
+        const bodies = [{ contentType: asked.headers['content-type']!, body: asked.body }];
+        if (front.otherBody !== undefined) bodies.push(front.otherBody(text));
+        for (const { contentType, body } of bodies) {
+          const response = await send({ ...asked, headers: { ...headers, 'content-type': contentType }, body });
+          const isForm = contentType.endsWith('urlencoded') && count > 1000;
           expectTold(front, response, isForm ? 'validation_error' : 'too_many_texts');
-          expect(response.body).toMatch(isForm ? /body: a form may have at most 1000 fields/ : /50/);
+          expect(response.body).toContain(isForm ? 'body: a form may have at most 1000 fields' : String(front.textsMax));
           if (!isForm) expect(response.body).not.toMatch(/body:|may hold at most 5000/);
         }
       }

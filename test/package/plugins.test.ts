@@ -155,6 +155,7 @@ describe.each([
     ['deepl-v2', 'POST /v2/translate'],
     ['libretranslate', 'POST /translate'],
     ['azure-v3', 'POST /translate'],
+    ['google-v2', 'POST /language/translate/v2'],
   ])('lingate/plugins/%s comes with the gateway, and adds %s', async (name, route) => {
     const folder = emptyFolder();
     writeFiles(folder, { 'config.yaml': `plugins: [{ module: lingate/plugins/${name} }]\n` });

@@ -31,6 +31,10 @@ export interface Front {
   /** The texts of a successful answer. */
   texts(body: string): readonly string[];
   readonly statuses: Readonly<Record<ToldCode, number>>;
+  /** Of a request. */
+  readonly textsMax: number;
+  /** The same texts in the other kind of body that it takes, if it takes two; with a key in a field. */
+  otherBody?(text: readonly string[]): Pick<FrontRequest, 'body'> & { readonly contentType: string };
 }
 
 /** Those that the facades need, by the configuration's names. */
@@ -40,6 +44,8 @@ export const FACADES = [
   { module: 'lingate/plugins/libretranslate' },
   // The other paths are LibreTranslate's.
   { module: 'lingate/plugins/azure-v3', options: { root: false } },
+  // Where its clients send it.
+  { module: 'lingate/plugins/google-v2', options: { key_in_query: true } },
 ];
 
 const OURS = {
@@ -58,6 +64,8 @@ const OURS = {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+const formOf = (name: string, text: readonly string[], ...fields: readonly string[]): string =>
+  [...text.map((one) => `${name}=${encodeURIComponent(one)}`), ...fields].join('&');
 
 interface Translations {
   readonly translations: readonly { readonly text: string }[];
@@ -74,6 +82,7 @@ export const V1: Front = {
   }),
   texts: translationsOf,
   statuses: OURS,
+  textsMax: 50,
 };
 
 export const DEEPL: Front = {
@@ -82,7 +91,7 @@ export const DEEPL: Front = {
     method: 'POST',
     path: '/v2/translate',
     headers: { ...FORM_TYPE, authorization: `DeepL-Auth-Key ${key}` },
-    body: [...text.map((one) => `text=${encodeURIComponent(one)}`), 'source_lang=EN', `target_lang=${target}`].join('&'),
+    body: formOf('text', text, 'source_lang=EN', `target_lang=${target}`),
   }),
   texts: translationsOf,
   statuses: {
@@ -94,6 +103,8 @@ export const DEEPL: Front = {
     quota_exceeded: 456,
     credit_exhausted: 456,
   },
+  textsMax: 50,
+  otherBody: (text) => ({ contentType: JSON_TYPE['content-type'], body: JSON.stringify({ text, target_lang: 'DE' }) }),
 };
 
 export const LIBRETRANSLATE: Front = {
@@ -106,6 +117,8 @@ export const LIBRETRANSLATE: Front = {
   }),
   texts: (body) => (JSON.parse(body) as { translatedText: readonly string[] }).translatedText,
   statuses: { ...OURS, unauthorized: 403, key_revoked: 403, quota_exceeded: 403, credit_exhausted: 403, engine_unavailable: 500 },
+  textsMax: 50,
+  otherBody: (text) => ({ contentType: FORM_TYPE['content-type'], body: formOf('q', text, 'source=en', 'target=de') }),
 };
 
 interface AzureTranslations {
@@ -122,6 +135,25 @@ export const AZURE: Front = {
   }),
   texts: (body) => (JSON.parse(body) as readonly AzureTranslations[]).map(({ translations }) => translations[0]!.text),
   statuses: { ...OURS, quota_exceeded: 403, credit_exhausted: 403 },
+  textsMax: 50,
 };
 
-export const FRONTS: readonly Front[] = [V1, DEEPL, LIBRETRANSLATE, AZURE];
+interface GoogleTranslations {
+  readonly data: { readonly translations: readonly { readonly translatedText: string }[] };
+}
+
+export const GOOGLE: Front = {
+  name: "Google's v2, with the key in the query",
+  translation: (key, text, target = 'de') => ({
+    method: 'POST',
+    path: `/language/translate/v2?key=${key}`,
+    headers: JSON_TYPE,
+    body: JSON.stringify({ q: text, source: 'en', target, format: 'text' }),
+  }),
+  texts: (body) => (JSON.parse(body) as GoogleTranslations).data.translations.map(({ translatedText }) => translatedText),
+  statuses: { ...OURS, unauthorized: 400, key_revoked: 400, quota_exceeded: 403, credit_exhausted: 403 },
+  textsMax: 128,
+  otherBody: (text) => ({ contentType: FORM_TYPE['content-type'], body: formOf('q', text, 'target=de') }),
+};
+
+export const FRONTS: readonly Front[] = [V1, DEEPL, LIBRETRANSLATE, AZURE, GOOGLE];

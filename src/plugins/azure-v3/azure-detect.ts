@@ -9,7 +9,7 @@ import { PROBLEM_FORM, wrong } from './azure-problem-form.ts';
 import { judgeVersion, queryOf } from './azure-query.ts';
 import { AUTHENTICATED, readStep } from './azure-steps.ts';
 import { readTexts, TextsBody } from './azure-texts.ts';
-import type { Texts } from './azure-texts.ts';
+import type { Texts } from '../facades/in-pieces.ts';
 import { API_VERSION } from './azure-translate-doc.ts';
 import { SCORE } from './azure-translate.ts';
 

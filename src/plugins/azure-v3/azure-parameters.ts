@@ -8,7 +8,7 @@ import type { Target } from './azure-codes.ts';
 import { wrong } from './azure-problem-form.ts';
 import { judgeVersion, oneOf, queryOf, single } from './azure-query.ts';
 import type { Query } from './azure-query.ts';
-import type { Texts } from './azure-texts.ts';
+import type { Texts } from '../facades/in-pieces.ts';
 
 /** Each is a piece of work for the engine. */
 const TARGETS_MAX = 50;

@@ -21,7 +21,7 @@ const REQUEST_ID: HeadStep = {
 
 /** The steps that several routes share. */
 export function sharedSteps(services: GatewayServices): readonly Step[] {
-  return [REQUEST_ID, keyFieldStep('azure-key', 'ocp-apim-subscription-key', NO_KEY, services)];
+  return [REQUEST_ID, keyFieldStep('azure-key', { field: 'ocp-apim-subscription-key', noKey: NO_KEY }, services)];
 }
 
 /** `take` keeps what it makes of the request, and its charge, or says what is wrong with it. */

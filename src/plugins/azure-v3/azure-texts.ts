@@ -2,6 +2,7 @@
 import { countCharacters, JSON_BODY_HEADERS, readJsonBody, refuse } from 'lingate';
 import type { Body, ListLimit } from 'lingate';
 import Type from 'typebox';
+import type { Texts } from '../facades/in-pieces.ts';
 import type { Judged } from '../facades/members.ts';
 import { wrong } from './azure-problem-form.ts';
 
@@ -26,15 +27,6 @@ export const TextsBody = Type.Array(
   Type.Object({ Text: Type.String({ description: 'The text. An empty one is answered with an empty one. `text` is understood, too.' }) }),
   { minItems: 1, maxItems: TEXTS_MAX, description: 'The texts.' },
 );
-
-export interface Texts {
-  /** As they were sent. */
-  readonly entries: readonly string[];
-  /** Those that are not empty: only these go to the engine. */
-  readonly text: readonly string[];
-  /** Of all of them. */
-  readonly characters: number;
-}
 
 export function readTexts(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): Judged<Texts> {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return NOT_JSON_TYPE;

@@ -42,6 +42,11 @@ const FACADES: readonly Facade[] = [
     paths: ['/translate', '/detect', '/languages'],
     without: ['operation-4xx-problem-details-rfc7807'],
   },
+  {
+    plugin: 'google-v2',
+    paths: ['/language/translate/v2', '/language/translate/v2/detect', '/language/translate/v2/languages'],
+    without: ['operation-4xx-problem-details-rfc7807'],
+  },
 ];
 
 describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
