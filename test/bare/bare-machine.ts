@@ -1,14 +1,14 @@
 // A machine that never saw this project: Debian's base system, this machine's Node and npm with their settings, a clone of HEAD, nothing else.
 
 import { join } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { atEnd, mustRun } from './command.ts';
+import { atEnd, expectPassed, mustRun } from './command.ts';
 import { enter } from './enter.ts';
 import type { Ran, Running } from './command.ts';
 import { putSettings } from './machine-settings.ts';
 import type { MachineSettings } from './machine-settings.ts';
-import { putNode } from './node.ts';
+import { changeNode, NODE_NEEDS, nodeFile, putNode } from './node.ts';
+import type { NodeName } from './node.ts';
 import { cacheFolder, makeRoot, ownFolder, RELEASES, removeFolder } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';
 
@@ -21,6 +21,8 @@ export interface BareMachine {
   /** Starts a command in the checkout. */
   start(command: string, options: InsideOptions): Running;
   run(command: string, options: InsideOptions): Promise<Ran>;
+  /** Puts that Node in the place of its own. */
+  useNode(name: NodeName): Promise<void>;
   remove(): void;
 }
 
@@ -29,12 +31,14 @@ export interface InsideOptions {
   readonly show?: (text: string) => void;
 }
 
+const PACKAGES_MS = 120_000;
+
 export async function bareMachine(debian: Debian, settings: MachineSettings): Promise<BareMachine> {
   const folder = ownFolder();
   const root = join(folder, 'root');
   try {
     await makeRoot(debian, root, settings);
-    putNode(root, process.env['npm_node_execpath'] ?? process.execPath);
+    putNode(root, await nodeFile('own'));
     putSettings(root, RELEASES[debian], settings);
     await cloneHead(join(root, CHECKOUT));
   } catch (error) {
@@ -54,10 +58,18 @@ export async function bareMachine(debian: Debian, settings: MachineSettings): Pr
         [cacheFolder('npm'), NPM_CACHE],
       ],
     });
+  const runInside = (command: string, options: InsideOptions): Promise<Ran> => atEnd(begin(command, options));
   return {
     root,
     start: begin,
-    run: (command, options) => atEnd(begin(command, options)),
+    run: runInside,
+    async useNode(name) {
+      changeNode(root, await nodeFile(name));
+      const packages = NODE_NEEDS[name];
+      if (packages === undefined) return;
+      const command = `apt-get update && apt-get install --yes --no-install-recommends ${packages.join(' ')}`;
+      expectPassed(command, await runInside(command, { limitMs: PACKAGES_MS }));
+    },
     remove: () => removeFolder(folder),
   };
 }

@@ -9,7 +9,8 @@ import { machineSettings } from './machine-settings.ts';
 import type { MachineSettings } from './machine-settings.ts';
 import { whyNoRoot } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';
-import { demoAnswers, suitePasses } from './stranger.ts';
+import type { NodeName } from './node.ts';
+import { demoAnswers, saysItsNode, suitePasses } from './stranger.ts';
 import { say, StepCounts } from './step-counts.ts';
 import type { Counts } from './counts.ts';
 import { commandThatNeeds, isMissedByName, prepareFor } from './without.ts';
@@ -54,7 +55,7 @@ async function main(): Promise<number> {
 async function tryOn(
   debian: Debian,
   settings: MachineSettings,
-  { suites, without }: BareArguments,
+  { nodes, suites, without }: BareArguments,
   steps: StepCounts,
   stopped: () => string | undefined,
 ): Promise<void> {
@@ -68,15 +69,29 @@ async function tryOn(
     });
     if (machine === undefined) return;
     const made = machine;
-    if (without.length > 0) await tryWithout(made, without, step);
-    if (without.length === 0 && suites.length === 0) {
-      await step('npm ci && npm start: the demo translates', () => demoAnswers(made));
-      await step('npm ci && npm test', () => suitePasses(made, 'test'));
-    }
-    for (const suite of suites) await step(`npm ci && npm run ${suite}`, () => suitePasses(made, suite));
+    for (const node of nodes) await tryNode(made, node, suites, without, step);
   } finally {
     machine?.remove();
   }
+}
+
+async function tryNode(
+  machine: BareMachine,
+  node: NodeName,
+  suites: readonly string[],
+  without: readonly string[],
+  step: Step,
+): Promise<void> {
+  // Without a word of what was asked for, it is whatever runs npm here.
+  const on = node === 'own' ? '' : `Node ${node}: `;
+  if (node !== 'own') await step(`${on}it is put there`, () => machine.useNode(node));
+  if (without.length > 0) await tryWithout(machine, without, step);
+  if (without.length === 0 && suites.length === 0) {
+    await step(`${on}npm ci && npm start: the demo translates`, () => demoAnswers(machine));
+    await step(`${on}npm scripts run on it where they may`, () => saysItsNode(machine, node));
+    await step(`${on}npm ci && npm test`, () => suitePasses(machine, 'test'));
+  }
+  for (const suite of suites) await step(`${on}npm ci && npm run ${suite}`, () => suitePasses(machine, suite));
 }
 
 async function tryWithout(machine: BareMachine, names: readonly string[], step: Step): Promise<void> {

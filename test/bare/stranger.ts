@@ -1,8 +1,9 @@
 // The README's two commands, as somebody types them who has just cloned the project.
 import process from 'node:process';
-import { mustRun } from './command.ts';
+import { expectPassed, mustRun } from './command.ts';
 import type { Running } from './command.ts';
 import type { BareMachine } from './bare-machine.ts';
+import type { NodeName } from './node.ts';
 import { countsOf } from './counts.ts';
 import type { Counts } from './counts.ts';
 import { say } from './step-counts.ts';
@@ -42,6 +43,14 @@ export async function pasteCurlLine(demo: Running, limitMs: number): Promise<voi
   const { translations } = JSON.parse(answer) as { translations: readonly { text: string }[] };
   if (translations[0]?.text !== 'Hallo, Welt!') throw new Error(`the demo answered: ${answer}`);
   say(`  ${line.replace(/la_\w+/, 'la_test_…')}\n  ${answer.trim()}`);
+}
+
+/** `lingate --version` names the machine's Node where that is one of those that we run on, and says which HTTP library there is. */
+export async function saysItsNode(machine: BareMachine, node: NodeName): Promise<void> {
+  const told = expectPassed('--version', await machine.run('npm run -s lingate -- --version', { limitMs: ANSWER_MS }));
+  const lines = told.trim().split('\n');
+  if (node !== 'own' && !lines.some((line) => line.startsWith(`Node ${node}.`))) throw new Error(`npm scripts run on another:\n${told}`);
+  say(`  ${lines.join(', ')}`);
 }
 
 /** `npm ci && npm test`, or another npm script in place of `test`; its output is shown as it comes. */

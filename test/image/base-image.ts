@@ -1,15 +1,14 @@
-// The image that the Dockerfile begins with, made here: Debian's base system, Node 22 as npm has it, npm. Nothing of this machine's settings.
+// The image that the Dockerfile begins with, made here: Debian's base system, Node 24 as npm has it, npm. Nothing of this machine's settings.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
 import { mustRun } from '../bare/command.ts';
 import type { MachineSettings } from '../bare/machine-settings.ts';
-import { putNode } from '../bare/node.ts';
+import { nodeFile, putNode } from '../bare/node.ts';
 import { rootTarball } from '../bare/root-file-system.ts';
 import type { Buildah } from './buildah.ts';
 
 /** The one name that an image is made for. */
-const BASE = 'node:22-trixie-slim';
+const BASE = 'node:24-trixie-slim';
 const TAR_MS = 120_000;
 
 /** An empty folder of the base image, which a build may see something else in without leaving a trace. */
@@ -21,7 +20,7 @@ export async function makeBaseImage(buildah: Buildah, folder: string, dockerfile
   if (other !== undefined) throw new Error(`the Dockerfile begins with ${other}, and only ${BASE} can be made here`);
   const node = join(folder, 'node');
   mkdirSync(node);
-  putNode(node, process.execPath);
+  putNode(node, await nodeFile('24'));
   const tarball = join(folder, 'node.tar');
   await mustRun('tar', ['-C', node, '--owner=0', '--group=0', '-cf', tarball, 'usr'], { limitMs: TAR_MS });
   await buildah.makeBase(BASE, [await rootTarball('13', settings), tarball]);

@@ -46,8 +46,8 @@ export function settingsOfTheBuilder(root: string): string[] {
   return [...places.flatMap((path) => filesIn(root, path)), ...npmrc].filter((path) => existsSync(join(root, path)));
 }
 
-/** The name of the one that this platform and Node load. */
-export const BINARY = `uws_linux_${process.arch}_${process.versions.modules}.node`;
+/** The name of the one that this platform and the image's Node load: 137 is the ABI of Node 24. */
+export const BINARY = `uws_linux_${process.arch}_137.node`;
 
 function filesIn(root: string, folder: string): string[] {
   const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });

@@ -84,7 +84,7 @@ async function expectUser(container: Container): Promise<void> {
   if (uid !== user || uid === '0') throw new Error(`runs as ${uid}`);
   const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
   const told = (await runContainer(container, ['--version'])).trim();
-  if (!told.includes(version)) throw new Error(`--version says: ${told}`);
+  if (!told.includes(version) || !told.includes('Node 24.')) throw new Error(`--version says: ${told}`);
   say(`  user ${uid}; ${told.replaceAll('\n', ', ')}`);
 }
 

@@ -106,7 +106,7 @@ test('a gateway needs no root, no capability and nothing to write but its data, 
 test('the image runs as this user, on glibc, and is ended as a process is', async () => {
   const dockerfile = await readFile(join(ROOT, 'Dockerfile'), 'utf8');
   expect(dockerfile).toMatch(new RegExp(`^USER ${UID}:${UID}$`, 'm'));
-  expect(dockerfile).toMatch(/^FROM node:22-trixie-slim$/m);
+  expect(dockerfile).toMatch(/^FROM node:24-trixie-slim$/m);
   expect(dockerfile).toMatch(/^STOPSIGNAL SIGTERM$/m);
   expect(dockerfile).not.toMatch(/--privileged|chmod 777|ADD http/);
 });
