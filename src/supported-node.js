@@ -1,6 +1,6 @@
 // Which Node runs us, by `engines` in package.json; run as a program, prints the one that npm scripts use: this machine's own where
 // that is allowed, otherwise the other one that it is told of. In the syntax of 2020, as `lingate.js`.
-import { existsSync, readFileSync } from 'fs';
+import { existsSync, readFileSync, realpathSync } from 'fs';
 import process from 'process';
 import { fileURLToPath } from 'url';
 
@@ -30,7 +30,8 @@ function isOlder(numbers, than) {
   return false;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+// By its real path: a folder on the way may be a link.
+if (process.argv[1] !== undefined && existsSync(process.argv[1]) && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const other = process.argv[2];
   process.stdout.write(isSupported(process.versions.node) || !existsSync(other) ? process.execPath : other);
 }

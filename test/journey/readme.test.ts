@@ -51,12 +51,16 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
 
   // What the programs write stays out of the checkout.
   for (const name of ['package.json', 'node_modules', 'src', 'config']) await symlink(join(ROOT, name), join(folder, name));
-  const env = { ...process.env, LINGATE_LISTEN: `127.0.0.1:${listen}`, LINGATE_OPS: `127.0.0.1:${ops}` };
+  // Apertium ends at once without a locale of UTF-8, which a fresh machine or a container does not have: the README sets one.
+  const { LANG: _lang, LC_ALL: _all, ...machine } = process.env;
+  const env = { ...machine, LINGATE_LISTEN: `127.0.0.1:${listen}`, LINGATE_OPS: `127.0.0.1:${ops}` };
   const server = await startProgram('sh', ['-c', commands.join('\n')], {
     cwd: folder,
     env,
     uses: ['apertium-apy', 'redis-server', 'npm'],
     ready: new RegExp(`http://127\\.0\\.0\\.1:${listen}, ops on `),
+    // A busy machine takes its time to start all of that.
+    readyMsMax: 60_000,
   });
   try {
     await expect
@@ -66,7 +70,6 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
             ({ ok }) => ok,
             () => false,
           ),
-        // A busy machine takes its time to start an engine.
         { timeout: 60_000 },
       )
       .toBe(true);
