@@ -28,7 +28,7 @@ export type AzureVerdict =
 export interface AzureRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
-  readonly can: EngineCapabilities;
+  readonly can: Pick<EngineCapabilities, 'formats'>;
 }
 
 /** The version first, then the texts, then the rest, as `/v1` does it. */

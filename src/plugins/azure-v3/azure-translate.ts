@@ -1,8 +1,9 @@
 // POST /translate: texts into one or several languages, charged once for each of them.
-import { chargeSlot, json, NOTHING_CHOSEN, refusedCharge, requestStatsSlot } from 'lingate';
+import { chargedCharacters, chargeSlot, json, NOTHING_CHOSEN, refusedCharge } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
 import { theirCode } from './azure-codes.ts';
+import type { Target } from './azure-codes.ts';
 import type { AzureOptions } from './azure-options.ts';
 import { judgeTranslation } from './azure-parameters.ts';
 import type { AzureOrder } from './azure-parameters.ts';
@@ -53,42 +54,39 @@ function translateStep(services: GatewayServices, slot: Slot<AzureOrder>): BodyS
     headers: ['traceparent'],
     run(x) {
       const order = x.need(slot);
-      if (order.text.length === 0) return answerOf(x, order, new Map());
-      // At once and not one after another: the reservation lasts for two attempts. Two codes may mean the same target.
-      const targets = [...new Set(order.targets.map(({ targetLang }) => targetLang))];
-      return Promise.all(targets.map((targetLang) => into(x, targetLang, order, services))).then((all) => tell(x, order, targets, all));
+      if (order.text.length === 0) return answerOf(x, order, []);
+      // At once and not one after another: the reservation lasts for two attempts.
+      return Promise.all(order.targets.map((target) => into(x, target, order, services))).then((all) => tell(x, order, all));
     },
   };
 }
 
-function into(x: Exchange, targetLang: string, order: AzureOrder, services: GatewayServices): Promise<Translated | Refusal> {
+function into(x: Exchange, { targetLang }: Target, order: AzureOrder, services: GatewayServices): Promise<Translated | Refusal> {
   const { text, sourceLang, format } = order;
   return services.translate(x, { text, options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format }, glossaryId: undefined });
 }
 
 /** All or nothing: one that failed is the answer. */
-function tell(x: Exchange, order: AzureOrder, targets: readonly string[], all: readonly (Translated | Refusal)[]): Outcome {
-  const byTarget = new Map<string, readonly Translation[]>();
-  for (const [index, told] of all.entries()) {
+function tell(x: Exchange, order: AzureOrder, all: readonly (Translated | Refusal)[]): Outcome {
+  const translated: (readonly Translation[])[] = [];
+  for (const told of all) {
     if (told.kind !== 'translated') return told;
-    byTarget.set(targets[index]!, told.translations);
+    translated.push(told.translations);
   }
-  return answerOf(x, order, byTarget);
+  return answerOf(x, order, translated);
 }
 
-function answerOf(x: Exchange, order: AzureOrder, byTarget: ReadonlyMap<string, readonly Translation[]>): Outcome {
-  const [first] = byTarget.values();
+/** `translated` are those of the texts that are not empty, for each target; nothing where all texts are empty. */
+function answerOf(x: Exchange, { entries, targets, sourceLang }: AzureOrder, translated: readonly (readonly Translation[])[]): Outcome {
   let next = 0;
-  const told = order.entries.map((entry) => {
-    const index = entry === '' ? undefined : next++;
-    const language = index === undefined || order.sourceLang !== undefined ? undefined : first![index]!.detectedSourceLanguage;
+  const told = entries.map((entry) => {
+    const all = entry === '' ? undefined : translated.map((ofTarget) => ofTarget[next]!);
+    if (all !== undefined) next++;
+    const language = sourceLang === undefined ? all?.[0]!.detectedSourceLanguage : undefined;
     return {
       detectedLanguage: language === undefined ? undefined : { language: theirCode(language), score: SCORE },
-      translations: order.targets.map(({ to, targetLang }) => ({
-        text: index === undefined ? '' : byTarget.get(targetLang)![index]!.text,
-        to,
-      })),
+      translations: targets.map(({ to }, index) => ({ text: all?.[index]!.text ?? '', to })),
     };
   });
-  return json(JSON.stringify(told), 200, [['X-metered-usage', String(x.need(requestStatsSlot).characters)]]);
+  return json(JSON.stringify(told), 200, [['X-metered-usage', String(chargedCharacters(x))]]);
 }

@@ -1,0 +1,276 @@
+// Azure's own client for Node, unchanged, in front of `lingate/plugins/azure-v3`, on both listeners and stores; and what it cannot send.
+import TextTranslationClient, { buildMultiCollection, isUnexpected } from '@azure-rest/ai-translation-text';
+import type { TranslateQueryParamProperties } from '@azure-rest/ai-translation-text';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
+import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import type { Ask } from '../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import type { TestTeam } from '../support/gateway.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+
+const KEY_FIELD = 'ocp-apim-subscription-key';
+const BELOW = '/translator/text/v3.0';
+const LANGUAGES_LISTED = 40;
+
+/** A failure as Azure tells it, under the status that its number begins with. Its words. */
+function expectError(response: HttpResponse, code: number): string {
+  const { error, ...rest } = JSON.parse(response.body) as { error: { code: number; message: string } };
+  expect([error, rest]).toEqual([{ code, message: expect.any(String) as string }, {}]);
+  expect([response.status, response.header('content-type')]).toEqual([Math.floor(code / 1000), 'application/json']);
+  expect(response.body).not.toContain(CANARY);
+  return error.message;
+}
+
+function found(response: HttpResponse): unknown {
+  expect([response.status, response.header('content-type'), response.body]).toEqual([200, 'application/json', expect.any(String)]);
+  expect(response.header('x-requestid')).toBe(response.header('x-request-id'));
+  return JSON.parse(response.body);
+}
+
+onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engine: { timeout_ms: 20_000 } } }, (setting) => {
+  let team: TestTeam;
+
+  beforeAll(async () => {
+    team = await setting.gateway.team();
+  });
+  beforeEach(() => setting.engine.forget());
+
+  const client = (key = team.key, below = '', maxRetries = 0) =>
+    TextTranslationClient(
+      `http://127.0.0.1:${setting.gateway.port}${below}`,
+      { key, region: 'westeurope' },
+      { allowInsecureConnection: true, retryOptions: { maxRetries } },
+    );
+  const translate = (
+    text: readonly string[],
+    queryParameters: TranslateQueryParamProperties & Record<string, unknown>,
+    key = team.key,
+    below = '',
+  ) =>
+    client(key, below)
+      .path('/translate')
+      .post({
+        body: text.map((one) => ({ text: one })),
+        queryParameters,
+        headers: { 'X-ClientTraceId': 'a-trace' },
+        skipUrlEncoding: true,
+      });
+  /** A request that the client would not send; the key in its own field. */
+  const send = (query: string, body: unknown, more: Partial<Ask> = {}): Promise<HttpResponse> =>
+    ask(setting, { method: 'POST', path: `/translate?${query}`, headers: { [KEY_FIELD]: team.key }, body, ...more });
+  /** The bodies that the engine was sent. */
+  const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
+  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
+    const standing = answered(await setting.gateway.store.teams.standing(teamId));
+    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
+  };
+
+  describe('its client', () => {
+    test.each(['', BELOW])('translates texts below "%s", and is told what they cost', async (below) => {
+      const response = await translate(['Hello', 'grüße 😀'], { to: 'de', from: 'en' }, team.key, below);
+      expect(isUnexpected(response)).toBe(false);
+      expect([response.status, response.body]).toEqual([
+        '200',
+        [{ translations: [{ text: '[DE] Hello', to: 'de' }] }, { translations: [{ text: '[DE] grüße 😀', to: 'de' }] }],
+      ]);
+      expect([response.headers['x-metered-usage'], response.headers['x-requestid']]).toEqual(['12', response.headers['x-request-id']]);
+      expect(sent()).toEqual([{ text: ['Hello', 'grüße 😀'], source_lang: 'EN', target_lang: 'DE' }]);
+    });
+
+    test('translates into several languages at once, each charged, under one reservation', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 20 });
+      const to = buildMultiCollection(['zh-Hans', 'en', 'EN-gb', 'pt'], 'to');
+      const { status, body } = await translate(['Hello'], { to }, own.key);
+      expect([status, body]).toEqual([
+        '200',
+        [
+          {
+            detectedLanguage: { language: 'en', score: 1 },
+            translations: [
+              { text: '[ZH] Hello', to: 'zh-Hans' },
+              { text: '[EN-GB] Hello', to: 'en' },
+              { text: '[EN-GB] Hello', to: 'en-GB' },
+              { text: '[PT-BR] Hello', to: 'pt' },
+            ],
+          },
+        ],
+      ]);
+      expect(setting.engine.requests).toHaveLength(4);
+      await expect.poll(() => settled(own)).toBe(20);
+      expect(await translate(['a'], { to: 'de' }, own.key)).toMatchObject({ status: '403', body: { error: { code: 403_001 } } });
+    });
+
+    test('what several languages cost is judged as a whole: by the length that the plan allows, and by its quota', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 12, characters: 11 });
+      const into = (...codes: string[]) => translate(['Hello'], { to: buildMultiCollection(codes, 'to'), from: 'en' }, own.key);
+      expect(await into('de', 'fr', 'it')).toMatchObject({
+        status: '400',
+        body: { error: { code: 400_050, message: expect.stringMatching(/15 characters.*12/) as string } },
+      });
+      expect(await into('de', 'fr')).toMatchObject({ status: '200', headers: { 'x-metered-usage': '10' } });
+      expect(await into('de', 'fr')).toMatchObject({ status: '403', body: { error: { code: 403_001 } } });
+      await expect.poll(() => settled(own)).toBe(10);
+    });
+
+    test('one language that fails fails all of them, twice tried and nothing charged; other ones are tried once', async () => {
+      const own = await setting.gateway.team();
+      setting.engine.always((received, response) => {
+        const { target_lang: target } = JSON.parse(received.body) as { target_lang: string };
+        if (target === 'FR') response.writeHead(500).end(CANARY);
+        else response.end(JSON.stringify({ translations: [{ text: 'x' }] }));
+      });
+      const response = await translate(['Hello'], { to: buildMultiCollection(['de', 'fr', 'it'], 'to') }, own.key);
+      expect([response.status, response.headers['retry-after'], response.body]).toEqual([
+        '503',
+        '5',
+        { error: { code: 503_000, message: expect.not.stringContaining(CANARY) as string } },
+      ]);
+      expect(setting.engine.requests).toHaveLength(4);
+      await expect.poll(() => settled(own)).toBe(0);
+    });
+
+    test('lists languages without a key that is any, by scope', async () => {
+      const all = await client('nobody').path('/languages').get();
+      const { translation = {}, transliteration, dictionary } = (all as Extract<typeof all, { status: '200' }>).body;
+      expect([all.status, transliteration, dictionary]).toEqual(['200', {}, {}]);
+      expect(Object.keys(translation)).toHaveLength(LANGUAGES_LISTED);
+      expect(translation['de']).toEqual({ name: 'German', nativeName: 'Deutsch', dir: 'ltr' });
+      expect(translation['he']).toEqual({ name: 'Hebrew', nativeName: 'עברית', dir: 'rtl' });
+      expect(Object.keys(translation)).toEqual(expect.arrayContaining(['en', 'en-GB', 'pt', 'pt-BR', 'pt-PT', 'nb', 'zh-Hans']));
+      const one = await client('nobody', BELOW)
+        .path('/languages')
+        .get({ queryParameters: { scope: 'dictionary' } });
+      expect([one.status, one.body]).toEqual(['200', { dictionary: {} }]);
+      const wrong = await client()
+        .path('/languages')
+        .get({ queryParameters: { scope: 'models' } });
+      expect([isUnexpected(wrong), wrong.body]).toMatchObject([true, { error: { code: 400_001 } }]);
+    });
+
+    test('is told in its own shape what is not there', async () => {
+      const body = [{ text: 'Hello' }];
+      const queryParameters = { from: 'en', to: 'de', language: 'ja', fromScript: 'Jpan', toScript: 'Latn' };
+      for (const below of ['', BELOW]) {
+        const own = client(team.key, below);
+        const all = await Promise.all([
+          own.path('/breaksentence').post({ body }),
+          own.path('/transliterate').post({ body, queryParameters }),
+          own.path('/dictionary/lookup').post({ body, queryParameters }),
+          own.path('/dictionary/examples').post({ body: [{ text: 'fly', translation: 'volar' }], queryParameters }),
+        ]);
+        for (const response of all) expect(response).toMatchObject({ status: '404', body: { error: { code: 404_000 } } });
+        const unknown = await client(`la_live_${'x'.repeat(40)}`, below)
+          .path('/breaksentence')
+          .post({ body });
+        expect(unknown).toMatchObject({ status: '401', body: { error: { code: 401_000 } } });
+      }
+    });
+
+    test('comes back after a rate that was exceeded, and then has its translation', async () => {
+      const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+      const post = (key: string) =>
+        client(key, '', 5)
+          .path('/translate')
+          .post({ body: [{ text: 'Hello' }], queryParameters: { to: 'de' } });
+      expect((await Promise.all([post(slow.key), post(slow.key)])).map(({ status }) => status)).toEqual(['200', '200']);
+      await expect.poll(() => settled(slow)).toBe(10);
+    });
+  });
+
+  describe('POST /translate', () => {
+    test('an empty text is answered with an empty one, without charge and engine, alone or among others', async () => {
+      const own = await setting.gateway.team();
+      const post = (body: unknown) => send('api-version=3.0&to=de&to=fr', body, { headers: { [KEY_FIELD]: own.key } });
+      const among = await post([{ Text: '' }, { Text: 'Hello' }]);
+      const nothing = { translations: ['de', 'fr'].map((to) => ({ text: '', to })) };
+      expect(found(among)).toEqual([nothing, expect.objectContaining({ detectedLanguage: { language: 'en', score: 1 } })]);
+      expect(sent().map((body) => (body as { text: unknown }).text)).toEqual([['Hello'], ['Hello']]);
+      const alone = await post([{ Text: '' }]);
+      expect([found(alone), alone.header('x-metered-usage')]).toEqual([[nothing], '0']);
+      expect(setting.engine.requests).toHaveLength(2);
+      await expect.poll(() => settled(own)).toBe(10);
+    });
+
+    test('html goes to the engine as html; what is without effect does not', async () => {
+      const harmless =
+        'allowFallback=false&category=general&profanityAction=noaction&profanityMarker=Tag&includeAlignment=false&suggestedFrom=en';
+      found(await send(`API-Version=3.0&TO=de&From=en-GB&texttype=Html&${harmless}&x=1`, [{ text: '<p>a</p>' }]));
+      expect(sent()).toEqual([{ text: ['<p>a</p>'], source_lang: 'EN', target_lang: 'DE', format: 'html' }]);
+    });
+
+    test('a key counts in its field and as a bearer token, which wins; nowhere else', async () => {
+      const body = [{ Text: 'Hello' }];
+      const query = 'api-version=3.0&to=de';
+      for (const headers of [{ [KEY_FIELD]: 'x', authorization: `Bearer ${team.key}` }, { 'vendor-auth-key': team.key }]) {
+        found(await send(query, body, { headers }));
+      }
+      const refused = [{}, { [KEY_FIELD]: 'x' }, { [KEY_FIELD]: team.key, authorization: 'Bearer x' }, { 'ocp-apim-key': team.key }];
+      for (const headers of refused) {
+        const response = await send(`${query}&Subscription-Key=${team.key}`, body, { headers });
+        expect(expectError(response, 401_000)).not.toContain(team.key);
+        expect(response.header('www-authenticate')).toMatch(/^Bearer realm=/);
+      }
+      // It is a field of these paths alone.
+      const ours = { method: 'POST', path: '/v1/translate', headers: { [KEY_FIELD]: team.key }, body: { text: ['a'], target_lang: 'DE' } };
+      expectProblem(await ask(setting, ours), 'unauthorized');
+    });
+
+    test('a credit that is used up and a revoked key are told by their numbers, whatever else is wrong', async () => {
+      const body = [{ Text: 'Hello' }];
+      const poor = await setting.gateway.team(CREDIT_PLAN, 0);
+      expectError(await send('api-version=3.0&to=de', body, { headers: { [KEY_FIELD]: poor.key } }), 403_001);
+      answered(await setting.gateway.store.teams.revokeKey(poor.keyId));
+      expectError(await send('api-version=1&to=zz', 'x', { headers: { [KEY_FIELD]: poor.key } }), 401_000);
+    });
+
+    test('its own limits: a body that is too long, another type, other methods', async () => {
+      const query = 'api-version=3.0&to=de';
+      expectError(await send(query, [{ Text: 'a'.repeat(1_100_000) }]), 400_077);
+      expectError(await send(query, 'Text=a', { headers: { [KEY_FIELD]: team.key, 'content-type': 'text/plain' } }), 415_000);
+      const wrong = await ask(setting, { path: `/translate?${query}` });
+      expectError(wrong, 405_000);
+      expect(wrong.header('allow')).toBe('POST');
+    });
+  });
+
+  describe('POST /detect', () => {
+    const detect = (texts: readonly string[], key = team.key, below = ''): Promise<HttpResponse> =>
+      ask(setting, {
+        method: 'POST',
+        path: `${below}/detect?api-version=3.0`,
+        headers: { [KEY_FIELD]: key },
+        body: texts.map((Text) => ({ Text })),
+      });
+    const known = { language: 'en', score: 1, isTranslationSupported: true, isTransliterationSupported: false };
+    const unknown = { language: 'und', score: 0, isTranslationSupported: false, isTransliterationSupported: false };
+
+    test('tells the language of each text; of an empty one, and where the engine cannot, that it is undetermined', async () => {
+      expect(found(await detect(['Hello', '', 'Good bye'], team.key, BELOW))).toEqual([known, unknown, known]);
+      setting.engine.always(answer('{"translations":[{"text":"x"}]}'));
+      expect(found(await detect(['Hello']))).toEqual([unknown]);
+      expect(found(await detect(['']))).toEqual([unknown]);
+    });
+
+    test('costs nothing, counts against the rate, and fails as translations do', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 0 });
+      const both = await Promise.all([detect(['Hello'], own.key), detect(['Hello'], own.key)]);
+      expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
+      expect(await settled(own)).toBe(0);
+      expectError(await detect(Array.from({ length: 51 }, () => 'a')), 400_072);
+      expectError(await detect(['x'.repeat(1001)]), 400_050);
+      expectError(await ask(setting, { method: 'POST', path: '/detect', headers: { [KEY_FIELD]: team.key }, body: [] }), 400_021);
+      setting.engine.always('reset');
+      expectError(await detect(['Hello']), 503_000);
+    });
+  });
+
+  test("whatever else is below /translator is told in its form; other paths are nobody's", async () => {
+    for (const path of [`${BELOW}/others`, '/translator/text/batch/v1.1/batches', '/translator/document:translate', '/translator']) {
+      for (const method of ['GET', 'POST']) expectError(await ask(setting, { method, path }), 404_000);
+    }
+    expectProblem(await ask(setting, { path: '/translate/' }), 'not_found');
+    expectError(await ask(setting, { method: 'PUT', path: `${BELOW}/languages` }), 405_000);
+  });
+});

@@ -1,0 +1,133 @@
+// What POST /translate is asked for in Azure's words, and by which number each mistake is told.
+import { Languages, refuse } from 'lingate';
+import type { Refusal } from 'lingate';
+import { describe, expect, test } from 'vitest';
+import { judgeTranslation } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
+import type { AzureRules, AzureVerdict } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
+import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-problem-form.ts';
+import { problemExample } from '../../../../src/docs/problem-examples.ts';
+
+const TEXTS = { entries: ['Hello', ''], text: ['Hello'], characters: 5 };
+const language = (code: string) => ({ code, name: code, formality: false });
+const RULES: AzureRules = {
+  languages: new Languages({
+    sources: ['DE', 'EN', 'PT', 'ZH'].map(language),
+    targets: ['DE', 'EN-GB', 'FR', 'PT-BR', 'PT-PT', 'ZH'].map(language),
+  }),
+  variants: { EN: 'EN-GB', PT: 'PT-BR' },
+  can: { formats: ['text', 'html'] },
+};
+
+const judge = (query: string, rules = RULES): AzureVerdict => judgeTranslation(query, () => ({ sound: TEXTS }), rules);
+const V = 'api-version=3.0';
+/** The number that a refusal is told by. */
+function numberOf({ problem }: Refusal): number {
+  const { error } = JSON.parse(PROBLEM_FORM.body(problem, problemExample('validation_error', ''))) as { error: { code: number } };
+  expect(PROBLEM_FORM.status(problem)).toBe(Math.floor(error.code / 1000));
+  return error.code;
+}
+
+describe('is understood:', () => {
+  test.each([
+    ['to=de', undefined, ['de']],
+    ['to=DE&from=EN-us', 'EN', ['de']],
+    ['from=zh-Hant&to=en', 'ZH', ['en']],
+    ['from=&to=pt&to=PT-pt&to=pt-br', undefined, ['pt', 'pt-PT', 'pt-BR']],
+    ['to=zh-Hans&to=ZH', undefined, ['zh-Hans', 'zh-Hans']],
+    ['TO=fr&FROM=de&To=de', 'DE', ['fr', 'de']],
+  ])('%s', (query, sourceLang, codes) => {
+    const judged = judge(`${V}&${query}`);
+    if (judged.kind === 'invalid') throw new Error(judged.refusal.problem.detail);
+    expect([judged.order.sourceLang, judged.order.targets.map(({ to }) => to)]).toEqual([sourceLang, codes]);
+    // Once for each target.
+    expect(judged.characters).toBe(5 * codes.length);
+  });
+
+  test('the targets that codes mean', () => {
+    const judged = judge(`${V}&to=en&to=pt&to=pt-pt&to=zh-hans`);
+    expect(judged).toMatchObject({
+      order: { targets: [{ targetLang: 'EN-GB' }, { targetLang: 'PT-BR' }, { targetLang: 'PT-PT' }, { targetLang: 'ZH' }] },
+    });
+  });
+
+  test.each([
+    ['', 'text'],
+    ['textType=', 'text'],
+    ['textType=Plain', 'text'],
+    ['texttype=HTML', 'html'],
+    ['category=General&allowFallback=False&profanityMarker=tag&profanityAction=noAction&includeAlignment=FALSE', 'text'],
+    ['includeSentenceLength=false&suggestedFrom=en-GB&fromScript=&toScript=&ClientTraceId=x&whatever=1&whatever=2', 'text'],
+  ])('%s', (query, format) => {
+    expect(judge(`${V}&to=de&${query}`)).toMatchObject({ kind: 'valid', order: { format } });
+  });
+});
+
+describe('is refused:', () => {
+  test.each([
+    ['', 400_021],
+    ['to=de', 400_021],
+    ['api-version=2026-06-06&to=de', 400_021],
+    [`${V}&${V}&to=de`, 400_021],
+    [V, 400_036],
+    [`${V}&to=`, 400_036],
+    [`${V}&to=xx`, 400_036],
+    [`${V}&to=de,fr`, 400_036],
+    [`${V}&to=zh-Hant`, 400_036],
+    [`${V}&to=de&to=zh-tw`, 400_036],
+    [`${V}${'&to=de'.repeat(51)}`, 400_036],
+    [`${V}&to=de&from=xx`, 400_035],
+    [`${V}&to=de&from=en&from=en`, 400_035],
+    [`${V}&to=de&textType=xml`, 400_071],
+    [`${V}&to=de&category=mine`, 400_002],
+    [`${V}&to=de&category=general&category=mine`, 400_002],
+    [`${V}&to=de&suggestedFrom=xx`, 400_003],
+    [`${V}&to=de&fromScript=Latn`, 400_080],
+    [`${V}&to=de&toScript=Latn`, 400_080],
+    [`${V}&to=de&profanityAction=Marked`, 400_000],
+    [`${V}&to=de&profanityAction=Deleted`, 400_000],
+    [`${V}&to=de&profanityAction=1`, 400_000],
+    [`${V}&to=de&profanityMarker=1`, 400_000],
+    [`${V}&to=de&allowFallback=1`, 400_000],
+    [`${V}&to=de&includeAlignment=true`, 400_000],
+    [`${V}&to=de&includeAlignment=true&includeAlignment=false`, 400_000],
+    [`${V}&to=de&includeSentenceLength=true`, 400_000],
+  ])('%s', (query, number) => {
+    const judged = judge(query);
+    expect(judged.kind === 'invalid' && numberOf(judged.refusal)).toBe(number);
+    // The parameter is named; what was sent is not quoted.
+    const name = [...new URLSearchParams(query).keys()].at(-1) ?? 'api-version';
+    if (number !== 400_021) expect(JSON.stringify(judged)).toContain(name === 'api-version' ? 'to: ' : name);
+    expect(JSON.stringify(judged)).not.toMatch(/mine|2026|xx|zh-Hant/);
+  });
+
+  test('for its texts before its parameters, and with their characters, which the plan may find too many', () => {
+    const wrong = refuse('validation_error', 'texts');
+    expect(judgeTranslation(V, () => wrong, RULES)).toEqual({ kind: 'invalid', refusal: wrong, characters: undefined });
+    expect(judge(`${V}&to=de&to=xx`)).toMatchObject({ kind: 'invalid', characters: 10 });
+    expect(judge(V)).toMatchObject({ kind: 'invalid', characters: 5 });
+  });
+
+  test('a pair that is not offered, which names those that are in Azure’s codes; and html that the engine cannot do', () => {
+    const languages = new Languages(RULES.languages.all, (source, target) => source === 'EN' && target !== 'FR');
+    const pair = judge(`${V}&to=de&to=fr&from=en`, { ...RULES, languages });
+    expect(pair).toMatchObject({
+      refusal: { problem: { detail: 'to: fr is not offered for texts in en; offered: de, en-GB, pt-BR, pt-PT, zh-Hans.' } },
+    });
+    expect(pair.kind === 'invalid' && numberOf(pair.refusal)).toBe(400_023);
+    const html = judge(`${V}&to=de&textType=html`, { ...RULES, can: { formats: ['text'] } });
+    expect(html.kind === 'invalid' && numberOf(html.refusal)).toBe(400_071);
+  });
+});
+
+test('traditional Chinese is a target where the list has it', () => {
+  const { sources, targets } = RULES.languages.all;
+  const languages = new Languages({ sources, targets: [...targets, language('ZH-HANT')] });
+  expect(judge(`${V}&to=zh-hant&to=zh-hans`, { ...RULES, languages })).toMatchObject({
+    order: {
+      targets: [
+        { to: 'zh-Hant', targetLang: 'ZH-HANT' },
+        { to: 'zh-Hans', targetLang: 'ZH' },
+      ],
+    },
+  });
+});
