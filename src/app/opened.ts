@@ -53,6 +53,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   const metrics = openMetrics();
   const { plugins, engine: settings, forward } = await judge(config, log);
   down.add('plugins', () => plugins.close());
+  for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
   const failures = new FailureLog(log);
   down.add('failure log', () => failures.close());
   const watching = { engine: ONLY_ENGINE, protocol: config.engine.protocol, metrics, log, failures };

@@ -18,7 +18,9 @@ import type {
   OpenPluginStore,
   PluginApis,
   PluginDefinition,
+  PluginFigure,
   PluginHost,
+  PluginMetric,
   PluginParts,
 } from '../ports/plugin.ts';
 import { ConfigError } from './config-error.ts';
@@ -41,11 +43,28 @@ export interface LoadedPlugins extends PluginApis {
   /** In the order in which texts pass them on their way to the engine. */
   readonly textStages: readonly TextStage[];
   readonly engines: ReadonlyMap<string, EngineProtocol>;
+  /** Of every plugin that has some, with its name. */
+  readonly metrics: readonly { readonly plugin: string; readonly metric: PluginMetric }[];
+  /** What the console shows of plugins, by their names. */
+  figures(): readonly NamedFigures[];
+  /** Of the plugins that remember something of teams. */
+  readonly forgetful: readonly ForgetfulPlugin[];
   /** By the scheme of their URLs. */
   readonly stores: ReadonlyMap<string, OpenPluginStore>;
   /** The steps that each plugin has for its own routes, by its name. */
   routeSteps(services: GatewayServices): ReadonlyMap<string, readonly Step[]>;
   close(): Promise<void>;
+}
+
+export interface ForgetfulPlugin {
+  readonly plugin: string;
+  forget(teamId: string | undefined): number | undefined | Promise<number | undefined>;
+}
+
+/** What the console shows of a plugin. */
+export interface NamedFigures {
+  readonly plugin: string;
+  readonly figures: readonly PluginFigure[];
 }
 
 /** Loads the listed plugins for the descriptions of their routes, and closes them again. */
@@ -61,6 +80,9 @@ const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () =>
 export const NO_PLUGINS: LoadedPlugins = {
   placements: [],
   textStages: [],
+  metrics: [],
+  figures: () => [],
+  forgetful: [],
   engines: new Map(),
   routes: [],
   documents: new Map(),
@@ -107,6 +129,11 @@ export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Pr
   return {
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
     textStages: loaded.flatMap(({ name, parts }) => textStagesOf(name, parts)),
+    metrics: loaded.flatMap(({ name, parts }) => (parts.metrics ?? []).map((metric) => ({ plugin: name, metric }))),
+    figures: () => loaded.flatMap(({ name, parts }) => (parts.figures === undefined ? [] : [{ plugin: name, figures: parts.figures() }])),
+    forgetful: loaded.flatMap(({ name, parts }) =>
+      parts.forget === undefined ? [] : [{ plugin: name, forget: (teamId: string | undefined) => parts.forget!(teamId) }],
+    ),
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
     routes: loaded.flatMap(({ name, parts }) => (parts.routes ?? []).map((route) => ({ ...route, plugin: name }))),
     documents: new Map(loaded.flatMap(({ name, parts: { document } }) => (document === undefined ? [] : [[name, document]]))),

@@ -59,6 +59,26 @@ export interface PluginDefinition<Options extends TSchema = TSchema, Codes exten
   setup(options: Static<Options>, host: PluginHost<Codes>): PluginParts | Promise<PluginParts>;
 }
 
+/** A metric of a plugin's own: `texts_total` of the plugin `memory` is `lingate_memory_texts_total`. */
+export interface PluginMetric {
+  /** Of a counter it ends in `_total`. */
+  readonly name: string;
+  readonly help: string;
+  readonly kind: 'counter' | 'gauge';
+  /** Where `read` gives several values: what they differ in. */
+  readonly label?: string;
+  /**
+   * Called at each scrape. Of a counter, how many there have been since the plugin was set up; several processes are added up.
+   * With `label` a value for each of its values, all of them from the start.
+   */
+  read(): number | Readonly<Record<string, number>>;
+}
+
+/** What the console's overview shows of a plugin, added up over all processes: a number, or a part of a whole as a percentage. */
+export type PluginFigure =
+  | { readonly name: string; readonly count: number }
+  | { readonly name: string; readonly part: number; readonly whole: number };
+
 export interface PluginParts {
   readonly steps?: readonly StepPlacement[];
   /**
@@ -78,6 +98,15 @@ export interface PluginParts {
   readonly engines?: Readonly<Record<string, EngineProtocol>>;
   /** Stores by the scheme of the URLs that name them: `mine` opens `store: mine:…`. */
   readonly stores?: Readonly<Record<string, OpenPluginStore>>;
+  readonly metrics?: readonly PluginMetric[];
+  /** Called whenever somebody looks at the console's overview. */
+  figures?(): readonly PluginFigure[];
+  /**
+   * Drops what is remembered of a team, or of all teams where none is named: when a team was deleted, and for `lingate memory
+   * clear`. Called in every process that serves, within seconds, and in the command, where what it returns is shown: how many
+   * entries it has deleted from something that processes share, `undefined` where there is no such thing.
+   */
+  forget?(teamId: string | undefined): number | undefined | Promise<number | undefined>;
   /** Called once when the gateway has drained. */
   close?(): void | Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { AccessEntry } from '../../ports/access-entry.ts';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
 import type { Admission, Verdict } from '../../ports/ledger.ts';
+import type { PluginMetric } from '../../ports/plugin.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
 import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
@@ -22,6 +23,7 @@ import type { ReplicaState } from './engine-metrics.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
 import { registerEventSeries } from './event-series.ts';
 import type { EventFigures } from './event-series.ts';
+import { registerPluginMetric } from './plugin-series.ts';
 import { registerTeamGauges } from './team-gauges.ts';
 import type { TeamGaugesOptions } from './team-gauges.ts';
 import { RequestSeries } from './request-series.ts';
@@ -53,6 +55,8 @@ export interface Metrics {
   gauge(which: keyof typeof GAUGES, read: () => number): void;
   /** Registers what a watch over all teams finds; to be called once. */
   teams(options: TeamGaugesOptions): void;
+  /** Registers what a plugin, by its name, wants shown; to be called once for each metric. */
+  plugin(name: string, metric: PluginMetric): void;
   /** Registers what the sender of events counts; to be called once. */
   events(figures: EventFigures): void;
   /** Revocations that a new master of the store had lost, and was told again. */
@@ -88,6 +92,7 @@ export function openMetrics(): Metrics {
     contentType: registry.contentType,
     gauge: (which, read) => registerGauge(registry, GAUGES[which], read),
     teams: (options) => registerTeamGauges(registry, options),
+    plugin: (name, metric) => registerPluginMetric(registry, name, metric),
     events: (figures) => registerEventSeries(registry, figures),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),

@@ -1,0 +1,112 @@
+// The plugin `lingate/plugins/memory`: a text that was translated before, for the same team with the same options, needs no engine.
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import Type from 'typebox';
+import { definePlugin, nextTurn } from 'lingate';
+import type { PluginFigure, PluginMetric } from 'lingate';
+import { ProcessMemory } from './memory/process-memory.ts';
+import { RedisMemory } from './memory/redis-memory.ts';
+import { TextMemory } from './memory/text-memory.ts';
+import type { MemoryCounts } from './memory/text-memory.ts';
+
+/** With what the process itself takes, a look-up stays below 20 ms. */
+const LOOK_UP_MS = 15;
+const DROP_EVERY_MS = 1000;
+const AWAY_WARNING_EVERY_MS = 60_000;
+
+export default definePlugin({
+  name: 'memory',
+  options: Type.Object(
+    {
+      bytes: Type.Integer({ minimum: 1_048_576, maximum: 2 ** 36, default: 268_435_456 }),
+      seconds: Type.Integer({ minimum: 1, maximum: 31_536_000, default: 604_800 }),
+      store: Type.Union([Type.String(), Type.Object({ env: Type.String() }, { additionalProperties: false })], { default: 'process' }),
+      charge: Type.Union([Type.Literal('full'), Type.Literal('none')], { default: 'full' }),
+    },
+    { additionalProperties: false },
+  ),
+  setup(options, host) {
+    const now = (): number => performance.now();
+    const ageMaxMs = options.seconds * 1000;
+    const own = new ProcessMemory({ bytesMax: options.bytes, ageMaxMs, now });
+    const url = redisUrlOf(options.store);
+    const shared =
+      url === undefined ? undefined : new RedisMemory({ url, ageMaxMs, lookUpMs: LOOK_UP_MS, now, onAway: warning(host.warn, now) });
+    const counts = { texts: { hit: 0, miss: 0, unavailable: 0 }, saved: 0 };
+    const memory = new TextMemory({
+      process: own,
+      shared,
+      ageMaxMs,
+      spared: options.charge === 'none',
+      counts,
+      now,
+      wallNow: () => Date.now(),
+    });
+    const dropping = setInterval(() => own.dropOld(), DROP_EVERY_MS).unref();
+    return {
+      answers: (work) => memory.answer(work),
+      async forget(teamId) {
+        await memory.forget(teamId, nextTurn);
+        return shared?.forget(teamId);
+      },
+      metrics: metricsOf(counts, own),
+      figures: () => figuresOf(counts),
+      close() {
+        clearInterval(dropping);
+        shared?.close();
+      },
+    };
+  },
+});
+
+function metricsOf(counts: MemoryCounts, own: ProcessMemory): readonly PluginMetric[] {
+  return [
+    {
+      name: 'texts_total',
+      help: 'Texts by whether their translation was remembered; unavailable: not in the process, and Redis is away.',
+      kind: 'counter',
+      label: 'outcome',
+      read: () => counts.texts,
+    },
+    {
+      name: 'saved_characters_total',
+      help: 'Characters of texts for which no engine was asked.',
+      kind: 'counter',
+      read: () => counts.saved,
+    },
+    {
+      name: 'bytes',
+      help: 'What the remembered texts take in the process, with what is kept beside them; an estimate.',
+      kind: 'gauge',
+      read: () => own.bytes,
+    },
+    { name: 'entries', help: 'Texts that the process remembers.', kind: 'gauge', read: () => own.texts },
+  ];
+}
+
+function figuresOf({ texts, saved }: MemoryCounts): readonly PluginFigure[] {
+  const { hit, miss, unavailable } = texts;
+  return [
+    { name: 'texts remembered', part: hit, whole: hit + miss + unavailable },
+    { name: 'characters saved', count: saved },
+  ];
+}
+
+/** `undefined` for the process's own memory. What is wrong is said without the URL, which may hold a password. */
+function redisUrlOf(store: string | { readonly env: string }): string | undefined {
+  const url = typeof store === 'string' ? store : process.env[store.env];
+  if (url === 'process') return undefined;
+  if (url !== undefined && /^rediss?:\/\/[^/?#]/.test(url) && URL.canParse(url)) return url;
+  const given = typeof store === 'string' ? 'options.store' : `options.store: the environment variable ${store.env}`;
+  throw new Error(`${given} must be process, or a URL redis://[USER:PASSWORD@]HOST:PORT[/DB], with rediss:// for TLS`);
+}
+
+/** One line in a while: requests go on without it. */
+function warning(warn: (message: string, fields: { cause: string }) => void, now: () => number): (cause: string) => void {
+  let warnedAtMs = -Infinity;
+  return (cause) => {
+    if (now() - warnedAtMs < AWAY_WARNING_EVERY_MS) return;
+    warnedAtMs = now();
+    warn('the memory in Redis is away or takes nothing: what is not known here goes to the engine', { cause });
+  };
+}

@@ -1,0 +1,157 @@
+// Translations that gateways share in a Redis: whatever is wrong with it, the answer is that nothing is known, and soon.
+import { Redis } from 'ioredis';
+import { decodeText, encodeText } from './shared-text.ts';
+import type { SharedText } from './shared-text.ts';
+import type { TextKey } from './text-key.ts';
+
+export interface RedisMemoryOptions {
+  readonly url: string;
+  readonly ageMaxMs: number;
+  /** How long a look-up may take. */
+  readonly lookUpMs: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** Told when it is away, with a word for the cause and no more often than it is tried. */
+  readonly onAway: (cause: string) => void;
+}
+
+/** When it was away: how long until it is asked again, by one look-up. */
+const PAUSE_MS = 1000;
+const CONNECT_TIMEOUT_MS = 1000;
+const RECONNECT_MAX_MS = 1000;
+/** Longer ones are seldom the same, and would hold up the short ones. */
+const VALUE_BYTES_MAX = 65_536;
+const SCAN_COUNT = 1000;
+const FORGET_COMMAND_MS = 5000;
+
+export class RedisMemory {
+  readonly #options: RedisMemoryOptions;
+  readonly #redis: Redis;
+  #awayUntilMs = -Infinity;
+  #fullUntilMs = -Infinity;
+  #trying = false;
+  #silences = 0;
+  #closed = false;
+
+  constructor(options: RedisMemoryOptions) {
+    this.#options = options;
+    this.#redis = new Redis(options.url, {
+      lazyConnect: true,
+      protocol: 2,
+      connectionName: 'lingate-memory',
+      // Nothing waits for a server that is away, and nothing is sent again.
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      retryStrategy: (times) => Math.min(50 * times, RECONNECT_MAX_MS),
+    });
+    // Without a listener ioredis prints each lost connection.
+    this.#redis.on('error', () => undefined);
+    this.#redis.on('ready', () => (this.#awayUntilMs = -Infinity));
+  }
+
+  /** One entry for each key; `undefined` where it is away. Never rejects. */
+  async get(teamId: string, keys: readonly TextKey[]): Promise<readonly (SharedText | undefined)[] | undefined> {
+    if (!this.#mayAsk()) return undefined;
+    const trying = this.#awayUntilMs !== -Infinity;
+    this.#trying ||= trying;
+    try {
+      const values = await within(this.#redis.mgetBuffer(keys.map((key) => nameOf(teamId, key))), this.#options.lookUpMs);
+      this.#awayUntilMs = -Infinity;
+      this.#silences = 0;
+      return values.map((value, i) => (value === null ? undefined : decodeText(keys[i]!, value)));
+    } catch (error) {
+      this.#away(error);
+      return undefined;
+    } finally {
+      if (trying) this.#trying = false;
+    }
+  }
+
+  /** Not waited for; what cannot be kept is lost. */
+  set(teamId: string, key: TextKey, text: SharedText): void {
+    const nowMs = this.#options.now();
+    if (this.#redis.status !== 'ready' || nowMs < this.#awayUntilMs || nowMs < this.#fullUntilMs) return;
+    const value = encodeText(key, text);
+    if (value === undefined || value.length > VALUE_BYTES_MAX) return;
+    this.#redis.set(nameOf(teamId, key), value, 'PX', Math.ceil(this.#options.ageMaxMs)).catch((error: unknown) => {
+      // Full, or a replica: reads go on, and there is no sense in writing for a while.
+      this.#fullUntilMs = this.#options.now() + PAUSE_MS;
+      if (!this.#closed) this.#options.onAway(causeOf(error));
+    });
+  }
+
+  /** Deletes what is kept of a team, or of all, and says how many texts that were. Rejects when it cannot. */
+  async forget(teamId: string | undefined): Promise<number> {
+    if (this.#redis.status === 'wait') await this.#redis.connect();
+    const match = `${PREFIX}:${teamId === undefined ? '' : `${literal(teamId)}:`}*`;
+    let deleted = 0;
+    let cursor = '0';
+    do {
+      const [next, names] = await within(this.#redis.scan(cursor, 'MATCH', match, 'COUNT', SCAN_COUNT), FORGET_COMMAND_MS);
+      if (names.length > 0) deleted += await within(this.#redis.unlink(names), FORGET_COMMAND_MS);
+      cursor = next;
+    } while (cursor !== '0');
+    return deleted;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#redis.disconnect();
+  }
+
+  /** While it is away only one look-up in a while finds out whether it still is. */
+  #mayAsk(): boolean {
+    const { status } = this.#redis;
+    if (status === 'wait') this.#redis.connect().catch(() => undefined);
+    if (status !== 'ready') return false;
+    return this.#awayUntilMs === -Infinity || (!this.#trying && this.#options.now() >= this.#awayUntilMs);
+  }
+
+  #away(error: unknown): void {
+    if (this.#closed) return;
+    this.#awayUntilMs = this.#options.now() + PAUSE_MS;
+    this.#options.onAway(causeOf(error));
+    // A connection that stays silent is given up: the server behind it may be another by now.
+    this.#silences = error === SILENT ? this.#silences + 1 : 0;
+    if (this.#silences > 1) this.#redis.disconnect(true);
+  }
+}
+
+const PREFIX = 'lingate:memory';
+const SILENT = new Error('no answer in time');
+
+function nameOf(teamId: string, key: TextKey): string {
+  return `${PREFIX}:${teamId}:${key}`;
+}
+
+/** A team's id as a pattern that fits nothing else: stores of plugins may have ids of any form. */
+function literal(teamId: string): string {
+  return teamId.replace(/[\\*?[\]]/g, String.raw`\$&`);
+}
+
+function causeOf(error: unknown): string {
+  if (error === SILENT) return 'timeout';
+  return /^[A-Z]+(?= )/.exec(error instanceof Error ? error.message : '')?.[0].toLowerCase() ?? 'away';
+}
+
+function within<T>(reply: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      // A reply that has come while the process was busy is read first.
+      setImmediate(reject, SILENT);
+    }, ms);
+    reply.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what ioredis rejects with
+        reject(error);
+      },
+    );
+  });
+}

@@ -1,0 +1,179 @@
+// A Redis that gateways share: what it gives, and that one which is slow, silent, full, away or holds anything else is soon a miss.
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
+import { startFaultProxy } from '../../../support/fault-proxy.ts';
+import type { FaultProxy } from '../../../support/fault-proxy.ts';
+import { startRedis } from '../../../support/redis.ts';
+import type { RedisServer } from '../../../support/redis.ts';
+import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
+import type { MemoryScene } from './scene.ts';
+
+/** For what has to end within 20 ms on a machine that has time: on a busy one the process itself may be late. */
+const SOON_MS = 1000;
+
+let redis: RedisServer;
+let client: Redis;
+let proxy: FaultProxy;
+let away: string[];
+const open: RedisMemory[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  client = new Redis(redis.url);
+  proxy = await startFaultProxy(redis.port);
+});
+afterAll(async () => {
+  client.disconnect();
+  await proxy.close();
+  await redis.stop();
+});
+beforeEach(async () => {
+  away = [];
+  await proxy.set({ kind: 'none' });
+  await client.flushall();
+});
+afterEach(() => {
+  for (const memory of open.splice(0)) memory.close();
+});
+
+/** A gateway with a process memory of its own; its Redis is connected. `nowMs` moves both clocks, that of Redis goes on. */
+async function gateway(lookUpMs = 20_000): Promise<MemoryScene & { version: string; shared: RedisMemory }> {
+  const shared = new RedisMemory({
+    url: `redis://127.0.0.1:${proxy.port}`,
+    ageMaxMs: AGE_MAX_MS,
+    lookUpMs,
+    now: () => scene.nowMs,
+    onAway: (cause) => away.push(cause),
+  });
+  open.push(shared);
+  const scene = Object.assign(memoryScene({ shared }), { shared });
+  await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
+  return scene;
+}
+
+/** Whether it is there: a pause is over each time. */
+function found(scene: MemoryScene & { readonly shared: RedisMemory }): Promise<unknown> {
+  scene.nowMs += 1000;
+  return scene.shared.get('T', ['probe']);
+}
+
+const keysIn = (): Promise<string[]> => client.keys('*');
+/** Writes are not waited for: until there are so many keys. */
+const written = (count: number): Promise<void> => expect.poll(async () => (await keysIn()).length).toBe(count);
+
+async function soon<T>(what: () => Promise<T>): Promise<T> {
+  const startedAtMs = performance.now();
+  const result = await what();
+  expect(performance.now() - startedAtMs).toBeLessThan(SOON_MS);
+  return result;
+}
+
+describe('a Redis that works', () => {
+  test('has for every gateway what one of them has learnt, for as long as it may and no longer', async () => {
+    const [one, other] = [await gateway(), await gateway()];
+    one.nowMs = other.nowMs;
+    const detected = { ...OPTIONS, sourceLang: undefined };
+    await one.ask({ text: ['Hello', 'grüße 😀'], options: detected });
+    await written(2);
+    other.version = ' changed';
+    const { sent, translations } = await other.ask({ text: ['new', 'grüße 😀', 'Hello'], options: detected });
+    expect(sent).toEqual(['new']);
+    expect(translations.slice(1)).toEqual(['grüße 😀', 'Hello'].map((text) => translated(text, detected, 'default')));
+    expect(other.counts.texts).toEqual({ hit: 2, miss: 1, unavailable: 0 });
+    expect(await client.pttl((await keysIn())[0]!)).toBeGreaterThan(0);
+    expect(await client.pttl((await keysIn())[0]!)).toBeLessThanOrEqual(AGE_MAX_MS);
+    // What came from there is as old in the process as it is there.
+    other.nowMs += AGE_MAX_MS;
+    expect((await other.ask({ text: ['Hello'], options: detected })).sent).toEqual(['Hello']);
+  });
+
+  test('holds neither texts nor what is theirs in its keys, and another team does not find them', async () => {
+    const one = await gateway();
+    await one.ask({ teamId: 'A', text: ['Hello'] });
+    await written(1);
+    expect((await keysIn())[0]).toMatch(/^lingate:memory:A:[\w-]{43}$/);
+    expect((await (await gateway()).ask({ teamId: 'B', text: ['Hello'] })).sent).toEqual(['Hello']);
+    await written(2);
+  });
+
+  test('forgets a team or all, whatever else lies there, and nothing older counts for who was told', async () => {
+    const [one, other] = [await gateway(), await gateway()];
+    await client.set('another program', 'x');
+    const texts = Array.from({ length: 30 }, (_none, i) => `text ${i}`);
+    for (const teamId of ['A', 'AB', '*', 'A?']) await one.ask({ teamId, text: texts });
+    await written(121);
+    expect(await one.shared.forget('A')).toBe(30);
+    expect(await one.shared.forget('*')).toBe(30);
+    expect(await one.shared.forget('A?')).toBe(30);
+    await written(31);
+    other.nowMs = one.nowMs + 1;
+    await other.memory.forget('AB', () => Promise.resolve());
+    expect((await other.ask({ teamId: 'AB', text: ['text 1'] })).sent).toEqual(['text 1']);
+    expect(await one.shared.forget(undefined)).toBe(30);
+    expect(await keysIn()).toEqual(['another program']);
+  });
+});
+
+describe('a miss, and soon', () => {
+  test.each<[string, (key: string) => Promise<unknown>]>([
+    ['bytes of somebody else', (key) => client.set(key, 'x'.repeat(100))],
+    ['a list', (key) => client.del(key).then(() => client.lpush(key, 'x'))],
+    [
+      'what belongs to another key',
+      async (key) => client.set(key, (await client.getBuffer((await keysIn()).find((one) => one !== key)!))!),
+    ],
+    ['damage', async (key) => client.setrange(key, 70, '\0')],
+  ])('is %s', async (_what, spoil) => {
+    await (await gateway()).ask({ text: ['A long enough text', 'Another text'] });
+    await written(2);
+    const scene = await gateway();
+    const [key] = await keysIn();
+    await spoil(key!);
+    const { sent, translations } = await scene.ask({ text: ['A long enough text', 'Another text'] });
+    expect(sent).toHaveLength(1);
+    expect(translations).toEqual(['A long enough text', 'Another text'].map((text) => translated(text, OPTIONS, 'default')));
+  });
+
+  test('is one that is slow or silent; it is asked again after a second, by one request, and found when it is back', async () => {
+    const scene = await gateway(15);
+    away = [];
+    await proxy.set({ kind: 'blackhole' });
+    expect((await soon(() => scene.ask({ text: ['a'] }))).sent).toEqual(['a']);
+    expect(scene.counts.texts).toEqual({ hit: 0, miss: 0, unavailable: 1 });
+    expect(away).toEqual(['timeout']);
+    const { swallowed } = proxy;
+    expect(swallowed).toBeGreaterThan(0);
+    for (let i = 0; i < 50; i++) await scene.ask({ text: [`b${i}`] });
+    expect([proxy.swallowed, away]).toEqual([swallowed, ['timeout']]);
+    scene.nowMs += 1000;
+    await soon(() => Promise.all(Array.from({ length: 50 }, (_none, i) => scene.ask({ text: [`c${i}`] }))));
+    expect(away).toEqual(['timeout', 'timeout']);
+    await proxy.set({ kind: 'none' });
+    await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
+  });
+
+  test('is one that is not there, without asking, and it is there again when it is', async () => {
+    const scene = await gateway();
+    await proxy.set({ kind: 'refuse' });
+    await expect.poll(async () => scene.shared.get('T', ['x'])).toBeUndefined();
+    expect((await soon(() => scene.ask({ text: ['a'] }))).sent).toEqual(['a']);
+    await proxy.set({ kind: 'none' });
+    await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
+  });
+
+  test('is one that takes nothing more; what it has it still gives', async () => {
+    const scene = await gateway();
+    await scene.ask({ text: ['known'] });
+    await written(1);
+    await client.config('SET', 'maxmemory', '1', 'maxmemory-policy', 'noeviction');
+    try {
+      expect((await scene.ask({ text: ['a'] })).sent).toEqual(['a']);
+      await expect.poll(() => away).toEqual(['oom']);
+      await scene.ask({ text: ['b', 'c'] });
+      expect((await (await gateway()).ask({ text: ['known', 'a'] })).sent).toEqual(['a']);
+    } finally {
+      await client.config('SET', 'maxmemory', '0');
+    }
+  });
+});

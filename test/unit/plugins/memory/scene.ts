@@ -1,0 +1,78 @@
+// A memory with clocks that tests move, and the way of a request's texts through it to an engine that is a function of text and options.
+import type { Exchange } from '../../../../src/core/exchange.ts';
+import { PassedTexts, passStages } from '../../../../src/domain/text-stages.ts';
+import type { TextWork } from '../../../../src/domain/text-stages.ts';
+import { keyOfOptions, NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
+import type { Translation, TranslationOptions } from '../../../../src/domain/translation-options.ts';
+import { ProcessMemory } from '../../../../src/plugins/memory/process-memory.ts';
+import type { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
+import { TextMemory } from '../../../../src/plugins/memory/text-memory.ts';
+import type { MemoryCounts } from '../../../../src/plugins/memory/text-memory.ts';
+
+export const OPTIONS: TranslationOptions = { ...NOTHING_CHOSEN, targetLang: 'DE' };
+export const AGE_MAX_MS = 60_000;
+
+export interface Asked {
+  readonly teamId?: string;
+  readonly text: readonly string[];
+  readonly options?: TranslationOptions;
+  readonly engines?: readonly string[];
+  /** Who answers; without it the first of `engines`. */
+  readonly answering?: string;
+}
+
+export interface Answered {
+  /** Texts that the engine was asked for. */
+  readonly sent: readonly string[];
+  readonly translations: readonly Translation[];
+  readonly spared: readonly number[];
+}
+
+export interface MemoryScene {
+  readonly memory: TextMemory;
+  readonly own: ProcessMemory;
+  readonly counts: MemoryCounts;
+  /** Both clocks. */
+  nowMs: number;
+  ask(asked: Asked): Promise<Answered>;
+}
+
+/** `version` goes into every translation: an engine that has changed meanwhile. */
+export function memoryScene({
+  shared,
+  spared = true,
+  bytesMax = 2 ** 24,
+}: { shared?: RedisMemory; spared?: boolean; bytesMax?: number } = {}) {
+  const counts: MemoryCounts = { texts: { hit: 0, miss: 0, unavailable: 0 }, saved: 0 };
+  const now = (): number => scene.nowMs;
+  const own = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS, now });
+  const memory = new TextMemory({ process: own, shared, ageMaxMs: AGE_MAX_MS, spared, counts, now, wallNow: now });
+  const scene: MemoryScene & { version: string } = {
+    memory,
+    own,
+    counts,
+    version: '',
+    nowMs: 1_000_000,
+    async ask({ teamId = 'T', text, options = OPTIONS, engines = ['default'], answering = engines[0]! }) {
+      const work: TextWork = { x: {} as Exchange, teamId, text, options, engines, detectionOnly: false };
+      const passed = await passStages(work, [{ kind: 'answer', plugin: 'memory', run: (one) => memory.answer(one) }]);
+      if (!(passed instanceof PassedTexts)) throw new Error('a memory refuses nothing');
+      const sent = passed.work.text;
+      const translations = await passed.back(
+        sent.map((one) => translated(one, options, answering, scene.version)),
+        sent.length === 0 ? undefined : answering,
+      );
+      if ('problem' in translations) throw new Error('a memory refuses nothing');
+      return { sent, translations, spared: passed.spared };
+    },
+  };
+  return scene;
+}
+
+/** What the engine makes of a text: a function of everything that may decide it, so that any mix-up shows. */
+export function translated(text: string, options: TranslationOptions, engine: string, version = ''): Translation {
+  return {
+    text: `${engine}${version}(${keyOfOptions(options)})${text}`,
+    detectedSourceLanguage: options.sourceLang === undefined ? ['EN', 'FR', undefined][text.length % 3] : undefined,
+  };
+}

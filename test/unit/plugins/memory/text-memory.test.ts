@@ -1,0 +1,141 @@
+// The memory over random requests: its answers are the engine's, never another team's, never too old, and in the order of the texts.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
+import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
+
+/** Few values of each, so that requests meet; some that would be the same if parts were joined without their lengths. */
+const word = fc.constantFrom('a', 'b', 'ab', '', '1:a', '|', '😀', 'ä', 'a|', '"a"', '["a"]');
+const optional = fc.option(word, { nil: undefined });
+const options: fc.Arbitrary<TranslationOptions> = fc.record({
+  sourceLang: optional,
+  targetLang: word,
+  formality: optional,
+  context: optional,
+  glossary: fc.option(fc.record({ id: word, entries: fc.constant({}) }), { nil: undefined }),
+  format: fc.constantFrom('text', 'html', 'xml'),
+  ignoreTags: fc.option(fc.array(word, { maxLength: 2 }), { nil: undefined }),
+});
+const request = fc.record({
+  teamId: fc.constantFrom('T', 'T1', '1:T'),
+  text: fc.array(word, { minLength: 1, maxLength: 6 }),
+  options: fc.oneof(options, fc.constant(OPTIONS)),
+  engines: fc.constantFrom(['small'], ['large', 'small'], ['sma', 'll']),
+  answersSecond: fc.boolean(),
+  laterMs: fc.constantFrom(0, 1, AGE_MAX_MS / 3, AGE_MAX_MS),
+});
+
+describe('over random requests', () => {
+  test('an answer is what the engine would have said, text by text, and only what is not known is asked for', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 40 }), async (requests) => {
+        const scene = memoryScene();
+        // What may be remembered: for whom, by whom and when.
+        const madeAtMs = new Map<string, number>();
+        for (const { teamId, text, options: chosen, engines, answersSecond, laterMs } of requests) {
+          scene.nowMs += laterMs;
+          const answering = answersSecond ? engines.at(-1)! : engines[0]!;
+          const keyOf = (engine: string, one: string): string =>
+            JSON.stringify([teamId, engine, { ...chosen, glossary: chosen.glossary?.id }, one], (_key, value: unknown) => value ?? null);
+          const fresh = text.map((one) => scene.nowMs - (madeAtMs.get(keyOf(engines[0]!, one)) ?? -Infinity) < AGE_MAX_MS);
+          const { sent, translations, spared } = await scene.ask({ teamId, text, options: chosen, engines, answering });
+          expect(sent).toEqual(text.filter((_one, i) => !fresh[i]));
+          expect(spared).toEqual([...text.keys()].filter((i) => fresh[i]));
+          expect(translations).toEqual(text.map((one, i) => translated(one, chosen, fresh[i] ? engines[0]! : answering)));
+          for (const one of sent) madeAtMs.set(keyOf(answering, one), scene.nowMs);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('however little there is room for, answers are right and the bytes are within their bound', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 40 }), async (requests) => {
+        const bytesMax = 3000;
+        const scene = memoryScene({ bytesMax });
+        for (const { teamId, text, options: chosen, engines, laterMs } of requests) {
+          scene.nowMs += laterMs;
+          const { translations } = await scene.ask({ teamId, text, options: chosen, engines });
+          expect(translations).toEqual(text.map((one) => translated(one, chosen, engines[0]!)));
+          expect(scene.own.bytes).toBeLessThanOrEqual(bytesMax);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test('a part of a request is answered, duplicates too, and it is counted what that saved', async () => {
+  const scene = memoryScene();
+  expect((await scene.ask({ text: ['Hello', 'Hello'] })).sent).toEqual(['Hello', 'Hello']);
+  const { sent, translations } = await scene.ask({ text: ['new', 'Hello', '😀', 'Hello', 'new'] });
+  expect(sent).toEqual(['new', '😀', 'new']);
+  expect(translations).toEqual(['new', 'Hello', '😀', 'Hello', 'new'].map((one) => translated(one, OPTIONS, 'default')));
+  expect(scene.counts).toEqual({ texts: { hit: 2, miss: 5, unavailable: 0 }, saved: 10 });
+});
+
+test('a text with half a surrogate pair is not remembered: in UTF-8 it is the same as another', async () => {
+  const scene = memoryScene();
+  await scene.ask({ text: ['\ud800', 'a'] });
+  expect((await scene.ask({ text: ['\ud801', '\ud800', 'a'] })).sent).toEqual(['\ud801', '\ud800']);
+  const context = { ...OPTIONS, context: '\ud800' };
+  await scene.ask({ text: ['b'], options: context });
+  expect((await scene.ask({ text: ['b'], options: context })).sent).toEqual(['b']);
+});
+
+test('nothing is left of what is too old, whether it is asked for or not', async () => {
+  const scene = memoryScene();
+  await scene.ask({ text: ['old', 'older'] });
+  scene.nowMs += AGE_MAX_MS - 1;
+  await scene.ask({ text: ['young'] });
+  scene.own.dropOld();
+  expect(scene.own.texts).toBe(3);
+  scene.nowMs += 1;
+  scene.own.dropOld();
+  expect(scene.own.texts).toBe(1);
+  scene.nowMs += AGE_MAX_MS;
+  scene.own.dropOld();
+  expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
+});
+
+describe('what is to be forgotten', () => {
+  const pause = (): Promise<void> => Promise.resolve();
+
+  test('of a team is gone, and nothing else', async () => {
+    const scene = memoryScene();
+    await scene.ask({ teamId: 'A', text: ['x'] });
+    await scene.ask({ teamId: 'B', text: ['x', 'y'] });
+    scene.nowMs++;
+    await scene.memory.forget('A', pause);
+    expect(scene.own.texts).toBe(2);
+    expect((await scene.ask({ teamId: 'B', text: ['x', 'y'] })).sent).toEqual([]);
+    scene.nowMs++;
+    expect((await scene.ask({ teamId: 'A', text: ['x'] })).sent).toEqual(['x']);
+    expect((await scene.ask({ teamId: 'A', text: ['x'] })).sent).toEqual([]);
+  });
+
+  test.each([['A'], [undefined]])('is not remembered by a request that was under way (%s)', async (teamId) => {
+    const scene = memoryScene();
+    const known = await scene.memory.answer({
+      x: {} as never,
+      teamId: 'A',
+      text: ['x'],
+      options: OPTIONS,
+      engines: ['default'],
+      detectionOnly: false,
+    });
+    await scene.memory.forget(teamId, pause);
+    known!.learn!([translated('x', OPTIONS, 'default')], 'default');
+    expect(scene.own.texts).toBe(0);
+  });
+
+  test('of all is all', async () => {
+    const scene = memoryScene();
+    await scene.ask({ teamId: 'A', text: ['x'] });
+    await scene.ask({ teamId: 'B', text: ['x'] });
+    await scene.memory.forget(undefined, pause);
+    expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
+    scene.own.dropOld();
+  });
+});
