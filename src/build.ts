@@ -11,7 +11,9 @@ const COMPILER = fileURLToPath(import.meta.resolve('typescript/package.json')).r
 
 /** Sources, the compiler's configuration, and READMEs. */
 const NOT_COPIED = new Set(['.ts', '.json', '.md']);
+/** What starts the sources or the package, and lies in the package as it is. */
+const NOT_BUILT = new Set(['lingate.js', 'supported-node.js', 'with-node.sh']);
 
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(process.execPath, [COMPILER, '-p', `${SOURCES}tsconfig.build.json`], { stdio: 'inherit' });
-cpSync(SOURCES, DIST, { recursive: true, filter: (file) => !NOT_COPIED.has(extname(file)) && basename(file) !== 'lingate.js' });
+cpSync(SOURCES, DIST, { recursive: true, filter: (file) => !NOT_COPIED.has(extname(file)) && !NOT_BUILT.has(basename(file)) });

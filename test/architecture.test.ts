@@ -50,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'routes.ts': ['core'],
   'main.ts': ['cli'],
   'build.ts': [],
+  'release.ts': [],
   'manual.ts': ['config', 'docs', 'engines'],
   'testing.ts': ['testing'],
   // Protocols are tried over the way that they take in the gateway.

@@ -9,6 +9,8 @@ import { TASKS } from './task.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const READMES = ['README.md', 'src/README.md', 'config/README.md', 'test/README.md', 'bench/README.md'];
+/** For who comes to the repository. */
+const REPOSITORY = ['.github/CONTRIBUTING.md', '.github/SECURITY.md'];
 const LINES_MAX = 150;
 const PAGE_LINES_MAX = 249;
 
@@ -76,7 +78,7 @@ function isElsewhere(name: string): boolean {
   return plugin !== undefined && existsSync(join(root, 'src/plugins', `${plugin}.ts`));
 }
 
-describe.each([...READMES, ...MANUAL_PAGES])('%s', (readme) => {
+describe.each([...READMES, ...MANUAL_PAGES, ...REPOSITORY])('%s', (readme) => {
   const text = read(readme);
   const lines = text.replaceAll(/^```[\s\S]*?^```$/gm, '').split('\n');
 

@@ -38,6 +38,7 @@ export const TASKS = {
   'bench:micro': { what: "the parts of a request's way, each beside a floor", file: 'bench/micro.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
   manual: { what: 'writes the tables of engine protocols into the manual', file: 'src/manual.ts' },
+  release: { what: 'the package with its bill of materials and checksums, in release/', file: 'src/release.ts' },
   prepare: { what: 'installs what a task starts: prepare NAME', file: '' },
 } as const satisfies Readonly<Record<string, Task>>;
 

@@ -11,6 +11,7 @@ export const EVIDENCE = [
   'alerts',
   'browser',
   'drain',
+  'systemd',
   'faults',
   'forward',
   'http-table',

@@ -46,6 +46,12 @@ export const PROGRAMS = {
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
   chromium: { package: 'chromium', file: '/usr/bin/chromium', for: ['test:evidence', 'pictures'], why: 'pages in a real browser' },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
+  'systemd-analyze': {
+    package: 'systemd',
+    file: '/usr/bin/systemd-analyze',
+    for: ['test:evidence'],
+    why: 'the unit is checked by what reads it',
+  },
   promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'the alerts are tried on real metrics' },
   openssl: {
     package: 'openssl',

@@ -1,10 +1,16 @@
-// The Kubernetes manifest says nothing that lingate does not have, and forgets nothing that a pod needs to come and go in peace.
+// The Kubernetes manifests are of Kubernetes' own schemas, say nothing that lingate does not have, and forget nothing that a pod needs to come and go in peace.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { ConfigMap, Secret, Service } from 'kubernetes-models/v1';
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import type { Config } from '../../../src/config/config.ts';
+import { adminOperators } from '../../../src/config/secrets.ts';
 import { configOf, ofImage, opsPaths, read, version } from './image.ts';
 
 let folder: string;
@@ -14,6 +20,9 @@ beforeAll(() => {
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What the configuration names its admin token by. */
+const TOKEN = 'LINGATE_ADMIN_TOKEN';
 
 type Json = Record<string, unknown>;
 interface Manifest {
@@ -64,12 +73,12 @@ describe('the Kubernetes manifest', () => {
   const template = of('Deployment').spec['template'] as { metadata: { labels: Record<string, string> }; spec: Pod };
   const pod = template.spec;
   const [container] = pod.containers;
+  const monitor = parse(read('config/podmonitor.yaml')) as Manifest;
 
   function config(): Config {
     const secrets = of('Secret').stringData!;
-    const env = Object.fromEntries(
-      container.env.map(({ name, value, valueFrom }) => [name, value ?? secrets[valueFrom!.secretKeyRef.key]!]),
-    );
+    const plain = container.env.filter(({ name }) => name !== TOKEN);
+    const env = Object.fromEntries(plain.map(({ name, value, valueFrom }) => [name, value ?? secrets[valueFrom!.secretKeyRef.key]!]));
     const [mount] = container.volumeMounts;
     expect(pod.volumes.find(({ name }) => name === mount!.name)!.configMap.name).toBe(of('ConfigMap').metadata.name);
     return configOf(container.args, env, (path) => {
@@ -92,12 +101,42 @@ describe('the Kubernetes manifest', () => {
     ]);
   });
 
+  test('is what the schemas of Kubernetes and of the Prometheus operator allow', () => {
+    const models = { ConfigMap, Secret, Deployment, Service, PodDisruptionBudget, NetworkPolicy };
+    const validate = (Model: new (manifest: never) => { validate(): void }, manifest: Manifest): void =>
+      new Model(manifest as never).validate();
+    for (const manifest of manifests) validate(models[manifest.kind as keyof typeof models], manifest);
+    validate(PodMonitor, monitor);
+    // The schemas do refuse.
+    const deployment = of('Deployment');
+    expect(() => validate(Deployment, { ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toThrow(
+      'replicas must be integer',
+    );
+    expect(() => validate(PodMonitor, { ...monitor, spec: { selector: 'all' } })).toThrow(/selector|podMetricsEndpoints/);
+  });
+
+  test('has no pod start before the admin token is a real one', () => {
+    const from = (token: string) => adminOperators(config(), { [TOKEN]: token });
+    expect(() => from(of('Secret').stringData!['admin-token']!)).toThrow(/at least 32 characters/);
+    expect(from('a'.repeat(32))).toHaveLength(1);
+  });
+
+  test('is scraped where its metrics are', () => {
+    const { selector, podMetricsEndpoints } = monitor.spec as {
+      readonly selector: Json;
+      readonly podMetricsEndpoints: readonly { readonly port: string; readonly path: string }[];
+    };
+    expect(selector).toEqual({ matchLabels: template.metadata.labels });
+    expect(podMetricsEndpoints).toMatchObject([{ port: 'ops', path: '/metrics' }]);
+    expect(opsPaths).toContain('/metrics');
+  });
+
   test('runs the image of this version with a configuration that lingate takes, its store from the Secret', () => {
     expect(container.image).toBe(`lingate:${version}`);
-    expect(container.env.map(({ name }) => name)).toEqual(['LINGATE_CONFIG', 'LINGATE_STORE']);
+    expect(container.env.map(({ name }) => name)).toEqual(['LINGATE_CONFIG', 'LINGATE_STORE', TOKEN]);
     // Commands that kubectl runs in the pod read the same file as the gateway: it is not the gateway's flag that names it.
     expect(container.args).not.toContain('--config');
-    expect(container.env[1]!.valueFrom!.secretKeyRef.name).toBe(of('Secret').metadata.name);
+    for (const { valueFrom } of container.env.slice(1)) expect(valueFrom!.secretKeyRef.name).toBe(of('Secret').metadata.name);
     const { store, listen, ops } = config();
     expect(store).toBe(of('Secret').stringData!['store-url']);
     expect(container.ports).toEqual([

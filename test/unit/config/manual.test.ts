@@ -8,6 +8,9 @@ import { ConfigFile } from '../../../src/config/schema.ts';
 import type { SchemaNode } from '../../../src/domain/option-schema.ts';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 import { currentPages } from '../../../src/manual.ts';
+import { VERSION as LAYOUT_VERSION } from '../../../src/stores/redis/layout-version.ts';
+import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
+import { MIGRATIONS } from '../../../src/stores/sqlite/sqlite-schema.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
@@ -17,6 +20,17 @@ test('its tables are current: `npm run task -- manual` would change nothing', ()
   const pages = currentPages();
   expect(Object.keys(pages)).toEqual(['engines.md', 'engine-failures.md']);
   for (const [name, text] of Object.entries(pages)) expect(text).toBe(manualPage(name.slice(0, -'.md'.length)));
+});
+
+test('it says which data this version reads and writes', () => {
+  const rows = new Map(
+    [...manualSection('keeping-data', 'Upgrade').matchAll(/^\| (\w+) \| ([^|]+) \| ([^|]*)\|/gm)].map(([, name, ...cells]) => [
+      name,
+      cells,
+    ]),
+  );
+  expect(rows.get('SQLite')![0]).toBe(`schema ${MIGRATIONS.length}`);
+  expect(rows.get('Redis')).toEqual([`layout ${LAYOUT_VERSION}`, `the key \`${LAYOUT_KEY}\` `]);
 });
 
 test('every setting has its row, and no row is of a setting that is not there', () => {

@@ -1,0 +1,70 @@
+// Makes what a release consists of, in `release/`: the package, its bill of materials (CycloneDX) and checksums. The same commit gives the same bytes.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const FOLDER = join(ROOT, 'release');
+
+interface Sbom {
+  serialNumber: string;
+  readonly metadata: { timestamp: string; readonly component: { name: string } };
+}
+
+const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Readonly<Record<'name' | 'version', string>>;
+
+try {
+  const seconds = secondsOfCommit();
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER);
+  run('npm', ['pack', '--loglevel', 'error', '--pack-destination', FOLDER]);
+  const tarball = `${name}-${version}.tgz`;
+  const bill = `${name}-${version}.cdx.json`;
+  writeFileSync(join(FOLDER, bill), billOf(digestOf(tarball), seconds));
+  const sums = [tarball, bill].map((file) => `${digestOf(file)}  ${file}\n`).join('');
+  writeFileSync(join(FOLDER, 'SHA256SUMS'), sums);
+  process.stdout.write(sums);
+} catch (error) {
+  process.stderr.write(`release: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** When the commit was made: the only time in a release. `SOURCE_DATE_EPOCH` stands for it where there is no git, as in other builds. */
+function secondsOfCommit(): number {
+  const given = process.env['SOURCE_DATE_EPOCH'];
+  if (given !== undefined) {
+    if (/^\d{1,11}$/.test(given)) return Number(given);
+    throw new Error('SOURCE_DATE_EPOCH: must be whole seconds since 1970');
+  }
+  if (run('git', ['status', '--porcelain']) !== '') throw new Error('a release is of a commit: commit what has changed, or remove it');
+  return Number(run('git', ['log', '-1', '--format=%ct']));
+}
+
+/** What is in the package and what it depends on at run time. npm draws an id and the time, and takes the folder's name for the package's. */
+function billOf(digestOfPackage: string, seconds: number): string {
+  const sbom = JSON.parse(
+    run('npm', ['sbom', '--loglevel', 'error', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']),
+  ) as Sbom;
+  sbom.serialNumber = `urn:uuid:${uuidFrom(digestOfPackage)}`;
+  sbom.metadata.timestamp = new Date(seconds * 1000).toISOString();
+  sbom.metadata.component.name = name;
+  return `${JSON.stringify(sbom, null, 2)}\n`;
+}
+
+/** A UUID of version 8 (RFC 9562): bits of one's own choice, here of the package's digest. */
+function uuidFrom(hex: string): string {
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+}
+
+function digestOf(file: string): string {
+  return createHash('sha256')
+    .update(readFileSync(join(FOLDER, file)))
+    .digest('hex');
+}
+
+function run(program: string, args: readonly string[]): string {
+  return execFileSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}

@@ -1,0 +1,52 @@
+// The systemd unit: what systemd itself says of it, how much it confines, and that its times and variables are lingate's.
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadConfig } from '../../../src/config/load.ts';
+import { runProgram } from '../../support/start-program.ts';
+
+const UNIT = readFileSync(new URL('../../../config/lingate.service', import.meta.url), 'utf8');
+const SERVED = '/usr/local/bin/lingate';
+/** Of 10 for a service that may do anything; systemd calls anything below 2 well confined. */
+const EXPOSURE_MAX = 20;
+
+let folder: string;
+let unit: string;
+
+/** Every value that a directive of this name has. */
+const valuesOf = (name: string): string[] => [...UNIT.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((match) => match[1]!);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-unit-'));
+  const program = join(folder, 'lingate');
+  writeFileSync(program, '#!/bin/sh\n');
+  chmodSync(program, 0o755);
+  unit = join(folder, 'lingate.service');
+  expect(UNIT).toContain(`ExecStart=${SERVED} serve`);
+  writeFileSync(unit, UNIT.replace(SERVED, program));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('systemd finds nothing wrong with it, and would with a mistyped directive', async () => {
+  const { status, stderr } = await runProgram('systemd-analyze', ['verify', '--man=no', unit]);
+  expect([status, stderr.split('\n').filter((line) => line.includes('lingate.service'))]).toEqual([0, []]);
+  const mistyped = join(folder, 'mistyped.service');
+  writeFileSync(mistyped, readFileSync(unit, 'utf8').replace('KillMode', 'KilMode'));
+  expect((await runProgram('systemd-analyze', ['verify', '--man=no', mistyped])).stderr).toMatch(/Unknown key (?:name )?'KilMode'/);
+});
+
+test('it is confined', async () => {
+  const { status, stdout } = await runProgram('systemd-analyze', ['security', '--offline=true', `--threshold=${EXPOSURE_MAX}`, unit]);
+  expect([status, /Overall exposure level for lingate.service: ([\d.]+)/.exec(stdout)?.[1]]).toEqual([
+    0,
+    expect.stringMatching(/^[01]\.\d$/),
+  ]);
+});
+
+test('it gives lingate the time to drain and settle, and sets variables that it reads', () => {
+  const { drainDelayMs, drainMs } = loadConfig({ env: {} }).limits;
+  expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan((drainDelayMs + drainMs) / 1000 + 5);
+  expect(valuesOf('Environment')).toEqual(['NODE_ENV=production', 'LINGATE_CONFIG=/etc/lingate/lingate.yaml']);
+});
