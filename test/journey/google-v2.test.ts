@@ -96,24 +96,16 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       }
     });
 
-    test.each([
-      ['zh-CN', 'ZH'],
-      ['zh', 'ZH'],
-      ['zh-Hans', 'ZH'],
-      ['iw', 'HE'],
-      ['he', 'HE'],
-      ['no', 'NB'],
-      ['nb', 'NB'],
-      ['pt', 'PT-PT'],
-      ['pt-BR', 'PT-BR'],
-      ['EN', 'EN-GB'],
-      ['en-us', 'EN-US'],
-    ])('into %s is one into %s', async (target, ours) => {
-      expect(answered(await translate({ target }))).toMatchObject({ translations: [{ translatedText: `[${ours}] Hello` }] });
-    });
-
-    test.each(['zh-TW', 'zh-Hant', 'zh-HK', 'tl', 'zz', 'auto', '\u212aO', { de: 1 }, ['de'], 1])('not into %j', async (target) => {
-      expect(invalid(await translate({ target }))).toContain('Invalid Value: target');
+    test('into codes of Google’s is one into ours; traditional Chinese is never answered in simplified', async () => {
+      for (const [target, ours] of [
+        ['zh-CN', 'ZH'],
+        ['iw', 'HE'],
+        ['no', 'NB'],
+        ['pt', 'PT-PT'],
+      ]) {
+        expect(answered(await translate({ target }))).toMatchObject({ translations: [{ translatedText: `[${ours}] Hello` }] });
+      }
+      for (const target of ['zh-TW', 'zz', ['de'], 1]) expect(invalid(await translate({ target }))).toContain('Invalid Value: target');
     });
 
     test('from the languages of the list, and from the base of a variant', async () => {

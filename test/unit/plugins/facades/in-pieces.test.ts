@@ -1,0 +1,52 @@
+// Many texts go to the engine in pieces, come back in their order, and are refused together.
+import { expect, test } from 'vitest';
+import type { Exchange, Refusal } from '../../../../src/index.ts';
+import { NOTHING_CHOSEN, refuse } from '../../../../src/index.ts';
+import { detectAll, translateAll } from '../../../../src/plugins/facades/in-pieces.ts';
+
+const x = {} as Exchange;
+const options = { ...NOTHING_CHOSEN, targetLang: 'DE' };
+const FAILED = refuse('engine_unavailable', 'away');
+
+/** Answers the later pieces first. */
+function services(pieces: (readonly string[])[], failing = Infinity) {
+  const answer = async <T>(texts: readonly string[], result: T): Promise<T | Refusal> => {
+    const number = pieces.push(texts);
+    for (let i = 0; i < 10 - number; i++) await Promise.resolve();
+    return number === failing ? FAILED : result;
+  };
+  return {
+    translate: (_x: Exchange, { text }: { text: readonly string[] }) =>
+      answer(text, {
+        kind: 'translated' as const,
+        translations: text.map((one) => ({ text: `[${one}]`, detectedSourceLanguage: undefined })),
+      }),
+    detect: (_x: Exchange, texts: readonly string[]) =>
+      answer(texts, { kind: 'detected' as const, languages: texts.map((one) => one.toUpperCase()) }),
+  };
+}
+
+const textsOf = (count: number): readonly string[] => Array.from({ length: count }, (_none, i) => `t${i}`);
+
+test.each([
+  [1, [1]],
+  [50, [50]],
+  [51, [26, 25]],
+  [100, [50, 50]],
+  [101, [34, 34, 33]],
+  [128, [43, 43, 42]],
+])('%i texts are pieces of %j', async (count, lengths) => {
+  const [translated, detected]: (readonly string[])[][] = [[], []];
+  const text = textsOf(count);
+  expect(await translateAll(services(translated!), x, { text, options, glossaryId: undefined })).toEqual({
+    kind: 'translated',
+    translations: text.map((one) => ({ text: `[${one}]`, detectedSourceLanguage: undefined })),
+  });
+  expect(await detectAll(services(detected!), x, text)).toEqual({ kind: 'detected', languages: text.map((one) => one.toUpperCase()) });
+  for (const pieces of [translated!, detected!]) expect([pieces.map(({ length }) => length), pieces.flat()]).toEqual([lengths, text]);
+});
+
+test.each([1, 2, 3])('a piece that fails, the %i., is the answer for all', async (failing) => {
+  expect(await translateAll(services([], failing), x, { text: textsOf(128), options, glossaryId: undefined })).toBe(FAILED);
+  expect(await detectAll(services([], failing), x, textsOf(128))).toBe(FAILED);
+});

@@ -1,0 +1,34 @@
+// A key in a query is found where it is a parameter of its own, and nowhere else.
+import { expect, test } from 'vitest';
+import { keyInQuery } from '../../../../src/plugins/facades/key-field.ts';
+
+test.each([
+  ['key=abc', 'abc'],
+  ['q=a&key=abc&target=de', 'abc'],
+  ['q=a&key=abc', 'abc'],
+  ['monkey=abc', undefined],
+  ['q=key=abc', undefined],
+  ['q=a%26key=abc', undefined],
+  ['%6Bey=abc', undefined],
+  ['KEY=abc', undefined],
+  ['key', undefined],
+  ['key=', undefined],
+  ['key=&q=a', undefined],
+  ['', undefined],
+  // Nobody can know which is meant: together they are no key.
+  ['key=abc&key=def', 'abc&def'],
+  ['key=abc&key=abc', 'abc&abc'],
+  ['key=&key=abc', 'abc'],
+  ['key=a%62c', 'a%62c'],
+])('%s: %s', (query, key) => {
+  expect(keyInQuery(query, 'key')).toBe(key);
+});
+
+test('a query of 16 KiB that is nearly a key throughout takes no longer than it is long', () => {
+  for (const piece of ['key=&', 'key=a&', 'key=', '&', 'akey=']) {
+    const query = piece.repeat(16_384 / piece.length);
+    const startedAtMs = performance.now();
+    for (let i = 0; i < 20; i++) keyInQuery(query, 'key');
+    expect([piece, performance.now() - startedAtMs < 1000]).toEqual([piece, true]);
+  }
+});
