@@ -19,7 +19,7 @@ async function clientOf(setting: Setting, headers: Readonly<Record<string, strin
 }
 
 describe('behind a trusted proxy', () => {
-  onEveryGateway({ config: { listen_trusted_proxies: ['127.0.0.0/8'] } }, (setting) => {
+  onEveryGateway({ once: true, config: { listen_trusted_proxies: ['127.0.0.0/8'] } }, (setting) => {
     test('it is what the proxy says, also for requests that match nothing', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).toMatchObject({ client: '203.0.113.9', code: 'unauthorized' });
       expect(await clientOf(setting, { 'x-forwarded-for': '192.0.2.1, [2001:db8::9]:1' })).toMatchObject({ client: '2001:db8::9' });
@@ -41,13 +41,13 @@ describe('behind a trusted proxy', () => {
 describe('of the two fields, only the one that the proxies write is believed', () => {
   const trusted = { listen_trusted_proxies: ['127.0.0.0/8'] };
   const both = { forwarded: 'for=203.0.113.1', 'x-forwarded-for': '203.0.113.2' };
-  onEveryGateway({ config: trusted }, (setting) => {
+  onEveryGateway({ once: true, config: trusted }, (setting) => {
     test('X-Forwarded-For, where nothing is said', async () => {
       expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.2' });
       expect(await clientOf(setting, { forwarded: both.forwarded })).toMatchObject({ client: '127.0.0.1' });
     });
   });
-  onEveryGateway({ config: { ...trusted, listen_client_address: 'forwarded' } }, (setting) => {
+  onEveryGateway({ once: true, config: { ...trusted, listen_client_address: 'forwarded' } }, (setting) => {
     test('Forwarded, where it is said', async () => {
       expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.1' });
       expect(await clientOf(setting, { 'x-forwarded-for': both['x-forwarded-for'] })).toMatchObject({ client: '127.0.0.1' });
@@ -56,7 +56,7 @@ describe('of the two fields, only the one that the proxies write is believed', (
 });
 
 describe('without trusted proxies', () => {
-  onEveryGateway({}, (setting) => {
+  onEveryGateway({ once: true }, (setting) => {
     test('no address is told or believed', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).not.toHaveProperty('client');
     });
@@ -64,7 +64,7 @@ describe('without trusted proxies', () => {
 });
 
 describe('with a limit on unknown keys', () => {
-  onEveryGateway({ config: { limits: { unknown_keys_per_minute: 3 }, listen_trusted_proxies: ['127.0.0.1'] } }, (setting) => {
+  onEveryGateway({ once: true, config: { limits: { unknown_keys_per_minute: 3 }, listen_trusted_proxies: ['127.0.0.1'] } }, (setting) => {
     const unknown = (): string => `la_live_${randomBytes(20).toString('hex')}`;
     const code = async (key: string, from: string): Promise<string> => {
       const { body } = await ask(setting, { path: '/v1/usage', key, headers: { 'x-forwarded-for': from } });

@@ -9,7 +9,7 @@ import type { TestTeam } from '../support/gateway.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

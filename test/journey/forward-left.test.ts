@@ -10,7 +10,7 @@ afterAll(() => upstream.close());
 /** Its silence is borne for far longer than this test takes. */
 const ROUTE = { path: '/v1/documents/*', methods: ['POST'], target: upstream.url, charge_characters: 10, timeout_ms: 60_000 };
 
-onEveryGateway({ config: { forward: [ROUTE] } }, (setting) => {
+onEveryGateway({ once: true, config: { forward: [ROUTE] } }, (setting) => {
   test.each([1, 500, 100_000])('behind a body of %i bytes', async (bytes) => {
     const team = await setting.gateway.team();
     const before = upstream.seen.length;

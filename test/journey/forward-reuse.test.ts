@@ -13,7 +13,7 @@ const ROUTE = { path: '/v1/documents/*', methods: ['GET', 'POST'], target: upstr
 /** Far below the ten seconds after which a library ends a connection that stands still. */
 const SOON_MS = 3000;
 
-onEveryGateway({ config: { forward: [ROUTE] } }, (setting) => {
+onEveryGateway({ once: true, config: { forward: [ROUTE] } }, (setting) => {
   test.each(['sink', 'bytes/1000', 'chunked/1000', 'empty/0', 'status/500'])('behind POST …/%s', async (words) => {
     const team = await setting.gateway.team();
     const socket = connect({ port: setting.gateway.port, host: '127.0.0.1' });

@@ -29,7 +29,7 @@ const config = {
   ],
 };
 
-onEveryGateway({ config }, (setting) => {
+onEveryGateway({ once: true, config }, (setting) => {
   let team: Awaited<ReturnType<Setting['gateway']['team']>>;
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { uuidOf } from '../../src/plugins/deepl-v2/glossary-answer.ts';
 
 const CONFIG = { limits: { glossary_bytes: 10 }, plugins: [{ module: 'lingate/plugins/deepl-v2' }] };
 
-onEveryGateway({ config: CONFIG }, (setting) => {
+onEveryGateway({ once: true, config: CONFIG }, (setting) => {
   describe('the bytes of a team', () => {
     const asked = async (key: string, method: string, path: string, body: object) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -9,7 +9,7 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const PATH = '/v1/glossaries';
 const GOOD = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { gateway: 'Tor' } };
 
-onEveryGateway({}, (setting) => {
+onEveryGateway({ once: true }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -26,7 +26,7 @@ function answered(response: HttpResponse): unknown {
   return JSON.parse(response.body);
 }
 
-onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const LISTED = { plugins: FACADES, engine: { timeout_ms: 20_000, pairs: ['EN-DE', 'ES-EN', 'DE-PT-BR'] } };
 const codesOf = (response: HttpResponse): string[] => (response.json() as { language: string }[]).map(({ language }) => language);
 
-onEveryGateway({ config: LISTED }, (setting) => {
+onEveryGateway({ once: true, config: LISTED }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -23,7 +23,7 @@ function expectError(response: HttpResponse, status: number): string {
   return String(error);
 }
 
-onEveryGateway({ config: { plugins: [{ module: MODULE, options: { attempt_ms: 100 } }] } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { attempt_ms: 100 } }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -17,7 +17,7 @@ interface OpenApi {
   readonly servers: readonly { readonly url: string }[];
 }
 
-onEveryGateway({ config: { docs: { public: true }, service: { public_url: `${PUBLIC_URL}/` } } }, (setting) => {
+onEveryGateway({ once: true, config: { docs: { public: true }, service: { public_url: `${PUBLIC_URL}/` } } }, (setting) => {
   test('anybody may read it, by GET alone, with the fields that keep a browser safe', async () => {
     for (const path of PAGES) {
       const page = await ask(setting, { path });

@@ -15,7 +15,7 @@ function fieldsOf(response: HttpResponse): unknown {
 
 const standing = (limit: number, left: number) => [`"requests";q=${limit};w=1`, `"requests";r=${left};t=1`];
 
-onEveryGateway({ config: { limits: { rate_limit_headers: true } } }, (setting) => {
+onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } }, (setting) => {
   test('every answer behind the admission says how many requests are left: 200, 201, 204, 400, 402, 403, 404, 503', async () => {
     // So many that none of these requests finds a place free again: a second is not over before them.
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 100, max_glossaries: 1, characters: 100 });
@@ -76,7 +76,7 @@ onEveryGateway({ config: { limits: { rate_limit_headers: true } } }, (setting) =
   });
 });
 
-onEveryGateway({}, (setting) => {
+onEveryGateway({ once: true }, (setting) => {
   test('without the setting no answer carries them', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const responses = await Promise.all([1, 2].map(() => ask(setting, { ...TRANSLATE, key: team.key })));

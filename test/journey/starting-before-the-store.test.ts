@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { lingate, start, temporaryFolder } from '../support/lingate-command.ts';
 import type { Folder } from '../support/lingate-command.ts';
@@ -48,11 +48,12 @@ const status = async (url: string): Promise<number | 'closed'> =>
 
 const ADMIN = { admin: { token: 'a-token-of-the-operator-for-this-test' } };
 
-describe('serve, before its store is there', () => {
-  test.each([
+// All at once: they wait most of the time.
+describe.concurrent('serve, before its store is there', () => {
+  test.for([
     ['one process', [], {}],
     ['two workers and the admin API', ['--workers', '2'], ADMIN],
-  ])('%s: lives, is not ready, and begins when the store comes', LIMIT, async (_what, more, config) => {
+  ] as const)('%s: lives, is not ready, and begins when the store comes', LIMIT, async ([, more, config], { expect }) => {
     const { store, ops, url, args } = await waiting(60, config);
     const gateway = start([...args, ...more]);
     try {
@@ -73,7 +74,7 @@ describe('serve, before its store is there', () => {
     }
   });
 
-  test('SIGTERM ends the wait at once, of workers too', LIMIT, async () => {
+  test('SIGTERM ends the wait at once, of workers too', LIMIT, async ({ expect }) => {
     const { ops, args } = await waiting(600);
     const gateway = start([...args, '--workers', '2']);
     try {
@@ -88,7 +89,7 @@ describe('serve, before its store is there', () => {
     }
   });
 
-  test('in vain: one line, and status 1', LIMIT, async () => {
+  test('in vain: one line, and status 1', LIMIT, async ({ expect }) => {
     const { store, args } = await waiting(1);
     const { status: ended, stderr } = await lingate(args);
     expect([ended, stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining(`redis://127.0.0.1:${store} cannot be used`)]]);

@@ -96,16 +96,18 @@ describe('a program', () => {
       const { launch } = await import('${new URL('start-program.ts', import.meta.url).href}');
       const sleeper = launch('sleep', ['600']);
       console.log('sleeper', sleeper.pid);`;
-    for (const [end, expected] of [
+    const endings = [
       ['process.exit(5)', { status: 5, signal: null }],
       ['throw new Error("broken")', { status: 1, signal: null }],
       ['process.kill(process.pid, "SIGTERM")', { status: null, signal: 'SIGTERM' }],
       ['process.kill(process.pid, "SIGINT")', { status: null, signal: 'SIGINT' }],
-    ] as const) {
+    ] as const;
+    const ends = async ([end, expected]: (typeof endings)[number]): Promise<void> => {
       const program = launch('node', ['--input-type=module', '-e', `${start} setTimeout(() => { ${end} }, 50);`]);
       expect(await program.ended, program.said).toEqual(expected);
       const sleeper = Number(/sleeper (\d+)/.exec(program.said)![1]);
       await expect.poll(() => isRunning(sleeper)).toBe(false);
-    }
+    };
+    await Promise.all(endings.map(ends));
   });
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, test, vi } from 'vitest';
 import { isRunning } from './process-tree.ts';
 import { launch } from './start-program.ts';
 import type { Program } from './started-program.ts';
@@ -36,16 +36,16 @@ const FILES: Readonly<Record<string, string>> = {
   'hook.test.js': `beforeAll(async () => { await ${TOLD}; console.log('is in its hook'); await new Promise(() => {}); }); test('never begins', () => {});`,
 };
 
-let folder: string;
+const folders: string[] = [];
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-suite-'));
-  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });
 
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
 async function start(minutes: number): Promise<Program> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingate-suite-'));
+  folders.push(folder);
+  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
   const config = `
     import { suiteLimit } from ${href('suite-limit.ts')};
     const test = { globals: true, maxWorkers: 3, testTimeout: 0, hookTimeout: 0, reporters: ['json'] };
@@ -55,14 +55,15 @@ async function start(minutes: number): Promise<Program> {
   return launch('node', args, { env: { ...process.env, NO_COLOR: '1', CI: '1' } });
 }
 
-test('by its limit', async () => {
+// Both at once: they wait most of the time.
+test.concurrent('by its limit', async ({ expect }) => {
   const run = await start(0.1);
   expect(await run.ended).toEqual({ status: 1, signal: null });
   expect(run.said).toContain('The suite was cut after 0.1 minutes. These were running:\n');
   expect(run.said).toContain('  waits.test.js (for ');
 });
 
-test('by a signal, as when CI cuts it', async () => {
+test.concurrent('by a signal, as when CI cuts it', async ({ expect }) => {
   const run = await start(10);
   for (const begun of [/sleeper \d+/, /is about to block/, /is in its hook/]) await run.until(begun, 30_000);
   run.child.kill('SIGTERM');

@@ -88,8 +88,9 @@ describe('the Dockerfile', () => {
     for (const name of ['package.json', 'config', 'src']) cpSync(join(root, name), join(app, name), { recursive: true });
     const foreign = new RegExp(`uws_(?!linux_(?:x64|arm64)_${process.versions.modules})[^/]*\\.node$`);
     for (const { path } of productionPackages()) {
-      // Packages inside packages are in the list by themselves.
-      cpSync(join(root, path), join(app, path), { recursive: true, filter: (file) => !foreign.test(file) });
+      // Packages inside packages are in the list by themselves. Without a filter the copy is native, many times as fast.
+      const filter = /uws|uwebsockets/i.test(path) ? { filter: (file: string) => !foreign.test(file) } : {};
+      cpSync(join(root, path), join(app, path), { recursive: true, ...filter });
     }
     expect(ofImage('RUN').at(-1)).toContain('ln -s /app/src/lingate.js /usr/local/bin/lingate');
     chmodSync(join(app, 'src/lingate.js'), 0o755);

@@ -47,7 +47,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
   });
 
   test.each(['close', 'close, x'])('an answer to a caller who wants the end (%s) comes whole, and the connection ends', async (wish) => {
-    for (const path of ['/flow?1,chunked,end,1', '/flow?100000,chunked', '/flow?100000,sized', '/flow?0,chunked']) {
+    const asked = async (path: string): Promise<void> => {
       const connection = await RawConnection.open({ port: server.port });
       connection.send(requestBytes({ path, headers: { Connection: wish } }));
       const answer = await connection.response();
@@ -55,7 +55,8 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
       expect(Buffer.from(answer.bytes).equals(piece(0, Number(/\d+/.exec(path)![0])))).toBe(true);
       expect(await connection.ended).toBe('fin');
       expect(connection.unread).toBe('');
-    }
+    };
+    await Promise.all(['/flow?1,chunked,end,1', '/flow?100000,chunked', '/flow?100000,sized', '/flow?0,chunked'].map(asked));
   });
 
   test('nothing behind an answer that ends its connection is handled', async () => {
@@ -130,7 +131,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
       ['of a length', 'Content-Length: 1000'],
       ['in chunks', 'Transfer-Encoding: chunked'],
     ])('a body %s that trickles in is refused, however steadily, and its connection ends', async (_kind, field) => {
-      for (const path of ['/read', '/read-later', '/echo']) {
+      const trickle = async (path: string): Promise<void> => {
         const socket = connect(hurried.port, '127.0.0.1');
         socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`);
         const drip = setInterval(() => socket.write(field.startsWith('T') ? '1\r\nx\r\n' : 'x'), 50);
@@ -138,7 +139,8 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
         expect(answer.head).toMatch(/^HTTP\/1\.1 400 /);
         // It may end while the step has paused it for a moment.
         expect(answer.body.toString()).toMatch(path === '/echo' ? /did not arrive in time/ : /did not arrive in time|it broke/);
-      }
+      };
+      await Promise.all(['/read', '/read-later', '/echo'].map(trickle));
     });
 
     test('a body that comes at a mebibyte in two seconds has the time for it', async () => {
