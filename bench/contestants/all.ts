@@ -37,12 +37,17 @@ export const contestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-100k', does: 'all of it, on Redis, 100,000 teams in turn', store: 'redis', teams: 100_000 }),
 ];
 
-const FACADES = { plugins: ['deepl-v2', 'libretranslate'].map((name) => ({ module: `lingate/plugins/${name}` })) };
+const FACADES = {
+  plugins: [
+    ...['deepl-v2', 'libretranslate', 'google-v2'].map((name) => ({ module: `lingate/plugins/${name}` })),
+    { module: 'lingate/plugins/azure-v3', options: { root: false } },
+  ],
+};
 
 /** Those that only `--only` calls up. */
 export const furtherContestants: readonly Contestant[] = [
-  lingate({ name: 'lingate-redis-facades', does: 'all of it, on Redis, both facades loaded', store: 'redis', config: FACADES }),
-  lingate({ name: 'lingate-sqlite-facades', does: 'all of it, on SQLite, both facades loaded', store: 'sqlite', config: FACADES }),
+  lingate({ name: 'lingate-redis-facades', does: 'all of it, on Redis, all facades loaded', store: 'redis', config: FACADES }),
+  lingate({ name: 'lingate-sqlite-facades', does: 'all of it, on SQLite, all facades loaded', store: 'sqlite', config: FACADES }),
   lingate({ name: 'lingate-redis-older', does: 'on the older build of uWebSockets.js, Redis, access log', store: 'redis', env: olderUws }),
   uwsFloorOlder,
   lingate({ name: 'lingate-sqlite-forward', does: 'a charged forward route on SQLite, access log', store: 'sqlite', forwards: true }),

@@ -86,7 +86,14 @@ function requestOf(route: LoadedRoute, serverUrl: string): Html {
   const [media = 'application/json'] = body?.contentTypes ?? [];
   const data = body?.example === undefined ? [] : [`-H 'Content-Type: ${media}'`, `-d ${quoted(textOf(body.example))}`];
   const path = parameter === undefined ? route.path : route.path.replace(/\{\w+\}/, () => encodeURIComponent(parameter.example));
-  return curlSample('Request', route.method, quoted(`${serverUrl}${path}`), [...key, ...data]);
+  return curlSample('Request', route.method, quoted(`${serverUrl}${path}${requiredQuery(route)}`), [...key, ...data]);
+}
+
+/** With its question mark; empty where nothing of a query is required. A list stands for a parameter that is repeated. */
+function requiredQuery(route: LoadedRoute): string {
+  const required = (docOf(route).query ?? []).filter((one) => one.required === true);
+  const pairs = required.flatMap(({ name, example }) => [example].flat().map((value): [string, string] => [name, String(value)]));
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 
 function answerOf(route: LoadedRoute): Html {

@@ -70,7 +70,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
   test('and by every API that a plugin adds, keys in bodies and where none belong', async () => {
     await facades.run();
     const statuses = new Set(facades.answers.map(({ response }) => response.status));
-    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 403, 404, 456, 500, 503]);
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 401, 403, 404, 456, 500, 503]);
   });
 
   test('no answer holds a key or a word of the engine, and no problem anything that its caller said', () => {

@@ -48,7 +48,8 @@ test.each((['light', 'dark'] as const).flatMap((scheme) => [360, 1440].map((widt
 test('every link leads somewhere, to the documents of the facades too; no two sections have one anchor', async () => {
   await tab.goto(`${running.opsUrl}/docs`);
   const links = await tab.read<string[]>(`[...new Set([...document.querySelectorAll('a')].map((a) => a.href))]`);
-  for (const plugin of ['deepl-v2', 'libretranslate']) expect(links).toContain(`${running.opsUrl}/openapi/${plugin}.json`);
+  for (const plugin of ['deepl-v2', 'libretranslate', 'azure-v3', 'google-v2'])
+    expect(links).toContain(`${running.opsUrl}/openapi/${plugin}.json`);
   const anchors = await tab.read<string[]>(`[...document.querySelectorAll('[id]')].map((element) => element.id)`);
   expect(new Set(anchors).size).toBe(anchors.length);
   for (const link of links) {
@@ -58,14 +59,15 @@ test('every link leads somewhere, to the documents of the facades too; no two se
   }
 });
 
-test('every request of the LibreTranslate API on it does what the page says when it is pasted into a shell', async () => {
+test.each([
+  ['libretranslate', 8],
+  ['azureV3', 3],
+])('every request of %s on it does what the page says when it is pasted into a shell', async (plugin, count) => {
   const { key } = await running.gateway.team();
   await tab.goto(`${running.opsUrl}/docs`);
-  const samples = await tab.read<string[]>(
-    `[...document.querySelectorAll('[id^=libretranslate] figure code')].map((code) => code.textContent)`,
-  );
+  const samples = await tab.read<string[]>(`[...document.querySelectorAll('[id^=${plugin}] figure code')].map((code) => code.textContent)`);
   const pairs = samples.flatMap((sample, i) => (sample.startsWith('curl') ? [[sample, samples[i + 1]!] as const] : []));
-  expect(pairs).toHaveLength(8);
+  expect(pairs).toHaveLength(count);
   for (const [request, answer] of pairs) {
     const command = `${request} -o /dev/null -w '%{http_code}'`;
     const status = await outputOf('sh', ['-c', command], { env: { ...process.env, API_KEY: key }, uses: ['curl'] });

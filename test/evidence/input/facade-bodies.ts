@@ -1,4 +1,4 @@
-// What the bodies of both facades are tried with: cases that are forms or JSON, bytes, and rules for whatever they hold.
+// What the bodies of the facades are tried with: cases that are forms or JSON, bytes, and rules for whatever they hold.
 import fc from 'fast-check';
 import { Languages } from 'lingate';
 import type { EngineCapabilities } from 'lingate';

@@ -44,7 +44,8 @@ export async function startHouse(kind: 'sqlite' | 'redis', noisyPerSecond: numbe
   const file = join(place.folder, 'lingate.yaml');
   const target = `http://127.0.0.1:${enginePort}`;
   const forward = [{ path: '/v1/files', methods: ['GET', 'POST'], target, body_bytes: 16_777_216, request_fields: ['content-type'] }];
-  const plugins = [{ module: 'lingate/plugins/deepl-v2' }, { module: 'lingate/plugins/libretranslate' }];
+  const azure = { module: 'lingate/plugins/azure-v3', options: { root: false } };
+  const plugins = [{ module: 'lingate/plugins/deepl-v2' }, { module: 'lingate/plugins/libretranslate' }, azure];
   // JSON is YAML.
   await writeFile(file, JSON.stringify({ forward, plugins }));
   const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', place.url, '--engine-url', target];

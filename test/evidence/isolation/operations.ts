@@ -138,6 +138,17 @@ export function operations(key: string, { large, several }: NoisyGlossaries): re
       requests: [send('GET', '/languages'), send('POST', '/detect', { q: 'word '.repeat(1000) })],
     },
     {
+      name: 'Azure, a text into 50 languages, detection of 50 texts',
+      requests: [
+        send('POST', `/translator/text/v3.0/translate?api-version=3.0${'&to=de'.repeat(50)}`, [{ Text: 'word '.repeat(200) }]),
+        send(
+          'POST',
+          '/translator/text/v3.0/detect?api-version=3.0',
+          Array.from({ length: 50 }, () => ({ Text: 'word '.repeat(200) })),
+        ),
+      ],
+    },
+    {
       name: 'usage, languages',
       requests: [send('GET', '/v1/usage'), send('GET', '/v1/languages'), send('GET', '/v2/usage'), send('GET', '/v2/languages')],
     },

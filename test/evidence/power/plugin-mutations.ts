@@ -42,4 +42,25 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
     "new URLSearchParams(`x=${pair.slice(equals + 1)}`).get('x')!",
     { file: 'test/unit/domain/form-body.test.ts' },
   ),
+  bug(
+    'several targets are charged as one',
+    'plugins/azure-v3/azure-parameters.ts',
+    "texts.sound.characters * Math.max(1, query.get('to')?.length ?? 0)",
+    'texts.sound.characters',
+    { file: 'test/unit/plugins/azure-v3/azure-parameters.test.ts' },
+  ),
+  bug(
+    'a custom system that was asked for is ignored',
+    'plugins/azure-v3/azure-parameters.ts',
+    "category.sound !== undefined && category.sound.toLowerCase() !== 'general'",
+    'category.sound?.length === 0',
+    { file: 'test/unit/plugins/azure-v3/azure-parameters.test.ts' },
+  ),
+  bug(
+    'of several works only the last is called off',
+    'core/shared-cancellation.ts',
+    'const listeners = [...this.#listeners.values()];',
+    'const listeners = [...this.#listeners.values()].slice(-1);',
+    { file: 'test/unit/core/shared-cancellation.test.ts' },
+  ),
 ];

@@ -37,6 +37,16 @@ const KINDS: Readonly<Record<string, (path: string, fields: Fields) => Sent>> = 
   }),
 };
 
+const AZURE = '/translator/text/v3.0/translate?api-version=3.0';
+
+function azureTranslation(key: string, text: string): Sent {
+  return {
+    path: `${AZURE}&to=de`,
+    headers: { 'content-type': 'application/json', 'ocp-apim-subscription-key': key },
+    body: JSON.stringify([{ Text: text }]),
+  };
+}
+
 export class FacadeTraffic {
   readonly answers: Answered[] = [];
   readonly #house: LoadedGateway;
@@ -56,7 +66,7 @@ export class FacadeTraffic {
     await this.#aborts(key);
   }
 
-  /** Good and bad keys, in the body for LibreTranslate's API and in the fields for DeepL's. */
+  /** Good and bad keys, in the body for LibreTranslate's API, in the fields for DeepL's and Azure's. */
   async #everyKey(kind: (path: string, fields: Fields) => Sent, name: string): Promise<void> {
     const { secret } = this.#secrets;
     const good = await this.#secrets.team();
@@ -64,18 +74,19 @@ export class FacadeTraffic {
     await this.#house.store.teams.revokeKey(revoked.keyId);
     const poor = await this.#secrets.team({ ...QUOTA_PLAN, characters: 1 });
     const broke = await this.#secrets.team(CREDIT_PLAN, 0);
-    const cases: readonly (readonly [string, libreTranslate: number, deepL: number])[] = [
-      [good.key, 200, 200],
-      [revoked.key, 403, 403],
-      [poor.key, 403, 456],
-      [broke.key, 403, 456],
-      [secret.unknownKey, 403, 403],
-      [secret.malformedKey, 403, 403],
+    const cases: readonly (readonly [string, libreTranslate: number, deepL: number, azure: number])[] = [
+      [good.key, 200, 200, 200],
+      [revoked.key, 403, 403, 401],
+      [poor.key, 403, 456, 403],
+      [broke.key, 403, 456, 403],
+      [secret.unknownKey, 403, 403, 401],
+      [secret.malformedKey, 403, 403, 401],
     ];
-    for (const [key, libreTranslate, deepL] of cases) {
+    for (const [key, libreTranslate, deepL, azure] of cases) {
       await this.#expect(`${name}, key in the body`, libreTranslate, kind('/translate', this.#asked({ api_key: key })));
       const { headers, ...sent } = kind('/v2/translate', { text: secret.text, target_lang: 'DE' });
       await this.#expect(`${name}, key in the fields`, deepL, { ...sent, headers: { ...headers, authorization: `DeepL-Auth-Key ${key}` } });
+      await this.#expect(`${name}, key in Azure's field`, azure, azureTranslation(key, secret.text));
     }
     await this.#expect(`${name}, detection`, 200, kind('/detect', { q: secret.text, api_key: good.key }));
     await this.#expect(`${name}, DeepLX`, 200, kind('/translate', { text: secret.text, target_lang: 'DE', api_key: good.key }));
@@ -114,6 +125,13 @@ export class FacadeTraffic {
       },
     ];
     for (const sent of unknown) await this.#expect('a key that is none', 403, sent);
+    for (const query of [`Subscription-Key=${key}`, `Ocp-Apim-Subscription-Key=${key}`]) {
+      await this.#expect('a key that is none', 401, { ...azureTranslation('', 'a'), path: `${AZURE}&to=de&${query}` });
+    }
+    for (const query of [`from=${key}`, `to=${key}`, `category=${key}`, `toScript=${key}`, `suggestedFrom=${key}`]) {
+      await this.#expect('a key astray', 400, { ...azureTranslation(key, 'a'), path: `${AZURE}&to=de&${query}` });
+    }
+    await this.#expect('a key astray', 400, { ...azureTranslation(key, ''), body: JSON.stringify([{ [key]: key }]) });
     await this.#expect('a path of nobody', 404, json!(`/${key}/translate`, this.#asked({ api_key: key })));
   }
 
@@ -156,8 +174,9 @@ export class FacadeTraffic {
       json('/translate', { ...this.#asked({ api_key: key }), q: text(behaviour) }),
       json('/detect', { api_key: key, q: text(behaviour) }),
       { ...json('/v2/translate', { text: [text(behaviour)], target_lang: 'DE' }), headers: authorization },
+      azureTranslation(key, text(behaviour)),
     ];
-    const statuses = [500, 500, 503];
+    const statuses = [500, 500, 503, 503];
     for (const name of ['not_json', 'bad_utf8', 'redirect', 'quoting', 'status_500', 'detected_not_string', 'reset']) {
       assert.ok(Object.hasOwn(UNUSABLE, name));
       for (const [i, sent] of through(name).entries()) await this.#expect(name, statuses[i]!, sent);

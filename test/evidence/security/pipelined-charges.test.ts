@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { onEveryGateway } from '../../support/every-gateway.ts';
+import { FACADES } from '../../support/fronts.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -14,10 +15,11 @@ const FRONTS = [
   ['/v1/translate', TRANSLATION],
   ['/v2/translate', TRANSLATION],
   ['/translate', { q: TEXT, source: 'en', target: 'de' }],
+  ['/translator/text/v3.0/translate?api-version=3.0&to=de', [{ Text: TEXT }]],
 ] as const;
 
 const config = {
-  plugins: [{ module: 'lingate/plugins/deepl-v2' }, { module: 'lingate/plugins/libretranslate' }],
+  plugins: FACADES,
   plans: {
     free: {
       billing: 'quota',

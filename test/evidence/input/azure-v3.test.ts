@@ -1,0 +1,141 @@
+// Bodies and queries of Azure's POST /translate as they should not be: what the JSON of /v1 has passed, and what a query can be.
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { judgeTranslation } from '../../../src/plugins/azure-v3/azure-parameters.ts';
+import { readTexts } from '../../../src/plugins/azure-v3/azure-texts.ts';
+import type { HttpResponse } from '../../support/raw-http.ts';
+import { report } from '../scorecard/report.ts';
+import { BYTE_CASES } from './bytes-of-text.ts';
+import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
+import { countedRuns } from './counted-runs.ts';
+import { AT_ONCE, CODES, NO_JSON, rulesWith } from './facade-bodies.ts';
+import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
+import type { InputGateway } from './gateways.ts';
+import { anyText } from './near-misses.ts';
+
+const RUNS = countedRuns('queries of the Azure API', 2000);
+const PATH = '/translate?api-version=3.0';
+const GOOD = '[{"Text":"a"}]';
+const BEFORE = '{"text":["';
+const BEHIND = '"],"target_lang":"DE"}';
+
+/** Bytes of a text of /v1 as a text here. */
+const BYTES = BYTE_CASES.flatMap(({ name, body, reading }) => {
+  const text = Buffer.from(body).toString('latin1');
+  if (!text.startsWith(BEFORE) || !text.endsWith(BEHIND)) return [];
+  return [{ name, reading, body: Buffer.from(`[{"Text":"${text.slice(BEFORE.length, -BEHIND.length)}"}]`, 'latin1') }];
+});
+
+/** What a query comes to: the number of its refusal, or how much one character costs. */
+const QUERIES: readonly (readonly [name: string, query: string, number: number])[] = [
+  ['fifty targets', '&to=de'.repeat(50), 50],
+  ['fifty-one', '&to=de'.repeat(51), 400_036],
+  ['two thousand', '&to=de'.repeat(2000), 400_036],
+  ['ampersands and nothing else', '&'.repeat(10_000), 400_036],
+  ['equals signs', '&to==de', 400_036],
+  ['names of prototypes', '&to=de&__proto__=1&constructor=1&toString=1', 1],
+  ['names with brackets', '&to[]=de&to=fr', 1],
+  ['an escape that is none', '&to=%zz', 400_036],
+  ['an overlong escape', '&to=%C0%AF', 400_036],
+  ['an escaped name', '&%74o=d%65', 1],
+  ['a blank', '&to=+de', 400_036],
+  ['NUL', '&to=de%00', 400_036],
+  ['a dotless i', '&to=%C4%B1t', 400_036],
+  ['a code of 10,000 letters', `&to=de&from=${'e'.repeat(10_000)}`, 400_035],
+  ['a second version', '&to=de&api-version=', 400_021],
+];
+
+/** An answer of Azure's form with none of the request's words; never a 5xx. The number of a failure, or 200; and what it says. */
+function told(response: HttpResponse): readonly [number, string] {
+  const body = response.json() as { readonly error?: { readonly code: number; readonly message: string } };
+  expect(response.header('content-type')).toBe('application/json');
+  if (response.status === 200) return [200, ''];
+  expect(Object.keys(body)).toEqual(['error']);
+  const { code, message } = body.error!;
+  expect([response.status, Object.keys(body.error!)]).toEqual([Math.floor(code / 1000), ['code', 'message']]);
+  expect(response.status).toBeLessThan(500);
+  return [code, message];
+}
+
+describe.each(LISTENERS)('the %s listener', (listener) => {
+  let input: InputGateway;
+
+  beforeAll(async () => {
+    input = await startInputGateway(listener, { plugins: [{ module: 'lingate/plugins/azure-v3' }] });
+  });
+
+  afterAll(() => input.stop());
+
+  const post = (body: string | Uint8Array, query = '&to=de', path = PATH): Promise<HttpResponse> => input.ask({ path: path + query, body });
+  const each = (cases: readonly { readonly input: string }[]) => forEachOf(cases, AT_ONCE, (one) => post(one.input));
+
+  test('the corpus of JSON: what must be rejected is, and what must be accepted is never called malformed', async () => {
+    const refused = await each(rejected);
+    expect(refused.flatMap((answer, i) => (answer.status === 400 ? [] : [rejected[i]!.name]))).toEqual([]);
+    const taken = await each(accepted);
+    expect(taken.flatMap((answer, i) => (told(answer)[1] === NO_JSON ? [accepted[i]!.name] : []))).toEqual([]);
+    const within = await each(accepted.map((one) => ({ input: `[{"Text":"a","unknown":${one.input}}]` })));
+    expect(within.map(({ status }) => status)).toEqual(accepted.map(() => 200));
+    for (const answer of [...refused, ...(await each(free))]) told(answer);
+    report({
+      row: 15,
+      figure: `${CORPUS_SIZE} cases of the corpus on Azure's /translate, ${listener} listener`,
+      measured: `${rejected.length} n refused, ${accepted.length} y never called malformed, 0 5xx`,
+      counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
+    });
+  });
+
+  test('bytes are UTF-8 or refused; what is charged is code points, once for each target', async () => {
+    expect(BYTES.length).toBeGreaterThan(10);
+    const before = await input.charged();
+    const answers = await forEachOf(BYTES, AT_ONCE, ({ body }) => post(body, '&to=de&to=fr'));
+    expect(answers.map((answer, i) => [BYTES[i]!.name, told(answer)[0] === 200])).toEqual(
+      BYTES.map(({ name, reading }) => [name, typeof reading === 'number']),
+    );
+    const sum = BYTES.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
+    expect((await input.charged()) - before).toBe(2 * sum);
+  });
+
+  test.each(QUERIES)('%s', async (_name, query, number) => {
+    const before = await input.charged();
+    const [code] = told(await post(GOOD, query));
+    expect(code).toBe(number < 1000 ? 200 : number);
+    expect((await input.charged()) - before).toBe(number < 1000 ? number : 0);
+  });
+});
+
+test('whatever the query and the texts are, there is a verdict, and a valid one counts code points once for each target', () => {
+  const rules = rulesWith('html');
+  const names = [
+    'to',
+    'TO',
+    'from',
+    'textType',
+    'category',
+    'profanityAction',
+    'includeAlignment',
+    'toScript',
+    'suggestedFrom',
+    '__proto__',
+  ];
+  const values = fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom('de', 'DE', 'pt-br', 'en', 'html', 'false', 'general', '') },
+    fc.string(),
+  );
+  const query = fc.array(fc.tuple(fc.constantFrom(...names), values), { maxLength: 4 });
+  const texts = fc.oneof(fc.array(fc.record({ Text: anyText }), { maxLength: 3 }), fc.jsonValue());
+  fc.assert(
+    fc.property(query, texts, (pairs, body) => {
+      const text = JSON.stringify(body);
+      const search = new URLSearchParams([['api-version', '3.0'], ['to', 'de'], ...pairs]).toString();
+      const judged = judgeTranslation(search, () => readTexts({ 'content-type': 'application/json' }, Buffer.from(text), 1 << 20), rules);
+      if (judged.kind === 'invalid') expect(CODES).toContain(judged.refusal.problem.code);
+      else {
+        const entries = (JSON.parse(text) as { Text: string }[]).map(({ Text }) => Text);
+        const targets = 1 + pairs.filter(([name]) => name.toLowerCase() === 'to').length;
+        expect([judged.order.entries, judged.characters]).toEqual([entries, Array.from(entries.join('')).length * targets]);
+      }
+    }),
+    RUNS,
+  );
+});
