@@ -17,6 +17,7 @@ const entry: AccessEntry = {
   client: undefined,
   characters: 33,
   attempts: 1,
+  engine: 'default',
   durationMs: 1.234,
   storeMs: 0.456,
   engineMs: 0.567,

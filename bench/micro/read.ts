@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
 import { chargeSlot } from '../../src/domain/charge.ts';
 import { translateRequestSlot } from '../../src/domain/slots.ts';
-import { Languages } from '../../src/domain/languages.ts';
+import { offersOfOne } from '../../src/domain/engine-offer.ts';
 import { readStep } from '../../src/steps/read.ts';
 import { SAMPLE_CHARACTERS, SAMPLE_TEXT } from '../contestants/sample.ts';
 import type { MicroCase } from './micro-case.ts';
@@ -13,8 +13,9 @@ import { SAMPLE_BYTES, sampleExchange } from './sample-exchange.ts';
 const CONFIG = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
 const BODY_BYTES_MAX = 1024 * 1024;
 
-const languages = new Languages(loadConfig({ file: CONFIG, env: {}, flags: {} }).languages);
-const step = readStep(() => languages, BODY_BYTES_MAX);
+const can = { formats: ['text' as const], formality: true, glossaries: true, detection: true };
+const offers = offersOfOne(loadConfig({ file: CONFIG, env: {}, flags: {} }).languages, { name: 'default', can, pairs: undefined });
+const step = readStep(() => offers, BODY_BYTES_MAX);
 
 export const read: MicroCase = {
   name: 'read',

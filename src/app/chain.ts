@@ -1,4 +1,5 @@
 // Makes the steps from their parts and puts them, with those of plugins, into the routes.
+import { longestTimeoutMs } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
@@ -6,6 +7,9 @@ import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
 import { credentialReader } from '../domain/credentials.ts';
+import { chargeSlot } from '../domain/charge.ts';
+import { lackOf, offerFor } from '../domain/engine-offer.ts';
+import type { EngineOffers } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import {
   createGlossary,
@@ -52,6 +56,7 @@ import { documentRouteNames, inConfiguration, routeRows } from './route-rows.ts'
 export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
+  /** What at least one of the engines can. */
   readonly can: EngineCapabilities;
   readonly keys: KeyCache;
   readonly glossaries: GlossaryCache;
@@ -66,8 +71,8 @@ export interface ChainParts {
   readonly live: LiveWindow;
   /** Answers the pages of the documentation, where they are public. */
   readonly documentation: Step;
-  /** Called for each request, because a reload may replace the list. */
-  readonly languages: () => Languages;
+  /** Called for each request, because a reload may replace them. */
+  readonly offers: () => EngineOffers;
   /** The store answers and we are not draining. */
   readonly serving: () => boolean;
   /** Told of each admission that the store could not serve. */
@@ -104,13 +109,18 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
   return {
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
-    engineTimeoutMs: config.engine.timeoutMs,
+    engineTimeoutMs: longestTimeoutMs(config.engines),
     canSpareCharacters: parts.store.ledger.chargesParts === true,
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
-    languages: parts.languages,
+    languages: (x) => (x === undefined ? parts.offers().any : offerFor(x, parts.offers())).languages,
+    lackOf: (x, options, hasGlossary) => lackOf(offerFor(x, parts.offers()), options, hasGlossary),
+    judgeAgain(x, judge) {
+      const charge = x.get(chargeSlot);
+      if (charge !== undefined && parts.offers().byPlan) x.set(chargeSlot, { ...charge, again: judge });
+    },
     identify: identifyBy(parts.keys),
     translate: translateBy(translate),
     detect: detectBy(translate),
@@ -120,14 +130,14 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
 }
 
 function translateOptions(
-  { engine, glossaries, languages, live, now, log }: ChainParts,
+  { engine, glossaries, offers, live, now, log }: ChainParts,
   stages: LoadedPlugins['textStages'],
 ): TranslateOptions {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     engine,
     glossaries,
-    languages,
+    offers,
     stages,
     now,
     onEngineResult(failures) {
@@ -144,7 +154,8 @@ function stepsOf(
   translate: TranslateOptions,
   documents: ReadonlySet<string>,
 ): Readonly<Record<StepName | PluginStepName, Step>> {
-  const { store, keys, metrics, languages, now } = parts;
+  const { store, keys, metrics, offers, now } = parts;
+  const languages = (): Languages => offers().any.languages;
   const onShed: OnShed = (reason) => metrics.shed(reason);
   const client = clientAddressReader(config.listenTrustedProxies, config.listenClientAddress);
   const authentication: AuthenticateOptions = {
@@ -167,7 +178,7 @@ function stepsOf(
     authenticate: authenticateStep(authentication),
     'authenticate-body-key': authenticateBodyKeyStep(authentication),
     'team-shed': teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
-    read: readStep(languages, config.limits.bodyBytes, parts.can.glossaries),
+    read: readStep(offers, config.limits.bodyBytes),
     admit: admitStep({
       ledger: store.ledger,
       settlements: parts.settlements,
@@ -175,6 +186,8 @@ function stepsOf(
       client,
       leaseMs: config.limits.leaseMs,
       rateLimitHeaders: config.limits.rateLimitHeaders,
+      byPlan: () => offers().byPlan,
+      onNoPlan: onceOnly(() => parts.log.warn('the store does not name plans: rules of routing for certain plans fit nobody')),
       now,
       onAdmission(admission) {
         metrics.admission(admission);
@@ -183,7 +196,7 @@ function stepsOf(
     }),
     translate: translateStep(translate),
     health: healthEndpoint(parts.serving),
-    languages: languagesEndpoint(languages),
+    languages: languagesEndpoint((x) => offerFor(x, offers()).languages),
     usage: usageEndpoint(store.teams, store.history),
     'read-glossary': readGlossary(languages, config.limits.bodyBytes),
     'create-glossary': createGlossary(store.glossaries, parts.newId),
@@ -208,5 +221,13 @@ function observed({ access, metrics, live }: ChainParts, documents: ReadonlySet<
       // Probes and readers must not look like traffic in the console.
       if (entry.route !== 'GET /health' && !documents.has(entry.route)) live.record(entry);
     },
+  };
+}
+
+function onceOnly(run: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) run();
+    done = true;
   };
 }

@@ -1,15 +1,14 @@
-// Has each replica of the engine translate one sentence, as a request would: the same protocol, options and limits.
+// Has each replica of every engine translate one sentence, as a request would: the same protocol, options and limits.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/overrides.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
-import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import { checkReplica } from '../engines/check-replica.ts';
 import type { CheckedReplica } from '../engines/check-replica.ts';
 import { shownUrl } from '../engines/http1/url.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
-import { withEngine } from './engine-setup.ts';
+import { withEngines } from './engine-setup.ts';
 
 /** Codes as the configuration's languages have them. */
 export interface CheckedPair {
@@ -78,18 +77,20 @@ export function checkReplicas(
 ): Promise<readonly ReplicaReport[]> {
   const newId = ulidSource(() => Date.now());
   const text = [SENTENCES[sourceLang] ?? SENTENCES['EN']!];
-  return withEngine(config, env, ({ protocol, options, headers }) =>
+  return withEngines(config, env, (all) =>
     Promise.all(
-      [...new Set(config.engine.urls.map(shownUrl))].map(async (url) => {
-        const work = { requestId: newId(), text, options: { ...NOTHING_CHOSEN, sourceLang, targetLang }, traceparent: undefined };
-        return reportOf(url, await checkReplica(url, work, { ...config.engine, protocol, options, headers }));
-      }),
+      all.flatMap(({ config: engine, protocol, options, headers }) =>
+        [...new Set(engine.urls.map(shownUrl))].map(async (url) => {
+          const work = { requestId: newId(), text, options: { ...NOTHING_CHOSEN, sourceLang, targetLang }, traceparent: undefined };
+          return reportOf(engine.name, url, await checkReplica(url, work, { ...engine, protocol, options, headers }));
+        }),
+      ),
     ),
   );
 }
 
-function reportOf(url: string, { attempt, tookMs, echoesId }: CheckedReplica): ReplicaReport {
-  const place = { engine: ONLY_ENGINE, url };
+function reportOf(engine: string, url: string, { attempt, tookMs, echoesId }: CheckedReplica): ReplicaReport {
+  const place = { engine, url };
   if (attempt.kind === 'usable') {
     return { ...place, ok: true, ms: Math.round(tookMs), text: attempt.translations[0]!.text, echoes_id: echoesId };
   }

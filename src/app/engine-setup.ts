@@ -1,4 +1,4 @@
-// Finds the engine protocol that a configuration asks for, built in or a plugin's, and checks its options.
+// Finds the engine protocols that a configuration asks for, built in or a plugin's, and checks their options.
 import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
@@ -12,7 +12,11 @@ import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 
 /** Throws a `ConfigError` that says what does not fit, or which secret is missing. */
-export function setUpEngine(config: Config, added: ReadonlyMap<string, EngineProtocol>, env: Environment = process.env): EngineSettings {
+export function setUpEngines(
+  config: Config,
+  added: ReadonlyMap<string, EngineProtocol>,
+  env: Environment = process.env,
+): readonly EngineSettings[] {
   const taken = [...added.keys()].find((name) => builtInProtocols.has(name));
   if (taken !== undefined)
     throw new ConfigError([`plugins: the protocol "${taken}" is the gateway's own and cannot be replaced; choose another name`]);
@@ -20,19 +24,28 @@ export function setUpEngine(config: Config, added: ReadonlyMap<string, EnginePro
 }
 
 /** The same check without a gateway. Opens neither store nor port. */
-export function checkEngine(config: Config, env: Environment): Promise<EngineSettings> {
-  return withEngine(config, env, (settings) => Promise.resolve(settings));
+export function checkEngines(config: Config, env: Environment): Promise<readonly EngineSettings[]> {
+  return withEngines(config, env, (settings) => Promise.resolve(settings));
 }
 
-/** Uses the engine's protocol and options without a gateway. Sets up plugins only if the protocol is not built in. */
-export async function withEngine<T>(config: Config, env: Environment, use: (settings: EngineSettings) => Promise<T>): Promise<T> {
-  if (builtInProtocols.has(config.engine.protocol) || config.plugins.length === 0) return use(setUpEngine(config, new Map(), env));
+/** Uses the engines' protocols and options without a gateway. Sets up plugins only if a protocol is not built in. */
+export async function withEngines<T>(
+  config: Config,
+  env: Environment,
+  use: (settings: readonly EngineSettings[]) => Promise<T>,
+): Promise<T> {
+  if (areBuiltIn(config) || config.plugins.length === 0) return use(setUpEngines(config, new Map(), env));
   const plugins = await loadPlugins(config.plugins, SILENT);
   try {
-    return await use(setUpEngine(config, plugins.engines, env));
+    return await use(setUpEngines(config, plugins.engines, env));
   } finally {
     await plugins.close();
   }
+}
+
+/** Whether all protocols are known without plugins. */
+export function areBuiltIn({ engines }: Pick<Config, 'engines'>): boolean {
+  return engines.every(({ protocol }) => builtInProtocols.has(protocol));
 }
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

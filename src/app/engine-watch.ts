@@ -5,6 +5,7 @@ import type { EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { FailureLog } from '../runtime/failure-log.ts';
 
+/** What is told of an engine's replicas, and where. */
 export interface EngineWatchParts {
   readonly engine: string;
   readonly protocol: string;

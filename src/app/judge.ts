@@ -16,7 +16,7 @@ import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from 
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
-import { setUpEngine } from './engine-setup.ts';
+import { setUpEngines } from './engine-setup.ts';
 import { setUpForward } from './forward-setup.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows } from './plugin-routes.ts';
@@ -26,7 +26,8 @@ import { ownRows, routeRows } from './route-rows.ts';
 export interface SoundSettings {
   /** Set up; to be closed by whoever has asked. */
   readonly plugins: LoadedPlugins;
-  readonly engine: EngineSettings;
+  /** In the order of the configuration. */
+  readonly engines: readonly EngineSettings[];
   readonly forward: readonly ForwardRoute[];
   /** `undefined` when the admin API is off. */
   readonly operators: readonly Operator[] | undefined;
@@ -48,10 +49,9 @@ export async function judge(config: Config, log: Log, env: Environment = process
   if (rows !== undefined) await faults.of(() => routeRows(config, plugins!));
   // A protocol or a store that is not there may be that of a plugin which could not be loaded; those that we ship have none.
   const known = plugins ?? (config.plugins.every(({ module }) => isShipped(module)) ? NO_PLUGINS : undefined);
-  const engine =
-    known !== undefined || builtInProtocols.has(config.engine.protocol)
-      ? await faults.of(() => setUpEngine(config, (known ?? NO_PLUGINS).engines, env))
-      : undefined;
+  const judgeable =
+    known === undefined ? { ...config, engines: config.engines.filter(({ protocol }) => builtInProtocols.has(protocol)) } : config;
+  const engines = await faults.of(() => setUpEngines(judgeable, (known ?? NO_PLUGINS).engines, env));
   const forward = await faults.of(() => setUpForward(config, [...own, ...(rows ?? [])], env));
   const operators = await faults.of(() => adminOperators(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
@@ -69,7 +69,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
     await plugins?.close();
     throw new ConfigError(lines);
   }
-  return { plugins: plugins!, engine: engine!, forward: forward!, operators, eventsSecret: signedBy };
+  return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy };
 }
 
 /** The lines of all checks that did not pass. */

@@ -6,22 +6,20 @@ import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
-import type { ReplicatedEngine } from '../engines/balancer.ts';
-import type { ReplicaWatch } from '../engines/replica.ts';
-import { openEngine } from '../engines/open-engine.ts';
+import { openEngines } from '../engines/open-engine.ts';
+import type { OpenEngines } from '../engines/open-engine.ts';
 import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
-import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
-import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import type { Store } from '../ports/store.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { replicaWatch } from './engine-watch.ts';
+import type { EngineWatchParts } from './engine-watch.ts';
 import { openUpstream } from './forward-setup.ts';
 import { judge } from './judge.ts';
 import { openAwaited } from './store-wait.ts';
@@ -36,9 +34,9 @@ export interface Opened {
   readonly metrics: Metrics;
   readonly plugins: LoadedPlugins;
   readonly store: Store;
-  readonly engine: ReplicatedEngine;
-  readonly can: EngineCapabilities;
-  readonly protocol: EngineProtocol;
+  readonly engines: OpenEngines;
+  /** In the order of the configuration. */
+  readonly settings: readonly EngineSettings[];
   readonly forward: readonly ForwardRoute[];
   readonly upstream: ProxyUpstream | undefined;
   readonly probe: StoreProbe;
@@ -51,19 +49,20 @@ export type OnNewStore = ((place: string) => void) | undefined;
 export async function openParts(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Opened> {
   const { log } = output;
   const metrics = openMetrics();
-  const { plugins, engine: settings, forward } = await judge(config, log);
+  const { plugins, engines: settings, forward } = await judge(config, log);
   down.add('plugins', () => plugins.close());
   for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
   const failures = new FailureLog(log);
   down.add('failure log', () => failures.close());
-  const watching = { engine: ONLY_ENGINE, protocol: config.engine.protocol, metrics, log, failures };
-  const engine = openEngineOf(config, settings, metrics, log, (url) => replicaWatch(watching, url));
+  const engines = openEnginesOf(config, settings, { metrics, log, failures });
   metrics.engineReplicas(() =>
-    engine.health().map(({ url, asideMs }) => ({ engine: ONLY_ENGINE, replica: url, up: asideMs === undefined })),
+    [...engines.byName].flatMap(([name, engine]) =>
+      engine.health().map(({ url, asideMs }) => ({ engine: name, replica: url, up: asideMs === undefined })),
+    ),
   );
-  down.add('engine', () => engine.close());
+  down.add('engine', () => engines.engine.close());
   const upstream = await openUpstream(config, {
-    keepAlive: config.engine.keepAlive,
+    keepAlive: config.engines.every(({ keepAlive }) => keepAlive),
     onUnasked: tellUnasked('forward target', metrics, log),
   });
   down.add('upstream', () => upstream?.close());
@@ -85,8 +84,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   down.add('store probe', () => probe.close());
   metrics.gauge('store_up', () => Number(probe.answers));
   metrics.gauge('store_writable', () => Number(probe.takesWrites));
-  const { can, protocol } = settings;
-  return { config, output, down, metrics, plugins, store, engine, can, protocol, forward, upstream, probe };
+  return { config, output, down, metrics, plugins, store, engines, settings, forward, upstream, probe };
 }
 
 export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) => void {
@@ -96,24 +94,28 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
   };
 }
 
-function openEngineOf(
-  { engine, limits }: Config,
-  { protocol, options, headers }: EngineSettings,
-  metrics: Metrics,
-  log: Log,
-  watch: (url: string) => ReplicaWatch,
-): ReplicatedEngine {
-  return openEngine({
-    ...engine,
-    teamShare: limits.teamEngineShare,
-    protocol,
-    options,
-    headers,
-    watch,
-    onBatch: (requests) => metrics.engineBatch(requests),
-    onUnasked: tellUnasked('engine', metrics, log),
-    onTokens: (tokens) => metrics.engineTokens(tokens),
-  });
+function openEnginesOf(
+  { limits }: Config,
+  settings: readonly EngineSettings[],
+  { metrics, log, failures }: Pick<EngineWatchParts, 'metrics' | 'log' | 'failures'>,
+): OpenEngines {
+  return openEngines(
+    settings.map(({ config, protocol, can, options, headers }) => {
+      const watching = { engine: config.name, protocol: config.protocol, metrics, log, failures };
+      return {
+        ...config,
+        can,
+        teamShare: limits.teamEngineShare,
+        protocol,
+        options,
+        headers,
+        watch: (url) => replicaWatch(watching, url),
+        onBatch: (requests) => metrics.engineBatch(requests),
+        onUnasked: tellUnasked('engine', metrics, log),
+        onTokens: (tokens) => metrics.engineTokens(tokens),
+      };
+    }),
+  );
 }
 
 /** One line when such a state begins; each time is counted. */

@@ -41,10 +41,16 @@ export function overviewOf({ expected, states }: ProcessStates, config: Config, 
       tookMs: tookMs.length === 0 ? undefined : Math.max(...tookMs),
       openSettlements: sumBy(states, (state) => state.openSettlements),
     },
-    engine: { protocol: config.engine.protocol, replicas: mergeReplicas(states) },
+    engines: enginesOf(config, states),
+    routing: config.routing,
     version,
     startedAtMs: nowMs - process.uptime() * 1000,
   };
+}
+
+function enginesOf({ engines }: Config, states: ProcessStates['states']): Overview['engines'] {
+  const replicas = mergeReplicas(states);
+  return engines.map(({ name, protocol }) => ({ name, protocol, replicas: replicas.filter(({ engine }) => engine === name) }));
 }
 
 /** A step with its durations reduced to quantiles. */

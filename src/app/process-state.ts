@@ -2,6 +2,9 @@
 import type { ReplicaHealth } from '../ports/engine.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 
+/** A replica, and which engine it is one of. */
+export type EngineReplica = ReplicaHealth & { readonly engine: string };
+
 export interface ProcessState {
   /** The last 15 minutes. */
   readonly steps: readonly LiveStep[];
@@ -9,7 +12,7 @@ export interface ProcessState {
   readonly inFlight: number;
   /** Verdicts on reservations that the store has not acknowledged yet. */
   readonly openSettlements: number;
-  readonly replicas: readonly ReplicaHealth[];
+  readonly replicas: readonly EngineReplica[];
   readonly storeAnswers: boolean;
   /** What keeps the store, or a part of it, from taking writes; `undefined` when nothing does. */
   readonly storeFault?: string | undefined;
@@ -27,19 +30,21 @@ export interface ProcessStates {
 }
 
 /** Each replica once, in the order in which they are first named; counts are summed, moments are the latest. */
-export function mergeReplicas(states: readonly Pick<ProcessState, 'replicas'>[]): readonly ReplicaHealth[] {
-  const merged = new Map<string, ReplicaHealth>();
+export function mergeReplicas(states: readonly Pick<ProcessState, 'replicas'>[]): readonly EngineReplica[] {
+  const merged = new Map<string, EngineReplica>();
   for (const health of states.flatMap(({ replicas }) => replicas)) {
-    const before = merged.get(health.url);
-    merged.set(health.url, before === undefined ? health : sum(before, health));
+    const name = `${health.engine} ${health.url}`;
+    const before = merged.get(name);
+    merged.set(name, before === undefined ? health : sum(before, health));
   }
   return [...merged.values()];
 }
 
-function sum(a: ReplicaHealth, b: ReplicaHealth): ReplicaHealth {
+function sum(a: EngineReplica, b: EngineReplica): EngineReplica {
   const usableAgoMs = Math.min(a.usableAgoMs ?? Infinity, b.usableAgoMs ?? Infinity);
   const [failed, other] = [a.lastFailure, b.lastFailure];
   return {
+    engine: a.engine,
     url: a.url,
     usable: a.usable + b.usable,
     failed: a.failed + b.failed,

@@ -14,7 +14,7 @@ export interface Ready {
 
 /** After what the configuration gives cause to warn of. */
 export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, listening, workers }: Ready): void {
-  const { sources, engine } = config;
+  const { sources } = config;
   for (const reason of sources.warnings) log.warn('the environment has variables that mean nothing', { reason });
   if (listening.withoutUws !== undefined) {
     const { why, replaced } = listening.withoutUws;
@@ -25,9 +25,15 @@ export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, lis
     store: withoutCredentials(config.store),
     store_from: sources.store,
     config: sources.fileNamed ? config.file : 'none',
-    engines: engine.urls,
+    engines: engineUrls(config),
     engines_from: sources.engineUrls,
     listener: listening.library,
     workers,
   });
+}
+
+/** With several engines each URL has the name of its engine before it. */
+export function engineUrls({ engines }: Pick<Config, 'engines'>): readonly string[] {
+  if (engines.length === 1) return engines[0]!.urls;
+  return engines.flatMap(({ name, urls }) => urls.map((url) => `${name}: ${url}`));
 }

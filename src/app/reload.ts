@@ -2,6 +2,7 @@
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../ports/log.ts';
+import { engineUrls } from './ready-line.ts';
 
 export interface Reloadable {
   readonly log: Log;
@@ -15,9 +16,16 @@ export async function reload(app: Reloadable, load: () => Promise<Config>): Prom
   try {
     const next = await load();
     const waiting = app.reload(next);
-    const { languages, engine, plans, file } = next;
+    const { languages, plans, file } = next;
     const counts = { sources: languages.sources.length, targets: languages.targets.length };
-    log.info('configuration reloaded', { file, ...counts, engine_urls: engine.urls.join(' '), plans: [...plans.keys()].join(' ') });
+    const rules = next.routing === undefined ? {} : { routing_rules: next.routing.length };
+    log.info('configuration reloaded', {
+      file,
+      ...counts,
+      engine_urls: engineUrls(next).join(' '),
+      ...rules,
+      plans: [...plans.keys()].join(' '),
+    });
     if (waiting.length > 0) log.warn('these members have changed and wait for a restart', { members: waiting.join(' ') });
   } catch (error) {
     for (const fault of faultsOf(error)) log.error('configuration refused: all stays as it was', { fault });

@@ -3,11 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import type { Config } from '../config/config.ts';
-import { pairsOf } from '../config/engine-options.ts';
+import { anyOf, pairsOf } from '../config/engine-options.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { Teardown } from '../core/teardown.ts';
-import { withFormality } from '../domain/languages.ts';
-import type { LanguageTable } from '../domain/languages.ts';
+import { readEngineUrl } from '../engines/http1/url.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ProcessState } from './process-state.ts';
 import { clock, monotonicMs, openParts } from './opened.ts';
@@ -39,7 +38,7 @@ import type { Listener, TlsFiles } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
-import type { PairsMode } from '../runtime/offered-languages.ts';
+import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
@@ -65,7 +64,7 @@ export interface Serving {
    * begins with this and does the rest.
    */
   drain(): Promise<void>;
-  /** Puts the configuration's languages, engine replicas and pairs in place for the next request; throws, and changes nothing, if it cannot. */
+  /** Puts the configuration's languages, engine replicas, pairs and routing in place for the next request; throws, and changes nothing, if it cannot. */
   replace(config: Config): void;
 }
 
@@ -114,8 +113,13 @@ class OpenServing implements Serving {
     this.outbox = opened.store.outbox;
     this.audit = opened.store.audit;
     this.glossaries = opened.store.glossaries;
-    const { config, engine, output, down } = opened;
-    const languages = new OfferedLanguages({ ...this.#offerOf(config), ask: engine.askPairs, log: output.log });
+    const { config, engines, settings, output, down } = opened;
+    const languages = new OfferedLanguages({
+      config: this.#offeredBy(config),
+      engines: settings.map(({ config: { name }, can }) => ({ name, can, ask: engines.byName.get(name)!.askPairs })),
+      isOne: config.engines[0]!.place === 'engine',
+      log: output.log,
+    });
     this.#languages = languages;
     down.add('offered languages', () => languages.close());
     this.#planRecord = new PlanRecord({ records: opened.store.gateways, file: config.file }, config.plans);
@@ -155,12 +159,12 @@ class OpenServing implements Serving {
   }
 
   state(): ProcessState {
-    const { engine, probe } = this.#opened;
+    const { engines, probe } = this.#opened;
     return {
       steps: this.#live.snapshot(),
       inFlight: this.#gateway?.inFlight ?? 0,
       openSettlements: this.#settlements?.open ?? 0,
-      replicas: engine.health(),
+      replicas: [...engines.byName].flatMap(([name, engine]) => engine.health().map((health) => ({ engine: name, ...health }))),
       storeAnswers: probe.answers,
       storeFault: probe.fault?.cause,
       storeTookMs: probe.tookMs,
@@ -176,9 +180,9 @@ class OpenServing implements Serving {
 
   replace(next: Config): void {
     // First, because it may throw, and then nothing may have changed.
-    this.#opened.engine.setUrls(next.engine.urls);
-    const { table, pairs } = this.#offerOf(next);
-    this.#languages.replace(table, pairs);
+    for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
+    for (const { name, urls } of next.engines) this.#opened.engines.byName.get(name)!.setUrls(urls);
+    this.#languages.replace(this.#offeredBy(next));
     this.#config = next;
     this.#planRecord.replace(next.plans);
     if (next.tls !== undefined) this.#renewTls(next.tls);
@@ -196,9 +200,14 @@ class OpenServing implements Serving {
     }
   }
 
-  #offerOf({ languages, engine }: Config): { readonly table: LanguageTable; readonly pairs: PairsMode } {
-    const { can, protocol } = this.#opened;
-    return { table: withFormality(languages, can.formality), pairs: pairsOf(engine.pairs, protocol) };
+  #offeredBy({ languages, engines, routing }: Config): OfferedByConfig {
+    const { settings } = this.#opened;
+    const protocols = new Map(settings.map(({ config: { name }, protocol }) => [name, protocol]));
+    return {
+      table: languages,
+      pairs: new Map(engines.map(({ name, pairs }) => [name, pairsOf(pairs, protocols.get(name)!)])),
+      rules: routing,
+    };
   }
 
   async #stopAccepting(): Promise<void> {
@@ -207,12 +216,12 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, plugins, store, probe, engine, can, forward, upstream } = this.#opened;
+    const { config, output, metrics, plugins, store, probe, engines, settings, forward, upstream } = this.#opened;
     return {
       forward,
       upstream,
-      engine,
-      can,
+      engine: engines.engine,
+      can: anyOf(settings.map(({ can }) => can)),
       ...cachesOf(config, store, metrics),
       settlements,
       pressure: new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs }),
@@ -224,7 +233,7 @@ class OpenServing implements Serving {
         documented: plugins,
         api: () => apiOptions(this.#config, this.#urls, plugins),
       }),
-      languages: () => this.#languages.current,
+      offers: () => this.#languages.current,
       serving: () => this.ready(),
       onUnavailable: (cause) => probe.failed(cause),
       ...sources,

@@ -107,6 +107,11 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/engine-check.ts')).engineCheck,
   },
   {
+    name: 'engine route',
+    summary: 'Says which engine a request would get, and why.',
+    load: async () => (await import('./commands/engine-route.ts')).engineRoute,
+  },
+  {
     name: 'routes',
     summary: 'Shows the steps that each route runs through, plugins included.',
     load: async () => (await import('./commands/routes.ts')).routes,

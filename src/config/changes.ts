@@ -1,6 +1,6 @@
 // What a configuration that was read anew may change while we run, and which of its changes have to wait for a restart.
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from './config.ts';
+import type { Config, EngineConfig } from './config.ts';
 
 export interface Reload {
   /** The configuration from now on. */
@@ -9,21 +9,61 @@ export interface Reload {
   readonly waiting: readonly string[];
 }
 
-/** Languages, engine replicas and pairs, plans, operators, and where the TLS files are, are taken over, each as a whole; all else stays. */
+/**
+ * Languages, the URLs and pairs of engines, routing, plans, operators, and where the TLS files are, are taken over, each as a
+ * whole; all else stays.
+ */
 export function reloadOf(running: Config, next: Config): Reload {
   const { languages, languagesFile, plans } = next;
-  const { urls, pairs } = next.engine;
   const tls = running.tls && (next.tls ?? running.tls);
   // With the admin API off or on there are other pages, which are settled at the start.
   const admin = running.admin && (next.admin ?? running.admin);
-  const config = { ...running, tls, admin, languages, languagesFile, plans, engine: { ...running.engine, urls, pairs } };
+  const routed = enginesOf(running, next);
+  const config = { ...running, tls, admin, languages, languagesFile, plans, engines: routed.engines, routing: routed.routing };
   const waiting = Object.entries(FIXED_MEMBERS)
     .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
     .map(([name]) => name);
-  return { config, waiting };
+  return { config, waiting: [...waiting, ...routed.waiting] };
 }
 
-/** Members that are read once, at the start. */
+/** Engines are added and removed at a start only; rules that name one which is not there yet wait with it. */
+function enginesOf(running: Config, next: Config): Pick<Config, 'engines' | 'routing'> & Pick<Reload, 'waiting'> {
+  const names = new Set(running.engines.map(({ name }) => name));
+  const waiting: string[] = [];
+  const taken = running.engines.map((engine) => {
+    const wanted = next.engines.find(({ name }) => name === engine.name);
+    if (wanted === undefined) return engine;
+    for (const [member, read] of Object.entries(FIXED_ENGINE_MEMBERS)) {
+      if (!isDeepStrictEqual(read(engine), read(wanted))) waiting.push(`${engine.place}.${member}`);
+    }
+    return { ...engine, urls: wanted.urls, pairs: wanted.pairs };
+  });
+  const isSame = next.engines.length === names.size && next.engines.every(({ name }) => names.has(name));
+  if (!isSame) waiting.push('engines');
+  const isRoutable = next.routing?.every((rule) => rule.engines.every((name) => names.has(name))) ?? isSame;
+  if (!isRoutable) {
+    waiting.push('routing');
+    return { engines: taken, routing: running.routing, waiting };
+  }
+  // Without rules their order counts.
+  const engines = isSame ? next.engines.map(({ name }) => taken.find((engine) => engine.name === name)!) : taken;
+  return { engines, routing: next.routing, waiting };
+}
+
+/** Of each engine, the members that are read once, at the start. */
+export const FIXED_ENGINE_MEMBERS: Readonly<Record<string, (engine: EngineConfig) => unknown>> = {
+  protocol: (e) => e.protocol,
+  options: (e) => e.options,
+  timeout_ms: (e) => e.timeoutMs,
+  connections_max: (e) => e.connectionsMax,
+  queue_max: (e) => e.queueMax,
+  response_bytes_max: (e) => e.responseBytesMax,
+  keep_alive: (e) => e.keepAlive,
+  check_ids: (e) => e.checkIds,
+  batch: (e) => e.batch,
+};
+
+/** Other members that are read once, at the start. */
 export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: (c) => c.listen,
   ops: (c) => c.ops,
@@ -46,15 +86,6 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'store_options.wait_seconds': (c) => c.storeOptions.waitMs,
   'auth.vendor_names': (c) => c.auth.vendorNames,
   'auth.key_cache_max': (c) => c.auth.keyCacheMax,
-  'engine.protocol': (c) => c.engine.protocol,
-  'engine.options': (c) => c.engine.options,
-  'engine.timeout_ms': (c) => c.engine.timeoutMs,
-  'engine.connections_max': (c) => c.engine.connectionsMax,
-  'engine.queue_max': (c) => c.engine.queueMax,
-  'engine.response_bytes_max': (c) => c.engine.responseBytesMax,
-  'engine.keep_alive': (c) => c.engine.keepAlive,
-  'engine.check_ids': (c) => c.engine.checkIds,
-  'engine.batch': (c) => c.engine.batch,
   'limits.body_bytes': (c) => c.limits.bodyBytes,
   'limits.reservation_seconds': (c) => c.limits.leaseMs,
   'limits.request_seconds': (c) => c.limits.requestMs,

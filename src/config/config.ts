@@ -1,5 +1,6 @@
 // The configuration as the program uses it: validated, in its own names and units, with its files resolved.
 import { dirname, isAbsolute, resolve } from 'node:path';
+import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
 import type { EventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
@@ -11,6 +12,8 @@ import { parseNetworkAddress } from './network-address.ts';
 import type { NetworkAddress } from './network-address.ts';
 import type { PluginEntry } from './plugins.ts';
 import { ENGINE_ATTEMPTS } from './rules.ts';
+import { enginesOf } from './engine-schema.ts';
+import type { WrittenEngine } from './engine-schema.ts';
 import type { ConfigFile } from './schema.ts';
 
 export interface Config {
@@ -38,7 +41,10 @@ export interface Config {
   readonly store: string;
   readonly storeOptions: { readonly sqliteDurability: 'full' | 'normal'; readonly commandTimeoutMs: number; readonly waitMs: number };
   readonly auth: { readonly vendorNames: readonly string[]; readonly keyCacheMax: number };
-  readonly engine: EngineConfig;
+  /** In the order of the file; at least one. */
+  readonly engines: readonly EngineConfig[];
+  /** Which of them a request goes to; `undefined`: all, in their order. */
+  readonly routing: readonly RoutingRule[] | undefined;
   readonly limits: LimitsConfig;
   readonly plans: ReadonlyMap<string, Plan>;
   /** `undefined`: no team is a label of any metric. */
@@ -85,6 +91,9 @@ export interface ServiceConfig {
 }
 
 export interface EngineConfig {
+  readonly name: string;
+  /** Where it stands in the file: `engine`, or `engines.NAME`. */
+  readonly place: string;
   /** The name of a built-in protocol or a plugin's; whether there is one is checked later. */
   readonly protocol: string;
   /** As written in the file: the protocol's schema judges them later, and secrets are not read yet. */
@@ -175,7 +184,9 @@ const JSON_BYTES_MAX = 6;
 
 /** `file` and `languagesFile` are absolute. */
 export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, languagesFile: string, languages: LanguageTable): Config {
-  const { service, auth, engine, limits } = raw;
+  const { service, auth, limits } = raw;
+  const engines = enginesOf(raw).map(({ name, place, engine }) => toEngine(name, place, engine, limits.body_bytes));
+  const timeoutMs = longestTimeoutMs(engines);
   const requestMs = limits.request_seconds === undefined ? undefined : limits.request_seconds * SECOND_MS;
   return {
     file,
@@ -197,23 +208,12 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
       waitMs: raw.store_options.wait_seconds * 1000,
     },
     auth: { vendorNames: auth.vendor_names, keyCacheMax: auth.key_cache_max },
-    engine: {
-      protocol: engine.protocol,
-      options: engine.options,
-      urls: engine.urls.map(withoutSlash),
-      timeoutMs: engine.timeout_ms,
-      connectionsMax: engine.connections_max,
-      queueMax: engine.queue_max,
-      responseBytesMax: engine.response_bytes_max,
-      keepAlive: engine.keep_alive,
-      checkIds: engine.check_ids,
-      pairs: engine.pairs as EngineConfig['pairs'],
-      batch: engine.batch && toBatch(engine.batch, limits.body_bytes),
-    },
+    engines,
+    routing: raw.routing,
     limits: {
       bodyBytes: limits.body_bytes,
       leaseMs: limits.reservation_seconds * SECOND_MS,
-      requestMs: requestMs ?? ENGINE_ATTEMPTS * engine.timeout_ms + BESIDES_ATTEMPTS_MS,
+      requestMs: requestMs ?? ENGINE_ATTEMPTS * timeoutMs + BESIDES_ATTEMPTS_MS,
       idleSeconds: limits.idle_seconds,
       drainMs: limits.drain_seconds * SECOND_MS,
       drainDelayMs: limits.drain_delay_seconds * SECOND_MS,
@@ -235,8 +235,31 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     },
     languagesFile,
     languages,
-    forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, engine.timeout_ms)),
+    forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, timeoutMs)),
     plugins: raw.plugins.map(({ module, options }) => ({ module: moduleOf(module, file), from: file, options })),
+  };
+}
+
+/** Of all engines: how long an attempt may take at most. */
+export function longestTimeoutMs(engines: readonly Pick<EngineConfig, 'timeoutMs'>[]): number {
+  return Math.max(...engines.map(({ timeoutMs }) => timeoutMs));
+}
+
+function toEngine(name: string, place: string, engine: WrittenEngine, bodyBytes: number): EngineConfig {
+  return {
+    name,
+    place,
+    protocol: engine.protocol,
+    options: engine.options,
+    urls: engine.urls.map(withoutSlash),
+    timeoutMs: engine.timeout_ms,
+    connectionsMax: engine.connections_max,
+    queueMax: engine.queue_max,
+    responseBytesMax: engine.response_bytes_max,
+    keepAlive: engine.keep_alive,
+    checkIds: engine.check_ids,
+    pairs: engine.pairs as EngineConfig['pairs'],
+    batch: engine.batch && toBatch(engine.batch, bodyBytes),
   };
 }
 
@@ -256,7 +279,7 @@ function toTeamMetrics(raw: NonNullable<ConfigFile['team_metrics']>): TeamMetric
   };
 }
 
-function toBatch(batch: NonNullable<ConfigFile['engine']['batch']>, bodyBytes: number): BatchConfig {
+function toBatch(batch: NonNullable<WrittenEngine['batch']>, bodyBytes: number): BatchConfig {
   // A batch is never larger than the largest body of one caller.
   const charactersMax = Math.min(batch.characters_max, Math.floor(bodyBytes / JSON_BYTES_MAX));
   return { textsMax: batch.texts_max, charactersMax, waitMs: batch.wait_ms };

@@ -1,9 +1,9 @@
-// Judges what the configuration says of the engine against what its protocol declares: options, secrets, and what does not fit.
+// Judges what the configuration says of its engines against what its protocol declares: options, secrets, and what does not fit.
 import type { TSchema } from 'typebox';
 import { secret } from '../domain/option-schema.ts';
 import { Type } from '../domain/schema-type.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
-import type { Config } from './config.ts';
+import type { Config, EngineConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { faultsOf, shown } from './faults.ts';
 import type { Fault } from './faults.ts';
@@ -13,8 +13,9 @@ import type { Environment } from './overrides.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { reveal } from './secrets.ts';
 
-/** A protocol with all that it needs. Holds secrets: not to be shown. */
+/** An engine's protocol with all that it needs. Holds secrets: not to be shown. */
 export interface EngineSettings {
+  readonly config: EngineConfig;
   readonly protocol: EngineProtocol;
   readonly can: EngineCapabilities;
   /** As the protocol's schema has them. */
@@ -63,66 +64,81 @@ export function capabilitiesOf({ can = {} }: EngineProtocol): EngineCapabilities
   return { ...ABLE, ...can };
 }
 
+/** What at least one of several engines can. */
+export function anyOf(all: readonly EngineCapabilities[]): EngineCapabilities {
+  const some = (able: (can: EngineCapabilities) => boolean): boolean => all.some(able);
+  return {
+    textsMax: Math.max(...all.map(({ textsMax }) => textsMax)),
+    formats: [...new Set(all.flatMap(({ formats }) => formats))],
+    formality: some(({ formality }) => formality),
+    context: some(({ context }) => context),
+    glossaries: some(({ glossaries }) => glossaries),
+    detection: some(({ detection }) => detection),
+    sharedCalls: some(({ sharedCalls }) => sharedCalls),
+  };
+}
+
 /** The schema of `engine.options` for a protocol. */
 export function optionsSchemaOf({ options }: EngineProtocol): TSchema {
   const { properties: own = {} }: { readonly properties?: Readonly<Record<string, TSchema>> } = options ?? {};
   return Type.Object({ ...own, ...CommonOptions.properties }, { additionalProperties: false });
 }
 
-/** Throws a `ConfigError` with every fault; reads the files and variables that hold secrets. */
-export function engineSettings(config: Config, { protocols, env, isFieldName }: EngineSources): EngineSettings {
-  const { engine, file } = config;
+/** Throws a `ConfigError` with every fault of all engines; reads the files and variables that hold secrets. In the order of the file. */
+export function engineSettings(config: Config, sources: EngineSources): readonly EngineSettings[] {
+  const lines: string[] = [];
+  const settings = config.engines.flatMap((engine) => {
+    const judged = settingsOf(config, engine, sources);
+    if (!Array.isArray(judged)) return [judged];
+    lines.push(...judged);
+    return [];
+  });
+  if (lines.length > 0) throw new ConfigError(lines);
+  return settings;
+}
+
+/** Of one engine, or what is wrong with it. */
+function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFieldName }: EngineSources): EngineSettings | string[] {
+  const { file } = config;
   const protocol = protocols.get(engine.protocol);
-  if (protocol === undefined) throw new ConfigError([unknownProtocol(config, [...protocols.keys()])]);
+  if (protocol === undefined) return [unknownProtocol(config, engine, [...protocols.keys()])];
   const can = capabilitiesOf(protocol);
   const schema = optionsSchemaOf(protocol);
-  const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file }, 'engine.options');
+  const at = `${engine.place}.options`;
+  const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file }, at);
   const options = withDefaults(schema, clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
-  const faults = [
-    ...secretFaults,
-    ...faultsOf(schema, options, 'engine.options'),
-    ...batchFaults(config, can),
-    ...pairFaults(config, protocol),
-  ];
+  const faults = [...secretFaults, ...faultsOf(schema, options, at), ...batchFaults(engine, can), ...pairFaults(engine, protocol)];
   const { headers = {}, ...own } = options;
   for (const name of Object.keys(headers)) {
-    if (!isFieldName(name)) faults.push({ path: 'engine.options.headers', reason: `${shown(name)} is not a field that can be added` });
+    if (!isFieldName(name)) faults.push({ path: `${at}.headers`, reason: `${shown(name)} is not a field that can be added` });
   }
-  if (faults.length > 0) throw refused(config, faults);
+  if (faults.length > 0) return faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`);
   const pairs = pairsOf(engine.pairs, protocol);
-  return { protocol, can, options: own, headers, pairs, given: Object.keys(engine.options), secrets: found };
+  return { config: engine, protocol, can, options: own, headers, pairs, given: Object.keys(engine.options), secrets: found };
 }
 
 /** Names the flag or the variable where it comes from one, as other faults do. */
-function unknownProtocol({ engine: { protocol: name }, sources, file }: Config, known: readonly string[]): string {
+function unknownProtocol({ sources, file }: Config, { protocol: name, place: at }: EngineConfig, known: readonly string[]): string {
   const meant = nearest(name, known);
-  const place = /^(?:--|LINGATE_)/.exec(sources.engineProtocol) === null ? `${labelOf(file)}: engine.protocol` : sources.engineProtocol;
+  const place = /^(?:--|LINGATE_)/.exec(sources.engineProtocol) === null ? `${labelOf(file)}: ${at}.protocol` : sources.engineProtocol;
   const right = meant === undefined ? '' : `did you mean ${meant}? `;
   return `${place}: there is no ${shown(name)}; ${right}there are ${known.join(', ')}`;
 }
 
-function batchFaults({ engine }: Config, { textsMax, sharedCalls }: EngineCapabilities): Fault[] {
-  if (engine.batch === undefined) return [];
+function batchFaults({ batch, protocol, place }: EngineConfig, { textsMax, sharedCalls }: EngineCapabilities): Fault[] {
+  if (batch === undefined) return [];
   const because = !sharedCalls ? 'whose calls callers may not share' : textsMax === 1 ? 'which takes one text a call' : undefined;
   if (because === undefined) return [];
-  return [{ path: 'engine.batch', reason: `does not fit the protocol ${engine.protocol}, ${because}; leave it out` }];
+  return [{ path: `${place}.batch`, reason: `does not fit the protocol ${protocol}, ${because}; leave it out` }];
 }
 
-/** What `engine.pairs` comes to for a protocol. */
-export function pairsOf(pairs: Config['engine']['pairs'], protocol: EngineProtocol): EngineSettings['pairs'] {
+/** What `pairs` of an engine comes to for a protocol. */
+export function pairsOf(pairs: EngineConfig['pairs'], protocol: EngineProtocol): EngineSettings['pairs'] {
   return pairs ?? (protocol.pairs === undefined ? 'any' : 'ask');
 }
 
-function pairFaults({ engine }: Config, protocol: EngineProtocol): Fault[] {
-  if (engine.pairs !== 'ask' || protocol.pairs !== undefined) return [];
-  return [
-    {
-      path: 'engine.pairs',
-      reason: `"ask" does not fit the protocol ${engine.protocol}, whose engines cannot tell; write any or a list of pairs`,
-    },
-  ];
-}
-
-function refused({ file }: Config, faults: readonly Fault[]): ConfigError {
-  return new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
+function pairFaults({ pairs, protocol: name, place }: EngineConfig, protocol: EngineProtocol): Fault[] {
+  if (pairs !== 'ask' || protocol.pairs !== undefined) return [];
+  const reason = `"ask" does not fit the protocol ${name}, whose engines cannot tell; write any or a list of pairs`;
+  return [{ path: `${place}.pairs`, reason }];
 }

@@ -10,7 +10,7 @@ import { faultsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { overridesOf, withOverrides } from './overrides.ts';
 import type { ConfigFlags, Environment, Override } from './overrides.ts';
-import { joinedFaults, pairFaults, planFaults } from './rules.ts';
+import { engineFaults, joinedFaults, languageFaults, planFaults, twofoldFaults } from './rules.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { ConfigFile, LanguagesFile } from './schema.ts';
 import { soundPart } from './sound-part.ts';
@@ -42,13 +42,13 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   // With a file that cannot be read a mistyped variable is the more likely to matter.
   if ('lines' in written) throw new ConfigError([...written.lines, ...warnings]);
   const value = withDefaults(ConfigFile, clone(withOverrides(written.value, overrides)));
-  const faults = allFaults(value);
+  const faults = [...twofoldFaults(written.value, overrides), ...allFaults(value)];
   const lines = faults.map((fault) => lineOf(fault, label, overrides));
   const languagesFile = languagesFileOf(value, path);
   const languages = attempt(() => loadLanguages(languagesFile, labelOf(languagesFile)));
   if ('lines' in languages) lines.push(...languages.lines);
-  else if (!faults.some(({ path: at }) => 'engine.pairs'.startsWith(at))) {
-    const unknown = pairFaults((value as ConfigFile).engine.pairs, languages.value);
+  else if (!faults.some(({ path: at }) => at === '' || at === 'engine' || at === 'engines')) {
+    const unknown = languageFaults(value as ConfigFile, languages.value, faults);
     faults.push(...unknown);
     lines.push(...unknown.map((fault) => lineOf(fault, label, overrides)));
   }
@@ -105,7 +105,7 @@ function allFaults(value: unknown): Fault[] {
   const config = value as ConfigFile;
   const has = (path: string): boolean => faults.some((fault) => fault.path === path);
   if (!has('plans')) faults.push(...planFaults(config.plans));
-  faults.push(...joinedFaults(config, faults));
+  faults.push(...joinedFaults(config, faults), ...engineFaults(config, faults));
   return faults;
 }
 

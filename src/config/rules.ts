@@ -1,17 +1,21 @@
-// Rules between several members of a configuration, and the check of each plan by its billing.
+// Rules between several members of a configuration, engines and routing among them, and the check of each plan by its billing.
 import type { TSchema } from 'typebox';
+import { uselessRules } from '../domain/engine-routing.ts';
+import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
 import { faultOfPair } from '../domain/pair-list.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
+import { ENGINE_NAME, enginesOf } from './engine-schema.ts';
 import { faultsOf, join, shown } from './faults.ts';
 import { forwardFaults } from './forward.ts';
 import type { Fault } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
 import { withDefaults } from './plain-schema.ts';
+import type { Override } from './overrides.ts';
 import { CreditPlanSchema, PLAN_NAME, QuotaPlanSchema } from './schema.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -79,21 +83,12 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
     );
   return [
     ...(sound('listen', 'ops') ? addressFaults(config) : []),
-    ...(sound('engine.timeout_ms', 'limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config) : []),
+    ...(sound('limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config, known) : []),
     ...(sound('store', 'plugins') ? storeFaults(config) : []),
     ...(sound('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
     ...(sound('admin') ? adminFaults(config) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
-}
-
-/** `pairs` is what stands at `engine.pairs`, of the right form. */
-export function pairFaults(pairs: unknown, languages: LanguageTable): Fault[] {
-  if (!Array.isArray(pairs)) return [];
-  return (pairs as readonly string[]).flatMap((pair, index) => {
-    const fault = faultOfPair(pair, languages);
-    return fault === undefined ? [] : [{ path: `engine.pairs.${index}`, reason: `${shown(pair)}: ${fault}` }];
-  });
 }
 
 /** A plugin's stores are known only when it is loaded; without plugins only ours are accepted. */
@@ -108,12 +103,18 @@ function addressFaults({ listen, ops }: ConfigFile): Fault[] {
   return [{ path: 'ops', reason: `${shown(ops)} is the address of listen; the ops listener needs one of its own` }];
 }
 
-function timeFaults({ engine, limits }: ConfigFile): Fault[] {
-  const neededSeconds = Math.ceil((ENGINE_ATTEMPTS * engine.timeout_ms) / SECOND_MS) + 1;
-  const needed = `two attempts of engine.timeout_ms ${engine.timeout_ms} and one second need at least ${neededSeconds}`;
+function timeFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
+  const timeouts = enginesOf(config)
+    .map(({ place, engine }) => ({ place, timeoutMs: (engine as Partial<typeof engine> | null)?.timeout_ms }))
+    .filter(({ place, timeoutMs }) => typeof timeoutMs === 'number' && !known.some(({ path }) => path === join(place, 'timeout_ms')));
+  const [longest] = timeouts.toSorted((a, b) => b.timeoutMs! - a.timeoutMs!);
+  if (longest === undefined) return [];
+  const { place, timeoutMs } = longest;
+  const neededSeconds = Math.ceil((ENGINE_ATTEMPTS * timeoutMs!) / SECOND_MS) + 1;
+  const needed = `two attempts of ${place}.timeout_ms ${timeoutMs} and one second need at least ${neededSeconds}`;
   const faults: Fault[] = [];
   for (const name of ['reservation_seconds', 'request_seconds'] as const) {
-    const seconds = limits[name];
+    const seconds = config.limits[name];
     if (seconds === undefined || seconds >= neededSeconds) continue;
     faults.push({ path: join('limits', name), reason: `${seconds} is too short; ${needed}` });
   }
@@ -134,4 +135,88 @@ function vendorFaults(names: readonly string[]): Fault[] {
     seen.add(name.toLowerCase());
     return [];
   });
+}
+
+type FileMembers = Readonly<Record<string, unknown>>;
+
+/** Where both are given, `engine` or a flag or variable for it, and `engines`. `file` is what is written, before defaults. */
+export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fault[] {
+  if (typeof file !== 'object' || file === null || (file as FileMembers)['engines'] === undefined) return [];
+  const written =
+    (file as FileMembers)['engine'] === undefined ? [] : [{ path: 'engine', reason: 'stands beside engines; leave one of the two out' }];
+  const flags = overrides
+    .filter(({ path }) => path[0] === 'engine')
+    .map(({ path: [, member = ''] }) => ({
+      path: join('engine', member),
+      reason: `does not go with engines; set ${member} there, in the file`,
+    }));
+  // Where `engine` stands there, a flag for it was meant for that.
+  return written.length > 0 ? written : flags;
+}
+
+/** Faults in the names of engines, and in the rules of `routing` as far as they need no languages. */
+export function engineFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
+  const names = isSound('engines', known) || typeof config.engines === 'object' ? Object.keys(config.engines ?? {}) : [];
+  const misnamed = names
+    .filter((name) => !ENGINE_NAME.test(name))
+    .map((name) => ({
+      path: 'engines',
+      reason: `${shown(name)} is not an engine's name; use up to 40 letters, digits, hyphens and underscores`,
+    }));
+  return [...misnamed, ...nameFaults(config, known)];
+}
+
+function nameFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
+  if (!Array.isArray(config.routing)) return [];
+  const engines = enginesOf(config).map(({ name }) => name);
+  const plans = Object.keys(config.plans ?? {});
+  return (config.routing as readonly RoutingRule[]).flatMap((rule, index) => {
+    const at = `routing.${index}`;
+    if (!isSound(at, known)) return [];
+    return [
+      ...rule.engines.flatMap((name, i) => unknownName(name, engines, `${at}.engines.${i}`, 'engine')),
+      ...(rule.plans ?? []).flatMap((name, i) => unknownName(name, plans, `${at}.plans.${i}`, 'plan')),
+    ];
+  });
+}
+
+function unknownName(name: string, known: readonly string[], path: string, kind: 'engine' | 'plan'): Fault[] {
+  if (known.includes(name)) return [];
+  const meant = nearest(name, known);
+  const right = meant === undefined ? '' : `did you mean ${meant}? `;
+  return [{ path, reason: `there is no ${kind} ${shown(name)}; ${right}there are ${known.join(', ') || 'none'}` }];
+}
+
+/** Faults in pairs, of engines and of rules, and rules that can never fit. */
+export function languageFaults(config: ConfigFile, languages: LanguageTable, known: readonly Fault[]): Fault[] {
+  const pairs = enginesOf(config).flatMap(({ place, engine }) => {
+    const at = join(place, 'pairs');
+    return isSound(at, known) ? pairFaults(engine.pairs, at, languages, false) : [];
+  });
+  if (!Array.isArray(config.routing)) return pairs;
+  const rules = config.routing as readonly RoutingRule[];
+  const routed = rules.flatMap((rule, index) => {
+    const at = `routing.${index}.pairs`;
+    return isSound(at, known) ? pairFaults(rule.pairs, at, languages, true) : [];
+  });
+  // With another fault in it, what is left of the list says nothing.
+  if (routed.length > 0 || !isSound('routing', known)) return [...pairs, ...routed];
+  const useless = [...uselessRules(rules, languages)].map(([index, before]) => {
+    const taker = before === undefined ? 'the rules before it take' : `routing.${before} takes`;
+    return { path: `routing.${index}`, reason: `can never fit: ${taker} all that it would; move it up or leave it out` };
+  });
+  return [...pairs, ...useless];
+}
+
+function pairFaults(pairs: unknown, at: string, languages: LanguageTable, any: boolean): Fault[] {
+  if (!Array.isArray(pairs)) return [];
+  return (pairs as readonly string[]).flatMap((pair, index) => {
+    const fault = faultOfPair(pair, languages, any);
+    return fault === undefined ? [] : [{ path: `${at}.${index}`, reason: `${shown(pair)}: ${fault}` }];
+  });
+}
+
+/** No fault is known of what stands there, of a part of it, or of what it stands in. */
+function isSound(at: string, known: readonly Fault[]): boolean {
+  return !known.some(({ path }) => path === at || path.startsWith(`${at}.`) || at.startsWith(`${path}.`));
 }

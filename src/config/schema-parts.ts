@@ -19,6 +19,7 @@ export function matching(is: string, pattern: RegExp, options: TSchemaOptions = 
   return text(is, (value) => pattern.test(value), options);
 }
 
-export function list(is: string, test: (value: string) => boolean, maxItems: number, fallback: readonly string[], minItems = 0) {
-  return Type.Array(text(is, test), { minItems, maxItems, uniqueItems: true, default: fallback });
+/** Without `fallback` the list has to be there. */
+export function list(is: string, test: (value: string) => boolean, maxItems: number, fallback?: readonly string[], minItems = 0) {
+  return Type.Array(text(is, test), { minItems, maxItems, uniqueItems: true, ...(fallback === undefined ? {} : { default: fallback }) });
 }

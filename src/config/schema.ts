@@ -8,6 +8,7 @@ import type { Plan } from '../domain/plan.ts';
 import { Type } from '../domain/schema-type.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { ForwardEntries } from './forward-schema.ts';
+import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
 import { closed, list, matching, section, text, whole } from './schema-parts.ts';
 
@@ -52,11 +53,8 @@ const LEASE_SECONDS_MAX = 600;
 const IDLE_SECONDS_MAX = 900;
 
 const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
-const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
 const WEBHOOK_URL = 'an absolute http or https URL without credentials and fragment';
 const FILE = 'the path of a file';
-const isHttpUrl = (value: string): boolean =>
-  /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
 const isWebhookUrl = (value: string): boolean =>
   /^https?:\/\/[^\s"'<>\\^`{|}#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value) && value.length <= 2000;
 const isHostName = (value: string): boolean => /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252})$/.test(value);
@@ -117,15 +115,6 @@ function languageCode() {
 
 function languageName() {
   return matching('a name of 1 to 60 printable characters', /^[^\p{C}]{1,60}$/u);
-}
-
-const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
-const PAIRS_MAX = 10_000;
-
-/** Whether there are such languages is judged with the list of languages. */
-function isPairs(value: unknown): boolean {
-  if (value === 'any' || value === 'ask') return true;
-  return Array.isArray(value) && value.length > 0 && value.length <= PAIRS_MAX && value.every((entry) => typeof entry === 'string');
 }
 
 /** `lingate.yaml`. Plans are judged one by one, each by the schema of its billing. */
@@ -193,26 +182,7 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
-    engine: Type.Object(
-      {
-        protocol: matching('the name of a protocol, for example native', /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, { default: 'native' }),
-        options: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
-        urls: list(HTTP_URL, isHttpUrl, 64, ['http://127.0.0.1:7001'], 1),
-        timeout_ms: whole(1, 300_000, 10_000),
-        connections_max: whole(1, 10_000, 64),
-        queue_max: whole(0, 1_000_000, 1024),
-        response_bytes_max: whole(1024, 1_073_741_824, 8_388_608),
-        keep_alive: Type.Boolean({ default: true }),
-        check_ids: Type.Boolean({ default: true }),
-        // Without it: what the protocol's engines can do.
-        pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS }), isPairs, () => PAIRS)),
-        // 50 texts is what one request may have, so every engine takes them; a longer wait would not fit into the lease.
-        batch: Type.Optional(
-          Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),
-        ),
-      },
-      section,
-    ),
+    ...EngineSections,
     limits: Type.Object(
       {
         body_bytes: whole(1024, 67_108_864, 1_048_576),

@@ -1,7 +1,14 @@
 // What the overview is drawn from: the live window, engine, store and processes, as they are at one moment.
 import type { StepFigures } from '../admin/live-report.ts';
 import { problems } from '../core/problem.ts';
+import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
+
+export interface OverviewEngine {
+  readonly name: string;
+  readonly protocol: string;
+  readonly replicas: readonly ReplicaHealth[];
+}
 
 export interface Overview {
   /** The wall clock when it was made. */
@@ -20,7 +27,10 @@ export interface Overview {
   readonly processes: { readonly expected: number; readonly answering: number };
   readonly draining: boolean;
   readonly store: StoreState;
-  readonly engine: { readonly protocol: string; readonly replicas: readonly ReplicaHealth[] };
+  /** In the order of the configuration; at least one. */
+  readonly engines: readonly OverviewEngine[];
+  /** Which of them a request goes to; `undefined`: all, in their order. */
+  readonly routing: readonly RoutingRule[] | undefined;
   readonly version: string;
   /** Since when the gateway runs, by the wall clock. */
   readonly startedAtMs: number;

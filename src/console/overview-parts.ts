@@ -5,7 +5,7 @@ import type { Html } from '../docs/html.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
 import { htmlTable } from './html-table.ts';
 import { byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from './overview-figures.ts';
-import type { Overview } from './overview-figures.ts';
+import type { Overview, OverviewEngine } from './overview-figures.ts';
 import { clock, compact, count, duration, percentage, span } from './shown.ts';
 
 /** Every part by its name: what a page shows in the element that names it. */
@@ -15,7 +15,7 @@ export function partsOf(overview: Overview) {
     state: stateList(overview),
     figures: figures(overview),
     outcomes: outcomes(overview.whole),
-    engines: engineTable(overview.engine.replicas),
+    engines: html`${engineTable(overview)} ${overview.engines.length > 1 ? routingTable(overview) : ''}`,
     minutes: minutes(overview.minutes),
   };
 }
@@ -118,30 +118,48 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
 
 /** Gateway, store and engine, a line each. */
 function stateList(overview: Overview): Html {
-  const { processes, startedAtMs, nowMs, version, store, engine } = overview;
-  const failing = engine.replicas.filter((replica) => stateOf(replica).mood === 'bad').length;
+  const { processes, startedAtMs, nowMs, version, store, engines } = overview;
   const workers = processes.expected > 1 ? `${processes.answering} of ${processes.expected} workers answer · ` : '';
   return html`<ul class="states">
     ${line('Gateway', gatewayState(overview), `${workers}up ${span(nowMs - startedAtMs)} · version ${version}`)}
     ${line('Store', storeState(store), `${store.url}${store.openSettlements === 0 ? '' : ` · ${count(store.openSettlements)} settlements open`}`)}
-    ${line('Engine', engineState(engine.replicas), `${engine.protocol} · ${howMany(engine.replicas.length, failing)}`)}
+    ${engines.map((engine) => engineLine(engine, engines.length === 1))}
   </ul>`;
 }
 
-function engineTable(replicas: readonly ReplicaHealth[]): Html {
+function engineLine({ name, protocol, replicas }: OverviewEngine, isOnly: boolean): Html {
+  const failing = replicas.filter((replica) => stateOf(replica).mood === 'bad').length;
+  const title = isOnly ? 'Engine' : `Engine ${name}`;
+  return line(title, engineState(replicas), `${protocol} · ${howMany(replicas.length, failing)}`);
+}
+
+function engineTable({ engines }: Overview): Html {
+  const several = engines.length > 1;
   const columns = [
+    ...(several ? [{ label: 'Engine' }] : []),
     { label: 'Replica' },
     { label: 'State' },
     { label: 'Last failure' },
     { label: 'Usable', figures: true },
     { label: 'Failed', figures: true },
   ];
-  const rows = replicas.map((replica) => {
-    const { url, usable, failed, lastFailure } = replica;
-    const last = lastFailure === undefined ? '–' : `${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago`;
-    return [html`<code>${url}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
-  });
-  return htmlTable({ caption: "The engine's replicas, attempts since each process started", columns, rows });
+  const rows = engines.flatMap(({ name, replicas }) =>
+    replicas.map((replica) => {
+      const { url, usable, failed, lastFailure } = replica;
+      const last = lastFailure === undefined ? '–' : `${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago`;
+      return [...(several ? [name] : []), html`<code>${url}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
+    }),
+  );
+  const whose = several ? "The engines' replicas" : "The engine's replicas";
+  return htmlTable({ caption: `${whose}, attempts since each process started`, columns, rows });
+}
+
+/** In the order in which the rules are tried. */
+function routingTable({ engines, routing }: Overview): Html {
+  const rules = routing ?? [{ engines: engines.map(({ name }) => name) }];
+  const columns = [{ label: 'Plans' }, { label: 'Pairs' }, { label: 'Engines, in their order' }];
+  const rows = rules.map(({ plans, pairs, engines: names }) => [plans?.join(', ') ?? 'all', pairs?.join(', ') ?? 'all', names.join(', ')]);
+  return htmlTable({ caption: 'Routing: the first rule that fits a request decides', columns, rows });
 }
 
 function howMany(all: number, failing: number): string {

@@ -28,6 +28,11 @@ export interface Charge {
    * 429 whatever the body says (decisions, order of checks).
    */
   readonly refusal: Refusal | undefined;
+  /**
+   * Judges the request again when the team's plan is known, and leaves what it makes of it; only there where what is offered
+   * depends on the plan. What it refuses is refused before quota and credit.
+   */
+  readonly again?: () => Refusal | undefined;
 }
 
 export const chargeSlot = reserveSlot<Charge>('charge');

@@ -1,14 +1,107 @@
-// Which engines a request may go to, and in which order: the rules of `routing`.
+// The rules of `routing`: which engines a request goes to, by its team's plan and its pair of languages. The first that fits decides.
+import type { LanguageTable } from './languages.ts';
+import { readPair } from './pair-list.ts';
 
 /** The name of the one engine that `engine:` describes. */
 export const ONLY_ENGINE = 'default';
 
-/** A rule of `routing`. The first that fits a request decides. */
+/** A rule as it is written. */
 export interface RoutingRule {
   /** Names of plans; `undefined`: of any. */
-  readonly plans: readonly string[] | undefined;
-  /** Pairs as written, `*` for any code; `undefined`: every pair. */
-  readonly pairs: readonly string[] | undefined;
+  readonly plans?: readonly string[] | undefined;
+  /** Pairs, `*` for any code; `undefined`: every pair. */
+  readonly pairs?: readonly string[] | undefined;
   /** Names of engines, in the order in which they are tried. */
   readonly engines: readonly string[];
+}
+
+/** A rule with its pairs looked up. */
+export interface ReadRule {
+  readonly plans: ReadonlySet<string> | undefined;
+  readonly engines: readonly string[];
+  /** `sourceLang` is `undefined` where the caller names none; `*` fits that, a code does not. Codes are canonical. */
+  fitsPair(sourceLang: string | undefined, targetLang: string): boolean;
+}
+
+/** The rules, or where there are none the one that takes everything. Pairs that the table does not have are left out. */
+export function readRules(
+  rules: readonly RoutingRule[] | undefined,
+  engines: readonly string[],
+  table: LanguageTable,
+): readonly ReadRule[] {
+  return (rules ?? [{ engines }]).map((rule) => ({
+    plans: rule.plans && new Set(rule.plans),
+    engines: rule.engines,
+    fitsPair: rule.pairs === undefined ? () => true : pairTest(rule.pairs, table),
+  }));
+}
+
+function pairTest(pairs: readonly string[], table: LanguageTable): ReadRule['fitsPair'] {
+  /** By source; `undefined` for any. */
+  const targets = new Map<string | undefined, Set<string>>();
+  for (const entry of pairs) {
+    const pair = readPair(entry, table, true);
+    if (typeof pair === 'string') continue;
+    const known = targets.get(pair.source) ?? new Set();
+    targets.set(pair.source, known);
+    for (const target of pair.targets) known.add(target);
+  }
+  const ofAny = targets.get(undefined);
+  return (sourceLang, targetLang) =>
+    ofAny?.has(targetLang) === true || (sourceLang !== undefined && targets.get(sourceLang)?.has(targetLang) === true);
+}
+
+/** Index of the first rule that fits; -1 if none does. A `plan` that no rule names is any other one, as is `undefined`. */
+export function ruleFor(rules: readonly ReadRule[], plan: string | undefined, sourceLang: string | undefined, targetLang: string): number {
+  return rules.findIndex(
+    ({ plans, fitsPair }) => (plans === undefined || (plan !== undefined && plans.has(plan))) && fitsPair(sourceLang, targetLang),
+  );
+}
+
+/** The plans that rules name: teams of all others are treated alike. */
+export function plansNamed(rules: readonly Pick<RoutingRule, 'plans'>[]): readonly string[] {
+  return [...new Set(rules.flatMap(({ plans }) => [...(plans ?? [])]))];
+}
+
+/**
+ * For each rule that can never fit, the index of the one rule in front of it that takes all that it would; `undefined` where
+ * several do so together, or where it has no pair.
+ */
+export function uselessRules(rules: readonly RoutingRule[], table: LanguageTable): ReadonlyMap<number, number | undefined> {
+  const read = readRules(rules, [], table);
+  const plans = [...plansNamed(rules), undefined];
+  const sources = [...table.sources.map(({ code }) => code), undefined];
+  const useless = new Map<number, number | undefined>();
+  const taken = new Set<number>();
+  for (const [index, rule] of read.entries()) {
+    const would = cellsOf(rule, plans, sources, table);
+    const all = would.every((cell) => taken.has(cell));
+    for (const cell of would) taken.add(cell);
+    if (!all) continue;
+    const alone = read.slice(0, index).findIndex((before) => {
+      const takes = new Set(cellsOf(before, plans, sources, table));
+      return would.length > 0 && would.every((cell) => takes.has(cell));
+    });
+    useless.set(index, alone === -1 ? undefined : alone);
+  }
+  return useless;
+}
+
+/** All that a rule would take if it were the first: numbers of plan, source and target together. */
+function cellsOf(
+  { plans: named, fitsPair }: ReadRule,
+  plans: readonly (string | undefined)[],
+  sources: readonly (string | undefined)[],
+  { targets }: LanguageTable,
+): number[] {
+  const cells: number[] = [];
+  for (const [p, plan] of plans.entries()) {
+    if (named !== undefined && (plan === undefined || !named.has(plan))) continue;
+    for (const [s, source] of sources.entries()) {
+      for (const [t, { code }] of targets.entries()) {
+        if (fitsPair(source, code)) cells.push((p * sources.length + s) * targets.length + t);
+      }
+    }
+  }
+  return cells;
 }

@@ -43,27 +43,32 @@ export class Languages implements LanguageTable {
   readonly #sources: ReadonlySet<string>;
   readonly #targets: ReadonlyMap<string, TargetLanguage>;
   readonly #names: ReadonlyMap<string, string>;
-  /** The targets of each source, and under `undefined` those of any; `undefined` where every pair is offered. */
+  /** The targets of each source, and under `undefined` those without a named one; `undefined` where every pair is offered. */
   readonly #offered: ReadonlyMap<string | undefined, ReadonlySet<string>> | undefined;
 
-  /** Without `offered` every pair is. */
-  constructor(table: LanguageTable, offered?: PairTest) {
+  /** Without `offered` every pair is. `unnamed` says which targets may be asked for without a source: those of any, if not said. */
+  constructor(table: LanguageTable, offered?: PairTest, unnamed?: (targetLang: string) => boolean) {
     this.all = table;
     this.#sources = new Set(table.sources.map(({ code }) => code));
     this.#targets = new Map(table.targets.map((target) => [target.code, target]));
     this.#names = new Map([...table.targets, ...table.sources].map(({ code, name }) => [code, name]));
-    this.#offered = offered && offeredTargets(table, offered);
+    this.#offered = offered && offeredTargets(table, offered, unnamed);
     this.sources = offered === undefined ? table.sources : table.sources.filter(({ code }) => this.targetsFrom(code).length > 0);
-    this.targets = offered === undefined ? table.targets : this.targetsFrom(undefined);
+    this.targets = offered === undefined ? table.targets : table.targets.filter(({ code }) => this.isReached(code));
   }
 
-  /** Whether a target can be reached from a source, or without one from any. Codes are canonical. */
+  /** Whether a pair is offered; without a source, whether a target is for texts whose source is not named. Codes are canonical. */
   offers(sourceLang: string | undefined, targetLang: string): boolean {
     // On the path of every request: no key is put together.
     return this.#offered === undefined || this.#offered.get(sourceLang)?.has(targetLang) === true;
   }
 
-  /** The targets of a source, or without one of any. */
+  /** Whether a target can be reached from some source, or without one. */
+  isReached(targetLang: string): boolean {
+    return this.offers(undefined, targetLang) || this.all.sources.some(({ code }) => this.offers(code, targetLang));
+  }
+
+  /** The targets of a source, or those that may be asked for without naming one. */
   targetsFrom(sourceLang: string | undefined): readonly TargetLanguage[] {
     return this.all.targets.filter(({ code }) => this.offers(sourceLang, code));
   }
@@ -89,8 +94,8 @@ export class Languages implements LanguageTable {
     return this.#sources.has(base) ? base : undefined;
   }
 
-  /** Whether `more` and `less` mean something for a canonical target code. */
-  supportsFormality(target: string): boolean {
+  /** Whether `more` and `less` mean something for a canonical target code; where that depends on the source, for some source. */
+  supportsFormality(target: string, _sourceLang?: string): boolean {
     return this.#targets.get(target)?.formality ?? false;
   }
 
@@ -100,11 +105,16 @@ export class Languages implements LanguageTable {
   }
 }
 
-function offeredTargets({ sources, targets }: LanguageTable, offered: PairTest): Map<string | undefined, ReadonlySet<string>> {
+function offeredTargets(
+  { sources, targets }: LanguageTable,
+  offered: PairTest,
+  unnamed: ((targetLang: string) => boolean) | undefined,
+): Map<string | undefined, ReadonlySet<string>> {
   const of = new Map<string | undefined, ReadonlySet<string>>(
     sources.map(({ code: source }) => [source, new Set(targets.map(({ code }) => code).filter((target) => offered(source, target)))]),
   );
-  return of.set(undefined, new Set([...of.values()].flatMap((reachable) => [...reachable])));
+  const reached = [...of.values()].flatMap((reachable) => [...reachable]);
+  return of.set(undefined, new Set(unnamed === undefined ? reached : targets.map(({ code }) => code).filter(unnamed)));
 }
 
 function canonical(value: unknown): string | undefined {

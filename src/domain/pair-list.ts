@@ -6,6 +6,14 @@ interface PairEntry {
   readonly targets: readonly string[];
 }
 
+/** `source` is `undefined` for any. */
+interface PairPattern {
+  readonly source: string | undefined;
+  readonly targets: readonly string[];
+}
+
+const ANY = '*';
+
 /** The pairs of a list as a test. Entries that are no pairs of the table are left out. */
 export function pairsOfList(entries: readonly string[], table: LanguageTable): PairTest {
   const targets = new Map<string, Set<string>>();
@@ -19,23 +27,31 @@ export function pairsOfList(entries: readonly string[], table: LanguageTable): P
   return (sourceLang, targetLang) => targets.get(sourceLang)?.has(targetLang) === true;
 }
 
-/** What is wrong with an entry, in words for the operator. */
-export function faultOfPair(entry: string, table: LanguageTable): string | undefined {
-  const pair = readPair(entry, table);
+/** What is wrong with an entry, in words for the operator. With `any`, `*` is allowed. */
+export function faultOfPair(entry: string, table: LanguageTable, any = false): string | undefined {
+  const pair = any ? readPair(entry, table, true) : readPair(entry, table);
   return typeof pair === 'string' ? pair : undefined;
 }
 
-/** Either code may have a dash in it: each dash is tried. */
-function readPair(entry: string, { sources, targets }: LanguageTable): PairEntry | string {
+/** Either code may have a dash in it: each dash is tried. With `any`, `*` stands for any source or any target. */
+export function readPair(entry: string, table: LanguageTable, any: true): PairPattern | string;
+export function readPair(entry: string, table: LanguageTable, any?: false): PairEntry | string;
+export function readPair(entry: string, { sources, targets }: LanguageTable, any = false): PairPattern | string {
   const upper = entry.toUpperCase();
   let sourceFound: string | undefined;
   for (let dash = upper.indexOf('-'); dash !== -1; dash = upper.indexOf('-', dash + 1)) {
     const [source, target] = [upper.slice(0, dash), upper.slice(dash + 1)];
-    if (!sources.some(({ code }) => code === source)) continue;
+    const isAny = any && source === ANY;
+    if (!isAny && !sources.some(({ code }) => code === source)) continue;
     sourceFound = source;
-    const meant = targets.map(({ code }) => code).filter((code) => code === target || code.startsWith(`${target}-`));
-    if (meant.length > 0) return { source, targets: meant };
+    const meant = targets
+      .map(({ code }) => code)
+      .filter((code) => code === target || code.startsWith(`${target}-`) || (any && target === ANY));
+    if (meant.length > 0) return { source: isAny ? undefined : source, targets: meant };
   }
-  if (sourceFound === undefined) return 'does not begin with a source code of the list of languages; write SOURCE-TARGET, such as EN-ES';
+  if (sourceFound === undefined) {
+    const form = any ? ', nor with *; write SOURCE-TARGET, such as EN-ES, *-ES or EN-*' : '; write SOURCE-TARGET, such as EN-ES';
+    return `does not begin with a source code of the list of languages${form}`;
+  }
   return `${upper.slice(sourceFound.length + 1) || 'nothing'} is neither a target code of the list of languages nor the base of one`;
 }

@@ -32,8 +32,16 @@ export function keyRevoked(reason: 'disabled' | 'expired' | undefined): Refusal 
 
 /** For a pair that is not offered: names the targets that there are. Codes are canonical. */
 export function pairNotOffered(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {
-  const from = sourceLang === undefined ? '' : ` for texts in ${sourceLang}`;
+  const unnamed = languages.isReached(targetLang) ? ' without source_lang' : '';
+  const from = sourceLang === undefined ? unnamed : ` for texts in ${sourceLang}`;
   return refuse('validation_error', `target_lang: ${targetLang} is not offered${from}; ${targetsOffered(sourceLang, languages)}.`);
+}
+
+export const NO_GLOSSARIES = refuse('validation_error', 'glossary_id: the engine of this service takes no glossaries; leave it out.');
+export const NO_DETECTION = refuse('validation_error', 'No engine of this service tells what language a text is in.');
+
+export function noFormality(formality: string): Refusal {
+  return refuse('validation_error', `formality: this target_lang does not support it; leave it out or use prefer_${formality}.`);
 }
 
 /** The end of a refusal that names the targets of a source, or without one of any. */

@@ -14,10 +14,8 @@ export const dictionaryIdSlot = reserveSlot<string>('dictionary id');
 /** The translation that was asked for; steps behind the admission can rely on it. */
 export const translateRequestSlot = reserveSlot<TranslateRequest>('translate request');
 
-/** The team's plan, where the admission was asked for it. */
+/** The team's plan, where the admission was asked for it; '' where the store does not tell. */
 export const planSlot = reserveSlot<string>('plan');
-/** Names of the engines that the request's work may go to, in order; nothing where there is only one. */
-export const engineRouteSlot = reserveSlot<readonly string[]>('engine route');
 
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
 export interface RequestStats {
@@ -30,10 +28,12 @@ export interface RequestStats {
   attempts: number;
   /** Pieces of work that the engine was given. */
   works: number;
+  /** Name of the engine that answered, or was tried last. */
+  engine: string | undefined;
 }
 
 export const requestStatsSlot = reserveSlot<RequestStats>('request stats');
 
 export function newRequestStats(): RequestStats {
-  return { characters: 0, canSpare: false, storeMs: 0, engineMs: 0, attempts: 0, works: 0 };
+  return { characters: 0, canSpare: false, storeMs: 0, engineMs: 0, attempts: 0, works: 0, engine: undefined };
 }

@@ -7,7 +7,9 @@ import { unknownAmong } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers, ListLimit } from './json-body.ts';
 import type { Languages } from './languages.ts';
-import { NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
+import { lackOf } from './engine-offer.ts';
+import type { EngineOffer } from './engine-offer.ts';
+import { noFormality, NO_GLOSSARIES, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { Type } from './schema-type.ts';
 import { NOTHING_CHOSEN } from './translation-options.ts';
 import type { TranslationOptions } from './translation-options.ts';
@@ -78,8 +80,11 @@ export function compileTranslateBody(): TypeBoxCompile.Validator {
   return (shape = Compile(TranslateBody));
 }
 
-/** Judges a parsed JSON value. Walks it only as deep as the schema goes. `glossaries` says whether the engine takes any. */
-export function judgeTranslateBody(value: unknown, languages: Languages, glossaries = true): JudgedBody {
+/**
+ * Judges a parsed JSON value. Walks it only as deep as the schema goes. `engines` is what can be had for each pair; without it
+ * the same for all, with glossaries.
+ */
+export function judgeTranslateBody(value: unknown, languages: Languages, engines?: EngineOffer): JudgedBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalid('body: must be a JSON object with the members text and target_lang.');
   }
@@ -91,7 +96,7 @@ export function judgeTranslateBody(value: unknown, languages: Languages, glossar
   const text = members['text'] as readonly string[];
   const characters = measure(text);
   if (typeof characters !== 'number') return { kind: 'invalid', refusal: characters, characters: undefined };
-  return judgeOptions(members, text, characters, languages, glossaries);
+  return judgeOptions(members, text, characters, languages, engines);
 }
 
 function judgeOptions(
@@ -99,7 +104,7 @@ function judgeOptions(
   text: readonly string[],
   characters: number,
   languages: Languages,
-  glossaries: boolean,
+  engines: EngineOffer | undefined,
 ): JudgedBody {
   const no = (refusal: Refusal): JudgedBody => ({ kind: 'invalid', refusal, characters });
   const targetLang = languages.target(members['target_lang']);
@@ -116,14 +121,17 @@ function judgeOptions(
     );
   }
   if (!languages.offers(sourceLang, targetLang)) return no(pairNotOffered(sourceLang, targetLang, languages));
-  const formality = judgeFormality(members['formality'], targetLang, languages);
+  const wanted = members['formality'];
+  const formality =
+    wanted === undefined ? undefined : judgeFormality(wanted, (engines ?? languages).supportsFormality(targetLang, sourceLang));
   if (typeof formality === 'object') return no(formality);
   const context = members['context'] as string | undefined;
   const contextFault = judgeContext(context);
   if (contextFault !== undefined) return no(contextFault);
-  const glossaryId = judgeGlossary(members['glossary_id'], sourceLang, glossaries);
-  if (typeof glossaryId === 'object') return no(glossaryId);
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context };
+  const takesGlossaries = members['glossary_id'] === undefined || engines === undefined || lackOf(engines, options, true) === undefined;
+  const glossaryId = judgeGlossary(members['glossary_id'], sourceLang, takesGlossaries);
+  if (typeof glossaryId === 'object') return no(glossaryId);
   return { kind: 'valid', request: { text, characters, options, glossaryId } };
 }
 
@@ -154,14 +162,14 @@ function measure(text: readonly string[]): number | Refusal {
   return characters;
 }
 
-function judgeFormality(value: unknown, targetLang: string, languages: Languages): string | undefined | Refusal {
+function judgeFormality(value: unknown, isSupported: boolean): string | undefined | Refusal {
   if (value === undefined || value === 'default') return undefined;
   if (typeof value !== 'string' || !(FORMALITIES as readonly string[]).includes(value)) {
     return refuse('validation_error', `formality: must be one of ${FORMALITIES.join(', ')}.`);
   }
-  if (languages.supportsFormality(targetLang)) return value;
+  if (isSupported) return value;
   if (value.startsWith('prefer_')) return undefined;
-  return refuse('validation_error', `formality: this target_lang does not support it; leave it out or use prefer_${value}.`);
+  return noFormality(value);
 }
 
 function judgeContext(context: unknown): Refusal | undefined {
@@ -181,8 +189,6 @@ function judgeGlossary(value: unknown, sourceLang: string | undefined, glossarie
   if (sourceLang === undefined) return refuse('validation_error', 'source_lang: is required when glossary_id is used.');
   return canonicalUlid(value) ?? NO_SUCH_GLOSSARY;
 }
-
-const NO_GLOSSARIES = refuse('validation_error', 'glossary_id: the engine of this service takes no glossaries; leave it out.');
 
 /** For a body that cannot be looked into at all. */
 function invalid(detail: string): JudgedBody {

@@ -1,4 +1,5 @@
 // GET /v1/languages: the sources and targets that are offered.
+import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -9,20 +10,21 @@ const BAD_TYPE = refuse('validation_error', 'type: must be source or target.');
 const BAD_QUERY = refuse('validation_error', 'Unknown query parameter. Accepted is type, once.');
 
 interface Answers {
-  readonly of: Languages;
   readonly source: Outcome;
   readonly target: Outcome;
 }
 
-export function languagesEndpoint(languages: () => Languages): BodyStep {
-  let answers: Answers | undefined;
+/** `languages` gives those that the team can reach. */
+export function languagesEndpoint(languages: (x: Exchange) => Languages): BodyStep {
+  // Rendered once per list, not per request; the operator may put another list in place while we run.
+  const rendered = new WeakMap<Languages, Answers>();
   return {
     kind: 'body',
     name: 'languages',
     run(x) {
-      const current = languages();
-      // Rendered once per list, not per request; the operator may put another list in place while we run.
-      if (answers?.of !== current) answers = render(current);
+      const current = languages(x);
+      let answers = rendered.get(current);
+      if (answers === undefined) rendered.set(current, (answers = render(current)));
       const type = typeOf(x.head.query);
       if (type === 'source' || type === 'target') return answers[type];
       return type === undefined ? BAD_QUERY : BAD_TYPE;
@@ -42,5 +44,5 @@ function typeOf(query: string): string | undefined {
 function render(languages: Languages): Answers {
   const source = languages.sources.map(({ code, name }) => ({ language: code, name }));
   const target = languages.targets.map(({ code, name, formality }) => ({ language: code, name, supports_formality: formality }));
-  return { of: languages, source: json(JSON.stringify(source)), target: json(JSON.stringify(target)) };
+  return { source: json(JSON.stringify(source)), target: json(JSON.stringify(target)) };
 }

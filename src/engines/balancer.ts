@@ -33,6 +33,10 @@ export interface BalancerOptions extends PoolLimits {
   readonly options?: unknown;
   /** At least one; any replica may get any request. */
   readonly urls: readonly string[];
+  /** Where there are several engines: the one that work goes to when its first attempt here has failed; `undefined` to stay here. */
+  readonly next?: (work: EngineWork) => AttemptwiseEngine | undefined;
+  /** The work as this engine may get it, where that is less than was asked for. */
+  readonly fit?: ((work: EngineWork) => EngineWork) | undefined;
   /** Called with what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
   readonly onAdapterError?: (error: unknown) => void;
   /** Called for each attempt with the tokens that a language model has read and written. */
@@ -58,8 +62,11 @@ export interface AttemptwiseEngine extends ReplicatedEngine {
   readonly name: string;
   /** `replica` is where it was made. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
-  /** The second attempt, not on `before` where there is another replica; it gives the result. None for a caller who has left. */
-  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): void;
+  /**
+   * The second attempt, which gives the result: at the next engine of the work, else not on `before` where there is another
+   * replica. Without `before` the first was another engine's. None for a caller who has left.
+   */
+  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica | undefined): void;
 }
 
 /** Of a result that took no failed attempt. */
@@ -111,13 +118,19 @@ class Balancer implements AttemptwiseEngine {
     this.#attempt(replica, 'reused', work, cancellation, (attempt) => done(attempt, replica));
   }
 
-  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica): void {
+  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica | undefined): void {
     if (cancellation.cancelled) {
       asked.answered({ kind: 'unavailable', failures: [failure] });
       return;
     }
+    const next = before === undefined ? undefined : this.#options.next?.(asked);
+    if (next !== undefined) {
+      next.second(asked, cancellation, failure, undefined);
+      return;
+    }
     // After a restart of the engine every kept connection breaks when it is used: the second attempt must not take another of them.
-    this.#attempt(this.#rotation.second(before), 'fresh', asked, cancellation, (second) => {
+    const replica = before === undefined ? this.#rotation.afterAnother() : this.#rotation.second(before);
+    this.#attempt(replica, 'fresh', asked, cancellation, (second) => {
       if (second.kind === 'usable')
         asked.answered({ kind: 'usable', translations: second.translations, failures: [failure], engine: this.name });
       else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });
@@ -176,7 +189,8 @@ class Balancer implements AttemptwiseEngine {
   ): void {
     const terms = work.attemptMs === undefined ? this.#terms : this.#hastier(work.attemptMs);
     const ticket = replica.standing.begin(this.#nowMs);
-    attemptOn(replica.wire, connection, work, cancellation, terms, (attempt) => {
+    const { fit } = this.#options;
+    attemptOn(replica.wire, connection, fit === undefined ? work : fit(work), cancellation, terms, (attempt) => {
       const change =
         attempt.kind === 'usable'
           ? replica.usable(ticket, this.#nowMs())

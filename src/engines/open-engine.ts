@@ -1,8 +1,10 @@
-// Opens the engine that a configuration describes: a balancer over the replicas, with batches in front of it where they are wanted.
+// Opens the engines that a configuration describes: each a balancer over its replicas, with batches in front where they are wanted.
+import type { Cancellation } from '../core/exchange.ts';
+import type { AskedWork, Engine, EngineCapabilities, EngineWork } from '../ports/engine.ts';
+import { openBalancer } from './balancer.ts';
+import type { AttemptwiseEngine, BalancerOptions, ReplicatedEngine } from './balancer.ts';
 import type { BatchLimits } from './batch.ts';
 import { BatchingEngine } from './batching-engine.ts';
-import { openBalancer } from './balancer.ts';
-import type { BalancerOptions, ReplicatedEngine } from './balancer.ts';
 
 export interface EngineOptions extends BalancerOptions {
   /** Without it every request is a call of its own. */
@@ -11,8 +13,53 @@ export interface EngineOptions extends BalancerOptions {
   readonly onBatch?: (requests: number) => void;
 }
 
+export interface NamedEngineOptions extends EngineOptions {
+  readonly name: string;
+  readonly can: EngineCapabilities;
+}
+
 /** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
 export function openEngine(options: EngineOptions): ReplicatedEngine {
-  const balancer = openBalancer(options);
-  return options.batch === undefined ? balancer : new BatchingEngine(balancer, options.batch, options.onBatch);
+  return batched(openBalancer(options), options);
+}
+
+function batched(balancer: AttemptwiseEngine, { batch, onBatch }: EngineOptions): ReplicatedEngine {
+  return batch === undefined ? balancer : new BatchingEngine(balancer, batch, onBatch);
+}
+
+export interface OpenEngines {
+  readonly byName: ReadonlyMap<string, ReplicatedEngine>;
+  /** All of them as one: work says which of them it may go to. A second attempt goes to the next one that it names. */
+  readonly engine: Engine;
+}
+
+/** As `openEngine`, at least one. With one there is nothing in front of it. */
+export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
+  const balancers = new Map<string, AttemptwiseEngine>();
+  const next = ({ engines }: EngineWork): AttemptwiseEngine | undefined => {
+    const name = engines?.[1];
+    return name === undefined ? undefined : balancers.get(name);
+  };
+  const byName = new Map(
+    all.map((options) => {
+      const several = { next, fit: options.can.formality ? undefined : withoutFormality };
+      const balancer = openBalancer(all.length === 1 ? options : { ...options, ...several });
+      balancers.set(options.name, balancer);
+      return [options.name, batched(balancer, options)] as const;
+    }),
+  );
+  const [first] = byName.values();
+  const engine = {
+    translate: (asked: AskedWork, cancellation: Cancellation) =>
+      (byName.get(asked.engines?.[0] ?? '') ?? first!).translate(asked, cancellation),
+    close: async () => void (await Promise.all([...byName.values()].map((one) => one.close()))),
+  };
+  return { byName, engine: byName.size === 1 ? first! : engine };
+}
+
+/** For an engine that has none: a `prefer_` form that another engine on the request's list understands. */
+function withoutFormality(work: EngineWork): EngineWork {
+  if (work.options.formality === undefined) return work;
+  const { requestId, teamId, text, options, traceparent, attemptMs, detectionOnly } = work;
+  return { requestId, teamId, text, options: { ...options, formality: undefined }, traceparent, attemptMs, detectionOnly };
 }

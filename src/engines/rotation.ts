@@ -58,6 +58,21 @@ export class Rotation<T extends Rotated> {
     return members[index]!;
   }
 
+  /**
+   * For work that has failed at another engine. One that is set aside gets its trial here too: an engine that is only ever asked
+   * second would not find out that it is back.
+   */
+  afterAnother(): T {
+    const members = this.#members;
+    if (members.length === 1) return members[0]!;
+    const nowMs = this.#nowMs();
+    const due = this.#aside === 0 ? undefined : members.find(({ standing }) => standing.isDue(nowMs));
+    if (due !== undefined) return due;
+    const index = this.#from(this.#secondTurn, ({ standing }) => !standing.aside) ?? this.#leastBad(this.#secondTurn, () => true);
+    this.#secondTurn = (index + 1) % members.length;
+    return members[index]!;
+  }
+
   /** With some that are set aside: a trial out of turn, or the next good one. */
   #firstOfSome(): T {
     const nowMs = this.#nowMs();

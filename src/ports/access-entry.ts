@@ -13,6 +13,8 @@ export interface AccessEntry {
   /** Characters charged: 0 for whatever is not a delivered translation. */
   readonly characters: number;
   readonly attempts: number;
+  /** Name of the engine that answered, or was tried last; `undefined` where none was. */
+  readonly engine: string | undefined;
   /** The client's IP address; without trusted proxies in the configuration only where the key is allowed from certain addresses. */
   readonly client: string | undefined;
   readonly durationMs: number;

@@ -12,7 +12,8 @@ import type { TextAnswer, TextChange } from '../domain/text-stages.ts';
 import type { Clock } from './clock.ts';
 import type { EngineCapabilities, EngineProtocol, Translation } from './engine.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { EngineGlossary } from '../domain/translation-options.ts';
+import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
+import type { Want } from '../domain/engine-offer.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, Resolution, Verdict } from './ledger.ts';
 import type { Log } from './log.ts';
@@ -251,9 +252,9 @@ export interface DocExamples {
 export interface GatewayServices {
   /** Finds a key in a request's fields as `identify` does; a step that uses it lists `credentials.headers` as its own. */
   readonly credentials: CredentialReader;
-  /** What the engine can do: what it cannot is to be refused, or kept from it. */
+  /** What the engine can do, of several at least one: what none can is to be refused. `lackOf` knows of each request. */
   readonly engineCan: EngineCapabilities;
-  /** `engine.timeout_ms`: how long an attempt may take. */
+  /** `engine.timeout_ms`, of several engines the longest: how long an attempt may take. */
   readonly engineTimeoutMs: number;
   /** Whether `spareCharacters` has an effect: the store can charge a part of what was reserved. */
   readonly canSpareCharacters: boolean;
@@ -264,8 +265,21 @@ export interface GatewayServices {
   /** Several dictionaries of a team as one: the first of them that has a term decides. `undefined` where one is gone. */
   mergedGlossary(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'usage'>;
-  /** Asked anew for each request: an operator may put another list in place. */
-  languages(): Languages;
+  /**
+   * Asked anew for each request: an operator may put another list in place. With a request, what its team's plan can reach;
+   * without, or before the admission, what any can.
+   */
+  languages(x?: Exchange): Languages;
+  /**
+   * What of a request none of the engines can do that it may go to, of a pair that is offered; to be refused before the
+   * admission. `hasGlossary` where the options do not have it yet.
+   */
+  lackOf(x: Exchange, options: TranslationOptions, hasGlossary?: boolean): 'pair' | Want | undefined;
+  /**
+   * To be called when the charge is left: has the request judged again behind the admission, where what is offered depends on
+   * the plan, which is known then. `judge` leaves what it makes of the request, or refuses it: before quota and credit.
+   */
+  judgeAgain(x: Exchange, judge: () => Refusal | undefined): void;
   /** For a key that was found elsewhere than `identify` looks: leaves what `authenticate` needs, or says why it is refused. */
   identify(x: Exchange, credential: Credential): Refusal | undefined;
   /** Has an admitted request translated: two attempts, counted and logged like those of `POST /v1/translate`. */

@@ -1,139 +1,73 @@
-// The languages as they are offered: the operator's list, less the pairs that the engine does not have, asked for again and again.
-import { Languages } from '../domain/languages.ts';
-import type { LanguageTable, PairTest } from '../domain/languages.ts';
-import { pairsOfList } from '../domain/pair-list.ts';
-import type { ReplicaPairs } from '../ports/engine.ts';
-import type { Log } from '../ports/log.ts';
+// What is offered at this moment: the operator's list of languages, by the pairs of each engine and the rules that lead to it.
+import { offersOfOne, offersOfSeveral } from '../domain/engine-offer.ts';
+import type { EngineOffers, OfferedCapabilities } from '../domain/engine-offer.ts';
+import type { RoutingRule } from '../domain/engine-routing.ts';
+import type { LanguageTable } from '../domain/languages.ts';
+import { EnginePairs } from './engine-pairs.ts';
+import type { EnginePairsOptions, PairsMode } from './engine-pairs.ts';
 
-/** `any`: every pair of the list. `ask`: those that the engine tells. Or those that are written here. */
-export type PairsMode = 'any' | 'ask' | readonly string[];
-
-export interface OfferedLanguagesOptions {
+/** What the configuration says, and a reload may change. */
+export interface OfferedByConfig {
   readonly table: LanguageTable;
-  readonly pairs: PairsMode;
-  /** Asks every replica, in bounded time; never rejects. `undefined` for an engine that cannot tell: then `ask` is `any`. */
-  readonly ask: (() => Promise<readonly ReplicaPairs[]>) | undefined;
-  readonly log: Log;
-  /** Runs something later, and returns how to call it off; tests move time themselves. */
-  readonly later?: (run: () => void, ms: number) => () => void;
+  /** In their order, with how their pairs are known. */
+  readonly pairs: ReadonlyMap<string, PairsMode>;
+  /** `undefined`: all engines in their order. */
+  readonly rules: readonly RoutingRule[] | undefined;
 }
 
-const ASK_EVERY_MS = 600_000;
-/** A replica that did not answer is asked again sooner: it may be starting. Doubled each time. */
-const ASK_AGAIN_MS = 5000;
-const LOGGED_PAIRS_MAX = 50;
+export interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'later'> {
+  readonly config: OfferedByConfig;
+  readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: OfferedCapabilities })[];
+  /** There is one engine that has no name of its own. */
+  readonly isOne: boolean;
+}
 
 export class OfferedLanguages {
   /** Replaced whenever something changes, so that whoever has made something of it can tell by its identity. */
-  current: Languages;
+  current: EngineOffers;
   readonly #options: OfferedLanguagesOptions;
-  readonly #later: (run: () => void, ms: number) => () => void;
-  #table: LanguageTable;
-  #pairs: PairsMode;
-  /** The last good answer of each replica, by its URL. */
-  readonly #told = new Map<string, PairTest>();
-  /** Replicas that did not answer when they were asked last. */
-  readonly #silent = new Set<string>();
-  /** What is offered by the answers of replicas, as it was logged. */
-  #logged: string | undefined = undefined;
-  #againMs = ASK_AGAIN_MS;
-  /** Counts the questions: only the answer to the last one counts. */
-  #asked = 0;
-  #closed = false;
-  #callOff = (): void => undefined;
+  readonly #pairs = new Map<string, EnginePairs>();
+  #config: OfferedByConfig;
 
   constructor(options: OfferedLanguagesOptions) {
     this.#options = options;
-    this.#later = options.later ?? laterBy;
-    this.#table = options.table;
-    this.#pairs = options.pairs;
+    this.#config = options.config;
+    const { table, pairs } = options.config;
+    for (const { name, ask } of options.engines) {
+      const { log, later } = options;
+      const onChange = (): void => void (this.current = this.#made());
+      this.#pairs.set(
+        name,
+        new EnginePairs({ engine: name, table, pairs: pairs.get(name)!, ask, onChange, log, ...(later === undefined ? {} : { later }) }),
+      );
+    }
     this.current = this.#made();
-    this.ask();
   }
 
-  /** What the configuration says from now on; the engine is asked anew. */
-  replace(table: LanguageTable, pairs: PairsMode): void {
-    this.#table = table;
-    this.#pairs = pairs;
+  /** What the configuration says from now on, of the same engines; those that can tell are asked anew. */
+  replace(config: OfferedByConfig): void {
+    this.#config = config;
+    for (const [name, pairs] of this.#pairs) pairs.replace(config.table, config.pairs.get(name)!);
     this.current = this.#made();
-    this.ask();
   }
 
-  /** Asks all replicas, if that is what is wanted. Nobody waits for it. */
+  /** Asks all engines that can tell, now. */
   ask(): void {
-    const { ask } = this.#options;
-    if (this.#pairs !== 'ask' || ask === undefined || this.#closed) return;
-    this.#callOff();
-    // A question may still be under way; its replicas may be others.
-    const question = ++this.#asked;
-    void ask().then((answers) => question === this.#asked && this.#answered(answers));
+    for (const pairs of this.#pairs.values()) pairs.ask();
   }
 
   close(): void {
-    this.#closed = true;
-    this.#callOff();
+    for (const pairs of this.#pairs.values()) pairs.close();
   }
 
-  #answered(answers: readonly ReplicaPairs[]): void {
-    if (this.#closed) return;
-    for (const answer of answers) this.#take(answer);
-    for (const url of this.#told.keys()) if (!answers.some((answer) => answer.url === url)) this.#told.delete(url);
-    for (const url of this.#silent) if (!answers.some((answer) => answer.url === url)) this.#silent.delete(url);
-    this.#renew();
-    this.#callOff = this.#later(() => this.ask(), this.#pauseMs());
+  #made(): EngineOffers {
+    const { table, pairs, rules } = this.#config;
+    const { engines: all, isOne } = this.#options;
+    const engines = [...pairs.keys()].map((name) => ({
+      name,
+      can: all.find((engine) => engine.name === name)!.can,
+      pairs: this.#pairs.get(name)!.test,
+    }));
+    return isOne && rules === undefined ? offersOfOne(table, engines[0]!) : offersOfSeveral(table, engines, rules);
   }
-
-  #pauseMs(): number {
-    const againMs = Math.min(this.#againMs, ASK_EVERY_MS);
-    this.#againMs = this.#silent.size === 0 ? ASK_AGAIN_MS : againMs * 2;
-    return this.#silent.size === 0 ? ASK_EVERY_MS : againMs;
-  }
-
-  /** An answer without a single pair of ours is not believed: an engine that is loading its models would close the service. */
-  #take({ url, pairs }: ReplicaPairs): void {
-    const failure = typeof pairs === 'string' ? pairs : this.#pairsOf([pairs]).length === 0 ? 'no_pair_of_ours' : undefined;
-    if (failure === undefined) {
-      this.#silent.delete(url);
-      this.#told.set(url, pairs as PairTest);
-      return;
-    }
-    if (!this.#silent.has(url))
-      this.#options.log.warn('an engine replica did not tell its pairs: what was known stays', { replica: url, failure });
-    this.#silent.add(url);
-  }
-
-  /** Keeps the list as it is while nothing has changed. */
-  #renew(): void {
-    const pairs = this.#pairsOf([...this.#told.values()]);
-    const key = pairs.join(' ');
-    if (this.#pairs !== 'ask' || pairs.length === 0 || key === this.#logged) return;
-    this.#logged = key;
-    this.current = this.#made();
-    const shown = pairs.slice(0, LOGGED_PAIRS_MAX).join(' ') + (pairs.length > LOGGED_PAIRS_MAX ? ' …' : '');
-    this.#options.log.info('the pairs that the engine offers have changed', { count: pairs.length, pairs: shown });
-  }
-
-  #made(): Languages {
-    if (this.#pairs === 'any') return new Languages(this.#table);
-    if (this.#pairs !== 'ask') return new Languages(this.#table, pairsOfList(this.#pairs, this.#table));
-    const told = [...this.#told.values()];
-    // Nothing is known yet, or nothing that fits another list of languages.
-    return this.#pairsOf(told).length === 0 ? new Languages(this.#table) : new Languages(this.#table, anyOf(told));
-  }
-
-  #pairsOf(told: readonly PairTest[]): string[] {
-    const { sources, targets } = this.#table;
-    const offers = anyOf(told);
-    return sources.flatMap(({ code }) => targets.filter((target) => offers(code, target.code)).map((target) => `${code}-${target.code}`));
-  }
-}
-
-/** A pair that any replica has can be served: a second attempt goes to another one. */
-function anyOf(told: readonly PairTest[]): PairTest {
-  return (sourceLang, targetLang) => told.some((offers) => offers(sourceLang, targetLang));
-}
-
-function laterBy(run: () => void, ms: number): () => void {
-  const timer = setTimeout(run, ms).unref();
-  return () => clearTimeout(timer);
 }

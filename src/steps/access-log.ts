@@ -32,6 +32,7 @@ export function accessLogStep({ log, now, client }: AccessLogOptions): HeadStep 
         keyId: owner?.keyId,
         characters: outcome.kind === 'reply' || outcome.kind === 'stream' ? (stats?.characters ?? 0) : 0,
         attempts: stats?.attempts ?? 0,
+        engine: stats?.engine,
         client: client === undefined ? x.get(clientAddressSlot) : client.read(x.head.headers),
         durationMs: now() - x.startedAtMs,
         storeMs: stats?.storeMs ?? 0,

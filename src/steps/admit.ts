@@ -2,14 +2,14 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { LATER, NO_HEADERS } from '../core/outcome.ts';
-import type { HeaderList, Outcome, StepResult } from '../core/outcome.ts';
+import type { HeaderList, Outcome, Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { Charge } from '../domain/charge.ts';
-import { clientAddressSlot, dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
+import { clientAddressSlot, dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import {
   ADDRESS_REFUSED,
@@ -23,7 +23,7 @@ import {
 } from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { Admission, AskedAdmission, GlossaryReference, Ledger, Reservation, Settlements } from '../ports/ledger.ts';
+import type { Admission, AskedAdmission, GlossaryReference, Ledger, Placed, Reservation, Settlements } from '../ports/ledger.ts';
 
 export interface AdmitOptions {
   readonly ledger: Pick<Ledger, 'admit' | 'chargesParts'>;
@@ -34,6 +34,10 @@ export interface AdmitOptions {
   readonly leaseMs: number;
   /** Whether answers say how the team's request rate stands. */
   readonly rateLimitHeaders: boolean;
+  /** Whether anything depends on the team's plan, so that the store is asked for its name. */
+  readonly byPlan: () => boolean;
+  /** Told of an admission that should have named the plan and did not: a plugin's store need not. */
+  readonly onNoPlan: () => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Told of every admission's result. */
@@ -78,6 +82,7 @@ class PendingAdmission implements AskedAdmission {
   readonly leaseMs: number;
   readonly glossary: GlossaryReference | undefined;
   readonly reportRate: boolean;
+  readonly reportPlan: true | undefined;
   readonly address: string | undefined;
   readonly charge: Charge | undefined;
   readonly options: AdmitOptions;
@@ -96,6 +101,7 @@ class PendingAdmission implements AskedAdmission {
     this.leaseMs = options.leaseMs;
     this.glossary = charge?.glossary;
     this.reportRate = options.rateLimitHeaders;
+    this.reportPlan = options.byPlan() ? true : undefined;
     this.address = x.get(clientAddressSlot);
     this.charge = charge;
     this.options = options;
@@ -128,7 +134,7 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   }
   if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
   if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
-  if (admission.kind !== 'admitted') return refusalOf(admission, charge);
+  if (admission.kind !== 'admitted') return judgedAgain(x, asking, admission) ?? refusalOf(admission, charge);
   if (admission.reservation !== undefined) {
     x.set(reservationSlot, admission.reservation);
     const stats = x.need(requestStatsSlot);
@@ -136,7 +142,31 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
     stats.canSpare = options.ledger.chargesParts === true;
   }
   if (admission.dictionaryId !== undefined) x.set(dictionaryIdSlot, admission.dictionaryId);
-  return charge?.refusal;
+  return judgedAgain(x, asking, admission) ?? charge?.refusal;
+}
+
+/** Keeps the plan, and gives what the request is refused for with it. Nothing where nothing depends on the plan. */
+function judgedAgain(x: Exchange, { reportPlan, charge, options }: PendingAdmission, admission: Admission): Refusal | undefined {
+  if (reportPlan === undefined || !isPlaced(admission)) return undefined;
+  const { plan } = admission;
+  if (plan === undefined) options.onNoPlan();
+  x.set(planSlot, plan ?? '');
+  // The length belongs to the rules of the text, which come first.
+  return admission.kind === 'text_too_long' ? undefined : charge?.again?.();
+}
+
+function isPlaced(admission: Admission): admission is Placed {
+  switch (admission.kind) {
+    case 'admitted':
+    case 'text_too_long':
+    case 'glossary_missing':
+    case 'glossary_mismatch':
+    case 'quota_exceeded':
+    case 'credit_exhausted':
+      return true;
+    default:
+      return false;
+  }
 }
 
 /** No headers where the admission did not get as far as the rate. */

@@ -1,18 +1,17 @@
 // Parses and judges the body of a translation, and leaves its charge for the admission.
+import type { Exchange } from '../core/exchange.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
+import { offerFor } from '../domain/engine-offer.ts';
+import type { EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
-import type { Languages } from '../domain/languages.ts';
 import { translateRequestSlot } from '../domain/slots.ts';
 import { compileTranslateBody, judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 
-/**
- * `languages` is asked anew for each request: the operator may change the list while we run. `glossaries` says whether the
- * engine takes any.
- */
-export function readStep(languages: () => Languages, bodyBytesMax: number, glossaries = true): BodyStep {
+/** `offers` is asked anew for each request: it may change while we run. */
+export function readStep(offers: () => EngineOffers, bodyBytesMax: number): BodyStep {
   compileTranslateBody();
   return {
     kind: 'body',
@@ -26,16 +25,21 @@ export function readStep(languages: () => Languages, bodyBytesMax: number, gloss
         x.set(chargeSlot, refusedCharge(json.refusal));
         return undefined;
       }
-      const judged = judgeTranslateBody(json.value, languages(), glossaries);
-      if (judged.kind === 'invalid') {
-        x.set(chargeSlot, refusedCharge(judged.refusal, judged.characters));
-        return undefined;
-      }
-      x.set(translateRequestSlot, judged.request);
-      x.set(chargeSlot, chargeOf(judged.request));
+      const offered = offers();
+      const charge = judged(x, json.value, offered.any);
+      const { value } = json;
+      x.set(chargeSlot, offered.byPlan ? { ...charge, again: () => judged(x, value, offerFor(x, offers())).refusal } : charge);
       return undefined;
     },
   };
+}
+
+/** Leaves the request, if it is one, and gives its charge. */
+function judged(x: Exchange, value: unknown, offer: EngineOffer): Charge {
+  const body = judgeTranslateBody(value, offer.languages, offer);
+  if (body.kind === 'invalid') return refusedCharge(body.refusal, body.characters);
+  x.set(translateRequestSlot, body.request);
+  return chargeOf(body.request);
 }
 
 function chargeOf({ characters, glossaryId, options }: TranslateRequest): Charge {

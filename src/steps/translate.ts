@@ -10,10 +10,12 @@ import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { chargedCharacters, chargeSlot, spareCharacters } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
+import { notAble, offerFor, wantsOf } from '../domain/engine-offer.ts';
+import type { EngineOffers } from '../domain/engine-offer.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
-import { dictionaryIdSlot, engineRouteSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
+import { dictionaryIdSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import type { Languages } from '../domain/languages.ts';
-import { NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import { NO_DETECTION, NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { passStages } from '../domain/text-stages.ts';
@@ -29,7 +31,7 @@ import type { GatewayServices, TranslationOrder } from '../ports/plugin.ts';
 export interface TranslateOptions {
   readonly engine: Engine;
   readonly glossaries: GlossaryCache;
-  readonly languages: () => Languages;
+  readonly offers: () => EngineOffers;
   /** What plugins put in front of the engine. */
   readonly stages: readonly TextStage[];
   /** A monotonic clock in milliseconds. */
@@ -82,7 +84,9 @@ function begin(
   options: TranslateOptions,
 ): StepResult | Promise<StepResult> {
   if (glossary !== undefined && 'problem' in glossary) return glossary;
-  const work = new PendingWork(x, request, glossary, options, resume);
+  const engines = enginesOf(x, request.options, request.glossaryId !== undefined, options);
+  if (engines !== undefined && 'problem' in engines) return engines;
+  const work = new PendingWork(x, request, glossary, engines, options, resume);
   if (options.stages.length === 0) return ask(work);
   const passed = work.pass();
   return passed instanceof Promise ? passed.then((refusal) => refusal ?? ask(work)) : (passed ?? ask(work));
@@ -113,20 +117,22 @@ function conclude(x: Exchange, work: PendingWork<TranslateRequest>): StepResult 
 }
 
 function answerOf({ x, order, by }: PendingWork<TranslateRequest>, translations: readonly Translation[] | Refusal): Outcome {
-  return 'problem' in translations ? translations : json(successBody(order, translations, chargedCharacters(x), by.languages()));
+  return 'problem' in translations ? translations : json(successBody(order, translations, chargedCharacters(x), by.offers().any.languages));
 }
 
 /** For steps of plugins, which wait for a promise. */
 export function translateBy(options: TranslateOptions): Translate {
   return async (x, order) => {
-    const languages = options.languages();
+    const { languages } = options.offers().any;
     const { sourceLang, targetLang } = order.options;
     // A route that reads parameters itself should have refused it before the admission; here it is at least not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
+    const engines = enginesOf(x, order.options, order.glossaryId !== undefined || order.options.glossary !== undefined, options);
+    if (engines !== undefined && 'problem' in engines) return engines;
     const waiting = glossaryOf(x, order, options);
     const glossary = waiting instanceof Promise ? await waiting : waiting;
     if (glossary !== undefined && 'problem' in glossary) return glossary;
-    const translations = await worked(x, order, glossary, options);
+    const translations = await worked(x, order, glossary, engines, options);
     if ('problem' in translations) return translations;
     const told = (translation: Translation): Translation => ({
       ...translation,
@@ -138,13 +144,11 @@ export function translateBy(options: TranslateOptions): Translate {
 
 export function detectBy(options: TranslateOptions): Detect {
   return async (x, texts) => {
-    const languages = options.languages();
-    const detection: WorkOrder = {
-      text: texts,
-      options: { ...NOTHING_CHOSEN, targetLang: englishOf(languages) },
-      detectionOnly: true,
-    };
-    const translations = await worked(x, detection, undefined, options);
+    const offers = options.offers();
+    const { languages, detection: able } = offerFor(x, offers);
+    if (able === undefined) return NO_DETECTION;
+    const detection: WorkOrder = { text: texts, options: { ...NOTHING_CHOSEN, targetLang: able.targetLang }, detectionOnly: true };
+    const translations = await worked(x, detection, undefined, offers.isRouted ? able.names : undefined, options);
     if ('problem' in translations) return translations;
     return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
   };
@@ -155,9 +159,18 @@ function beginnings(texts: readonly string[]): readonly string[] {
   return texts.map((text) => text.slice(0, units).toWellFormed());
 }
 
-/** The target of a translation that is made only to detect a language: more engines translate into English than into any other. */
-function englishOf({ targets }: Languages): string {
-  return (targets.find(({ code }) => code === 'EN' || code.startsWith('EN-')) ?? targets[0]!).code;
+/** Where work may go, in order; nothing where there is one engine and no rule. */
+function enginesOf(
+  x: Exchange,
+  order: TranslationOptions,
+  hasGlossary: boolean,
+  { offers }: TranslateOptions,
+): readonly string[] | undefined | Refusal {
+  const offered = offers();
+  if (!offered.isRouted) return undefined;
+  const offer = offerFor(x, offered);
+  const route = offer.route(order.sourceLang, order.targetLang)?.withAll(wantsOf(order, hasGlossary)) ?? 'pair';
+  return typeof route === 'string' ? notAble(route, offer, order) : route.names;
 }
 
 const sharedCancellationSlot = reserveSlot<SharedCancellation>('cancellation of several works');
@@ -173,10 +186,11 @@ async function worked(
   x: Exchange,
   order: WorkOrder,
   glossary: EngineGlossary | undefined,
+  engines: readonly string[] | undefined,
   options: TranslateOptions,
 ): Promise<readonly Translation[] | Refusal> {
   const { promise, resolve } = Promise.withResolvers<PendingWork<WorkOrder>>();
-  const work = new PendingWork(x, order, glossary, options, resolve);
+  const work = new PendingWork(x, order, glossary, engines, options, resolve);
   const refusal = options.stages.length === 0 ? undefined : await work.pass();
   if (refusal !== undefined) return refusal;
   if (work.text.length === 0) return work.finished();
@@ -194,6 +208,7 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   readonly traceparent: string | undefined;
   readonly attemptMs: number | undefined;
   readonly detectionOnly: boolean | undefined;
+  readonly engines: readonly string[] | undefined;
   readonly x: Exchange;
   readonly order: Order;
   readonly by: TranslateOptions;
@@ -209,6 +224,7 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     x: Exchange,
     order: Order,
     glossary: EngineGlossary | undefined,
+    engines: readonly string[] | undefined,
     by: TranslateOptions,
     told: (work: PendingWork<Order>) => void,
   ) {
@@ -220,6 +236,7 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     this.traceparent = traceparentForward(x.head.headers['traceparent']);
     this.attemptMs = order.attemptMs;
     this.detectionOnly = order.detectionOnly;
+    this.engines = engines;
     this.x = x;
     this.order = order;
     this.by = by;
@@ -235,7 +252,7 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   /** Takes its texts through what plugins put in front of the engine; what is left of them is then its `text`. */
   pass(): Refusal | undefined | Promise<Refusal | undefined> {
     const { x, teamId, text, options, detectionOnly } = this;
-    const engines = x.get(engineRouteSlot) ?? ONE_ENGINE;
+    const engines = this.engines ?? ONE_ENGINE;
     const work = { x, teamId, text, options, engines, detectionOnly: detectionOnly === true };
     const passed = passStages(work, this.by.stages);
     return passed instanceof Promise ? passed.then((late) => this.#hasPassed(late)) : this.#hasPassed(passed);
@@ -277,7 +294,7 @@ function workIdOf(x: Exchange): string {
 
 /** The result is counted here. */
 function translationsOf(
-  { x, by, startedAtMs }: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'startedAtMs'>,
+  { x, by, startedAtMs, engines = ONE_ENGINE }: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'startedAtMs' | 'engines'>,
   result: EngineResult,
 ): readonly Translation[] | Refusal {
   const { failures } = result;
@@ -285,6 +302,9 @@ function translationsOf(
   // Of several works, which overlap, the longest and the attempts of all.
   stats.engineMs = Math.max(stats.engineMs, by.now() - startedAtMs);
   stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
+  // One that failed was the first or, where there is another, the next.
+  if (result.kind === 'usable') stats.engine = result.engine;
+  else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
   by.onEngineResult(failures);
   return result.kind === 'usable' ? result.translations : ENGINE_UNAVAILABLE;
 }

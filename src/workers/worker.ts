@@ -159,7 +159,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     },
     reload(next) {
       // Workers do not answer a reload: what one of them would throw is thrown here.
-      for (const url of next.engine.urls) readEngineUrl(url);
+      for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
       const replaceOperators = readOperators(onStore.admin?.operators, next);
       const reload = reloadOf(running, next);
       running = reload.config;

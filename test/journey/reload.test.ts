@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { FIXED_MEMBERS } from '../../src/config/changes.ts';
+import { FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../src/config/changes.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
@@ -159,7 +159,7 @@ test('other members that have changed are named as waiting for a restart, and wh
   await configure({ engine, service: { name: 'renamed' }, limits: { body_bytes: 2048 }, store: 'redis://user:hunter2@127.0.0.1:1' });
   await hangup(gateway, WAITING);
   // The store comes from a flag, which has not changed; the request's deadline follows from the attempts'.
-  const members = 'service.name engine.timeout_ms limits.body_bytes limits.request_seconds';
+  const members = 'service.name limits.body_bytes limits.request_seconds engine.timeout_ms';
   expect(logged(gateway, WAITING)).toMatchObject([{ level: 'warn', members }]);
   expect(gateway.output()).not.toContain('hunter2');
   expect((await translate(gateway.port, site.team.key)).status).toBe(200);
@@ -186,5 +186,7 @@ test('every member of the file either is taken over or waits for a restart', () 
     const members = 'properties' in schema && name !== 'tls' && name !== 'admin' ? Object.keys(schema.properties) : [];
     return members.length === 0 ? [name] : members.map((member) => `${name}.${member}`);
   });
-  expect([...Object.keys(FIXED_MEMBERS), 'engine.pairs', 'engine.urls', 'languages', 'plans'].toSorted()).toEqual(names.toSorted());
+  const ofEngines = Object.keys(FIXED_ENGINE_MEMBERS).map((member) => `engine.${member}`);
+  const taken = ['engine.pairs', 'engine.urls', 'engines', 'routing', 'languages', 'plans'];
+  expect([...Object.keys(FIXED_MEMBERS), ...ofEngines, ...taken].toSorted()).toEqual(names.toSorted());
 });

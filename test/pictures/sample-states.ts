@@ -7,6 +7,7 @@ import type { LiveStep } from '../../src/runtime/live-window.ts';
 export function sampleStates(nowMs: number): ProcessStates {
   const replicas = [
     {
+      engine: 'default',
       url: 'http://10.0.4.21:7001',
       usable: 1_284_220,
       failed: 37,
@@ -15,6 +16,7 @@ export function sampleStates(nowMs: number): ProcessStates {
       asideMs: undefined,
     },
     {
+      engine: 'default',
       url: 'http://10.0.4.22:7001',
       usable: 1_279_903,
       failed: 412,

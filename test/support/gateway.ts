@@ -78,7 +78,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     listener: options.listener ?? 'auto',
     store: options.store,
     languages: LANGUAGES,
-    engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) },
+    // A test that has several engines says where they are.
+    ...('engines' in rest ? {} : { engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) } }),
     // Callers share this process and its event loop: how late that is says nothing of the gateway. Nor does it end with the
     // second of quiet that is left to callers who keep their connections.
     limits: { shed_loop_delay_ms: 0, drain_seconds: 0, ...(limits as object) },

@@ -2,6 +2,7 @@
 import type { Config } from '../../config/config.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
+import type { RoutingRule } from '../../domain/engine-routing.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
 import type { Command } from '../command.ts';
 import { judgedConfig } from '../judged-config.ts';
@@ -15,14 +16,14 @@ export const configCheck: Command = {
   flags: {},
   examples: ['lingate config check --config lingate.yaml'],
   async run(context) {
-    const { engine, operators, forward, plugins } = await judgedConfig(context);
+    const { engines, operators, forward, plugins } = await judgedConfig(context);
     await plugins.close();
     const config = await context.config();
     const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
     const admin = operators === undefined ? 'off' : 'on';
     const summary = {
       ...summaryOf(config),
-      ...engineSummaryOf(engine),
+      ...enginesSummaryOf(config, engines),
       admin,
       ...eventsSummaryOf(config),
       ...(routes.length === 0 ? {} : { forward: routes }),
@@ -41,8 +42,6 @@ function summaryOf(config: Config) {
     listen: formatNetworkAddress(config.listen),
     ops: formatNetworkAddress(config.ops),
     store: withoutCredentials(config.store),
-    engine_protocol: config.engine.protocol,
-    engine_urls: config.engine.urls,
     plans: [...config.plans.keys()],
     source_languages: config.languages.sources.length,
     target_languages: config.languages.targets.length,
@@ -57,9 +56,24 @@ function eventsSummaryOf({ events }: Config) {
   return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
 }
 
-/** Of secrets only the names. */
-function engineSummaryOf({ given, secrets }: EngineSettings) {
-  return { engine_options: given, secrets_found: secrets };
+/** One engine in members of its own, several in a list. Of secrets only the names. */
+function enginesSummaryOf({ routing }: Config, engines: readonly EngineSettings[]) {
+  const [only] = engines;
+  if (only!.config.place === 'engine' && routing === undefined) {
+    const { protocol, urls } = only!.config;
+    return { engine_protocol: protocol, engine_urls: urls, engine_options: only!.given, secrets_found: only!.secrets };
+  }
+  return {
+    engines: engines.map(({ config: { name, protocol, urls } }) => `${name} (${protocol}): ${urls.join(' ')}`),
+    engine_options: engines.flatMap(({ config: { name }, given }) => given.map((option) => `${name}.${option}`)),
+    secrets_found: engines.flatMap(({ secrets }) => secrets),
+    routing: routing === undefined ? ['all engines in their order'] : routing.map(ruleText),
+  };
+}
+
+function ruleText({ plans, pairs, engines }: RoutingRule): string {
+  const parts = [plans && `plans ${plans.join(' ')}`, pairs && `pairs ${pairs.join(' ')}`].filter((part) => part !== undefined);
+  return `${parts.join(', ') || 'everything else'} to ${engines.join(', then ')}`;
 }
 
 function textOf(value: string | number | readonly (string | number)[]): string | number {

@@ -8,6 +8,7 @@ import { startApp, startDemoEngine } from '../../app/app.ts';
 import type { Address, App } from '../../app/app.ts';
 import type { Config } from '../../config/config.ts';
 import { digestOf, displayOf, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
+import { ONLY_ENGINE } from '../../domain/engine-routing.ts';
 import { limitsOf } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { ulidSource } from '../../domain/ulid.ts';
@@ -100,7 +101,9 @@ async function demoConfig(context: CommandContext, config: Config, engineUrl: st
   const listen = await freeUnlessAsked(config.listen, context.text('listen') ?? context.io.env['LINGATE_LISTEN']);
   const ops = await freeUnlessAsked(config.ops, context.text('ops') ?? context.io.env['LINGATE_OPS']);
   const sources = { ...config.sources, engineUrls: 'the built-in engine' };
-  return { ...config, sources, listen, ops, engine: { ...config.engine, protocol: 'native', options: {}, urls: [engineUrl] } };
+  const [engine] = config.engines;
+  const builtIn = { ...engine!, name: ONLY_ENGINE, place: 'engine', protocol: 'native', options: {}, urls: [engineUrl] };
+  return { ...config, sources, listen, ops, engines: [builtIn], routing: undefined };
 }
 
 /** Any free port where the default one is busy. An address that was asked for is kept, and fails with a clear line. */

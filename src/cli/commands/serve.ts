@@ -4,7 +4,7 @@ import { ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
 import { soundConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
-import { checkEngine } from '../../app/engine-setup.ts';
+import { checkEngines } from '../../app/engine-setup.ts';
 import type { Config } from '../../config/config.ts';
 import { reload } from '../../app/reload.ts';
 import type { Reloadable } from '../../app/reload.ts';
@@ -32,7 +32,7 @@ export const serve: Command = {
   usage: '[--listen HOST:PORT] [--ops HOST:PORT] [--engine-url URL]... [--engine-protocol NAME] [--workers N]',
   about:
     'Prints one line with both addresses when it is ready. SIGTERM and SIGINT let requests in flight end first. SIGHUP reads ' +
-    'languages, engine URLs, pairs, plans and TLS files again.',
+    'languages, engine URLs, pairs, routing, plans and TLS files again.',
   flags: {
     ...LISTEN_FLAGS,
     ...ENGINE_FLAGS,
@@ -63,7 +63,7 @@ export const serve: Command = {
 /** Reads the secrets too, so that a missing one is reported now and not at the next start. */
 async function checkedConfig(context: CommandContext): Promise<Config> {
   const config = await context.config();
-  await checkEngine(config, context.io.env);
+  await checkEngines(config, context.io.env);
   return config;
 }
 

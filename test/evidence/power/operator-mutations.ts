@@ -2,7 +2,7 @@
 import type { Mutation, TestRun } from './mutation.ts';
 
 const LEAKED = (names: string): TestRun => ({ file: 'test/journey/leaked-key.test.ts', names });
-const OFFERED: TestRun = { file: 'test/unit/runtime/offered-languages.test.ts' };
+const OFFERED: TestRun = { file: 'test/unit/runtime/engine-pairs.test.ts' };
 
 function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
   return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
@@ -18,12 +18,12 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'an engine that talks nonsense has no pairs any more',
-    'runtime/offered-languages.ts',
+    'runtime/engine-pairs.ts',
     'this.#silent.add(url);',
     'this.#silent.add(url);\n    this.#told.delete(url);',
     OFFERED,
   ),
-  bug('only what every replica has is offered', 'runtime/offered-languages.ts', 'told.some((offers)', 'told.every((offers)', OFFERED),
+  bug('only what every replica has is offered', 'runtime/engine-pairs.ts', 'told.some((offers)', 'told.every((offers)', OFFERED),
   bug(
     'a key on the command line is repeated',
     'cli/run.ts',

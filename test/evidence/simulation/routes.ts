@@ -22,6 +22,9 @@ import { sparedOf } from './history.ts';
 import { DOCUMENT_BYTES_MAX, DOCUMENT_CHARACTERS, LANGUAGES } from './requests.ts';
 import { MAPPED_STATUS, simulatedUpstream } from './upstream.ts';
 import type { StoreClient, World } from './world.ts';
+import { offersOver } from '../../support/offers.ts';
+
+const OFFERS = offersOver(LANGUAGES);
 
 const KEYS_MAX = 4;
 const BODY_BYTES_MAX = 4096;
@@ -53,12 +56,14 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
     leaseMs: scenario.leaseMs,
     rateLimitHeaders: scenario.requests % 2 === 0,
     now,
+    byPlan: () => false,
+    onNoPlan: () => undefined,
     onAdmission: () => undefined,
   });
   const translate = translateStep({
     engine,
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
-    languages: () => LANGUAGES,
+    offers: () => OFFERS,
     now,
     stages: [],
     onEngineResult: () => undefined,
@@ -72,7 +77,7 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
     },
   };
   const languages = languagesEndpoint(() => LANGUAGES);
-  const read = readStep(() => LANGUAGES, BODY_BYTES_MAX);
+  const read = readStep(() => OFFERS, BODY_BYTES_MAX);
   const routes: RouteSpec[] = [
     { method: 'POST', path: '/v1/translate', takesBody: true, steps: [...known, read, admit, spare, translate] },
     { method: 'GET', path: '/v1/languages', takesBody: false, steps: [...known, admit, languages] },

@@ -18,7 +18,16 @@ describe('help', () => {
   test('the commands are those that were decided', () => {
     const decided =
       'serve, demo, team create, team list, team show, team update, team delete, key create, key list, key find, key revoke, glossary list, glossary delete, usage, usage export, usage periods, plan apply';
-    expect(names).toEqual([...decided.split(', '), ...STORE_COMMANDS, 'audit list', 'config check', 'engine check', 'routes', 'openapi']);
+    expect(names).toEqual([
+      ...decided.split(', '),
+      ...STORE_COMMANDS,
+      'audit list',
+      'config check',
+      'engine check',
+      'engine route',
+      'routes',
+      'openapi',
+    ]);
   });
 
   test('of lingate lists every command with its summary, however it is asked for', async () => {

@@ -67,11 +67,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 115],
-    ['team show TEAM', 115],
-    ['key create --team TEAM --mode live', 115],
-    ['key list --team TEAM', 115],
-    ['usage TEAM', 115],
+    ['team list', 117],
+    ['team show TEAM', 117],
+    ['key create --team TEAM --mode live', 117],
+    ['key list --team TEAM', 117],
+    ['usage TEAM', 117],
     ['config check', 90],
     ['routes', 55],
     ['openapi', 70],

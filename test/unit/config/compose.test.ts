@@ -54,8 +54,8 @@ describe('the compose file', () => {
     const config = configOf(lingate.command!, lingate.environment!);
     expect(config.store).toBe('redis://redis:6379');
     expect(services[new URL(config.store).hostname]).toBe(redis);
-    expect(builtInProtocols.has(config.engine.protocol)).toBe(true);
-    expect(config.engine).toMatchObject({ protocol: 'apertium', urls: ['http://engine:2737'] });
+    expect(builtInProtocols.has(config.engines[0]!.protocol)).toBe(true);
+    expect(config.engines[0]!).toMatchObject({ protocol: 'apertium', urls: ['http://engine:2737'] });
     expect(Object.fromEntries(engine)['ENTRYPOINT']).toContain('"--port", "2737"');
     expect(Object.keys(lingate.depends_on!)).toEqual(['redis', 'engine']);
     expect(lingate.build).toBe('..');
@@ -69,9 +69,9 @@ describe('the compose file', () => {
     const told = Object.fromEntries([...header.matchAll(/(LINGATE_ENGINE_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
     const { environment } = withVariables(services['lingate']!, told);
     const config = configOf(lingate.command!, environment!);
-    expect(builtInProtocols.has(config.engine.protocol)).toBe(true);
-    expect(config.engine).toMatchObject({ protocol: 'libretranslate', urls: ['http://libretranslate:5000'] });
-    expect(services[new URL(config.engine.urls[0]!).hostname]).toMatchObject({ profiles: [config.engine.protocol] });
+    expect(builtInProtocols.has(config.engines[0]!.protocol)).toBe(true);
+    expect(config.engines[0]!).toMatchObject({ protocol: 'libretranslate', urls: ['http://libretranslate:5000'] });
+    expect(services[new URL(config.engines[0]!.urls[0]!).hostname]).toMatchObject({ profiles: [config.engines[0]!.protocol] });
   });
 
   test('lets no engine reach the store, and the store reach nothing', () => {
@@ -92,7 +92,7 @@ describe('the compose file', () => {
     const own = { LINGATE_STORE: 'redis://db:1', LINGATE_ENGINE_URL: 'http://mt:2', LINGATE_ENGINE_PROTOCOL: 'native' };
     expect(configOf(lingate.command!, withVariables(services['lingate']!, own).environment!)).toMatchObject({
       store: 'redis://db:1',
-      engine: { urls: ['http://mt:2'], protocol: 'native' },
+      engines: [{ urls: ['http://mt:2'], protocol: 'native' }],
     });
     const commands = read('config/compose.yaml')
       .split('\nname:')[0]!

@@ -43,7 +43,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function settings(engine: unknown, env: Readonly<Record<string, string>> = {}): EngineSettings {
   const file = join(folder, 'lingate.yaml');
   writeFileSync(file, JSON.stringify({ engine }));
-  return engineSettings(loadConfig({ file, env: {} }), { protocols, env, isFieldName });
+  return engineSettings(loadConfig({ file, env: {} }), { protocols, env, isFieldName })[0]!;
 }
 
 function faults(engine: unknown, env: Readonly<Record<string, string>> = {}): readonly string[] {

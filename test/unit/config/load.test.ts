@@ -29,7 +29,7 @@ describe('the default file', () => {
     expect(config.docs).toEqual({ public: false });
     expect(config.store).toBe('sqlite:data/lingate.db');
     expect(config.auth.vendorNames).toEqual(['Vendor-Auth-Key', 'DeepL-Auth-Key']);
-    expect(config.engine).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeoutMs: 10_000 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeoutMs: 10_000 });
     expect(config.limits).toEqual({
       bodyBytes: 1_048_576,
       leaseMs: 60_000,
@@ -71,19 +71,19 @@ describe('precedence', () => {
   test('the file beats the defaults, member by member', () => {
     const config = loaded(file);
     expect(config.store).toBe('sqlite:file.db');
-    expect(config.engine).toMatchObject({ protocol: 'file', urls: ['http://file'], timeoutMs: 77, connectionsMax: 64 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'file', urls: ['http://file'], timeoutMs: 77, connectionsMax: 64 });
   });
 
   test('the environment beats the file', () => {
     const config = loaded(file, { env });
     expect(config).toMatchObject({ store: 'sqlite:env.db', listen: { port: 11 }, ops: { port: 12 } });
-    expect(config.engine).toMatchObject({ protocol: 'env', urls: ['http://env1', 'http://env2'], timeoutMs: 77 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'env', urls: ['http://env1', 'http://env2'], timeoutMs: 77 });
   });
 
   test('flags beat the environment', () => {
     const config = loaded(file, { env, flags });
     expect(config).toMatchObject({ store: 'sqlite:flag.db', listen: { host: '::1', port: 21 }, ops: { port: 22 } });
-    expect(config.engine).toMatchObject({ protocol: 'flag', urls: ['http://flag1', 'http://flag2'], timeoutMs: 77 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'flag', urls: ['http://flag1', 'http://flag2'], timeoutMs: 77 });
   });
 
   test('an empty variable counts as not set', () => {
@@ -191,10 +191,10 @@ describe('derived values', () => {
   });
 
   test('there are no batches unless they are asked for, and a batch is never larger than a body may be', () => {
-    expect(loaded('').engine.batch).toBeUndefined();
-    expect(loaded('engine: { batch: {} }').engine.batch).toEqual({ textsMax: 50, charactersMax: 10_000, waitMs: 0 });
+    expect(loaded('').engines[0]!.batch).toBeUndefined();
+    expect(loaded('engine: { batch: {} }').engines[0]!.batch).toEqual({ textsMax: 50, charactersMax: 10_000, waitMs: 0 });
     const small = loaded('engine: { batch: { texts_max: 2, wait_ms: 5 } }\nlimits: { body_bytes: 6000 }');
-    expect(small.engine.batch).toEqual({ textsMax: 2, charactersMax: 1000, waitMs: 5 });
+    expect(small.engines[0]!.batch).toEqual({ textsMax: 2, charactersMax: 1000, waitMs: 5 });
   });
 
   test('two listeners may both ask for a free port', () => {
@@ -204,7 +204,7 @@ describe('derived values', () => {
   test('slashes at the end of URLs are dropped', () => {
     const config = loaded('service: { docs_url: "https://x.example/docs/" }\nengine: { urls: ["http://h:1/base/"] }');
     expect(config.service.docsUrl).toBe('https://x.example/docs');
-    expect(config.engine.urls).toEqual(['http://h:1/base']);
+    expect(config.engines[0]!.urls).toEqual(['http://h:1/base']);
   });
 
   test.each([

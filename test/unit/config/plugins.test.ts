@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setUpEngine } from '../../../src/app/engine-setup.ts';
+import { setUpEngines } from '../../../src/app/engine-setup.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { loadPlugins } from '../../../src/config/plugins.ts';
@@ -133,5 +133,5 @@ describe('problem codes of a plugin', () => {
 
 test('a protocol of ours is not replaced', () => {
   const added = new Map<string, EngineProtocol>([['native', { attempt: () => Promise.reject(new Error('not called')) }]]);
-  expect(() => setUpEngine(loadConfig({ env: {} }), added)).toThrow('the protocol "native" is the gateway\'s own');
+  expect(() => setUpEngines(loadConfig({ env: {} }), added)).toThrow('the protocol "native" is the gateway\'s own');
 });

@@ -11,6 +11,7 @@ const HTTP_URL = 'an absolute http or https URL without credentials, query and f
 const STORES =
   'sqlite:PATH, redis://HOST:PORT, rediss://HOST:PORT, redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:PORT/NAME';
 
+const ENGINES = 'engines: { small: { urls: ["http://s"] }, large: { urls: ["http://l"] } }';
 const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
 
 const quota = (rest: string): string => `plans: { free: { ${QUOTA}, ${rest} } }`;
@@ -23,6 +24,53 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['listner: uws', 'listner: is not known; did you mean listener?'],
   ['engine: { timout_ms: 5 }', 'engine.timout_ms: is not known; did you mean timeout_ms?'],
   ['service: { colour: red }', 'service.colour: is not known; there are name, public_url, docs_url, dashboard_url'],
+  // Several engines.
+  ['engines: {}', 'engines: has too few entries; it must have at least 1'],
+  ['engines: { a: {} }', 'engines.a.urls: is missing; it must be a list'],
+  ['engines: { a: }', 'engines.a: is empty; give it a value or leave it out'],
+  [
+    `engines: { "a b": { urls: ["http://h"] } }`,
+    'engines: "a b" is not an engine\'s name; use up to 40 letters, digits, hyphens and underscores',
+  ],
+  ['engines: { a: { urls: ["http://h"], timout_ms: 3 } }', 'engines.a.timout_ms: is not known; did you mean timeout_ms?'],
+  [`engine: { timeout_ms: 5 }\n${ENGINES}`, 'engine: stands beside engines; leave one of the two out'],
+  [
+    'engines: { a: { urls: ["http://h"], timeout_ms: 40000 } }',
+    'limits.reservation_seconds: 60 is too short; two attempts of engines.a.timeout_ms 40000 and one second need at least 81',
+  ],
+  [
+    'engines: { a: { urls: ["http://h"], pairs: [EN-XX] } }',
+    'engines.a.pairs.0: "EN-XX": XX is neither a target code of the list of languages nor the base of one',
+  ],
+  // Routing.
+  [`${ENGINES}\nrouting: []`, 'routing: has too few entries; it must have at least 1'],
+  [`${ENGINES}\nrouting: [{ plans: [free] }]`, 'routing.0.engines: is missing; it must be a list'],
+  [`${ENGINES}\nrouting: [{ engines: [] }]`, 'routing.0.engines: has too few entries; it must have at least 1'],
+  [`${ENGINES}\nrouting: [{ plans: [], engines: [small] }]`, 'routing.0.plans: has too few entries; it must have at least 1'],
+  [`${ENGINES}\nrouting: [{ pairs: [], engines: [small] }]`, 'routing.0.pairs: has too few entries; it must have at least 1'],
+  [`${ENGINES}\nrouting: [{ engines: [small, small] }]`, 'routing.0.engines: has an entry twice; leave one out'],
+  [`${ENGINES}\nrouting: [{ engines: [small], plan: [free] }]`, 'routing.0.plan: is not known; did you mean plans?'],
+  [
+    `${ENGINES}\nrouting: [{ engines: [smal] }]`,
+    'routing.0.engines.0: there is no engine "smal"; did you mean small? there are small, large',
+  ],
+  ['routing: [{ engines: [small] }]', 'routing.0.engines.0: there is no engine "small"; there are default'],
+  [
+    `${ENGINES}\nrouting: [{ plans: [fre], engines: [small] }, { engines: [large] }]`,
+    'routing.0.plans.0: there is no plan "fre"; did you mean free? there are free, pro, prepaid',
+  ],
+  [
+    `${ENGINES}\nrouting: [{ pairs: [XX-DE], engines: [small] }]`,
+    'routing.0.pairs.0: "XX-DE": does not begin with a source code of the list of languages, nor with *; write SOURCE-TARGET, such as EN-ES, *-ES or EN-*',
+  ],
+  [
+    `${ENGINES}\nrouting: [{ engines: [small] }, { plans: [free], engines: [large] }]`,
+    'routing.1: can never fit: routing.0 takes all that it would; move it up or leave it out',
+  ],
+  [
+    `${ENGINES}\nrouting: [{ pairs: ["*-EN-GB"], engines: [small] }, { pairs: ["*-EN-US"], engines: [small] }, { pairs: [DE-EN], engines: [large] }]`,
+    'routing.2: can never fit: the rules before it take all that it would; move it up or leave it out',
+  ],
   // Shapes.
   ['- listen', 'this is not a mapping of names to values'],
   ['limits:', 'limits: is empty; give it a value or leave it out'],

@@ -8,12 +8,13 @@ import { overviewOf } from '../../../src/app/overview-of-processes.ts';
 import type { ProcessState } from '../../../src/app/process-state.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { problems } from '../../../src/core/problem.ts';
-import type { ReplicaHealth } from '../../../src/ports/engine.ts';
+import type { EngineReplica } from '../../../src/app/process-state.ts';
 import { LiveWindow, LIVE_STEP_MS } from '../../../src/runtime/live-window.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12, 0, 2);
-const UNUSED: ReplicaHealth = {
+const UNUSED: EngineReplica = {
+  engine: 'default',
   url: 'http://engine/',
   usable: 0,
   failed: 0,
@@ -51,7 +52,7 @@ test('an answer, a caller who left, and a code that nobody knows', () => {
 });
 
 describe('the state', () => {
-  test.each<[words: string, replica: ReplicaHealth]>([
+  test.each<[words: string, replica: EngineReplica]>([
     ['not asked yet', UNUSED],
     ['answers', { ...UNUSED, usable: 1, usableAgoMs: 5 }],
     ['fails', { ...UNUSED, failed: 1, lastFailure: { failure: 'connect', agoMs: 5 } }],

@@ -5,6 +5,7 @@ import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
+import { offersOver } from '../../support/offers.ts';
 
 const languages = new Languages({
   sources: [
@@ -175,10 +176,14 @@ describe('reading the body', () => {
 
   test('a glossary is refused by name where the engine takes none, whatever else is wrong with it', () => {
     for (const source_lang of ['EN', undefined]) {
-      const verdict = judgeTranslateBody({ ...good, source_lang, glossary_id: ULID }, languages, false);
+      const verdict = judgeTranslateBody(
+        { ...good, source_lang, glossary_id: ULID },
+        languages,
+        offersOver(languages, { glossaries: false }).any,
+      );
       expect(verdict).toMatchObject({ kind: 'invalid', refusal: { problem: { code: 'validation_error' } } });
       expect(JSON.stringify(verdict)).toContain('glossary_id: the engine of this service takes no glossaries');
     }
-    expect(judgeTranslateBody(good, languages, false).kind).toBe('valid');
+    expect(judgeTranslateBody(good, languages, offersOver(languages, { glossaries: false }).any).kind).toBe('valid');
   });
 });

@@ -47,6 +47,7 @@ interface Scene {
   readonly limits?: Partial<TeamLimits>;
   readonly balanceMicro?: number;
   readonly rateLimitHeaders?: boolean;
+  readonly byPlan?: boolean;
   readonly leaseMs?: number;
   /** What becomes of an answer that is sent. */
   readonly handed?: Handed;
@@ -100,6 +101,8 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     client: clientAddressReader([], 'x-forwarded-for'),
     leaseMs: choices.leaseMs ?? LEASE_MS,
     rateLimitHeaders: choices.rateLimitHeaders ?? false,
+    byPlan: () => choices.byPlan ?? false,
+    onNoPlan: () => void told.push({ kind: 'unavailable', cause: 'no plan' }),
     now: () => clock.nowMs(),
     onAdmission: (admission) => void told.push(admission),
   });

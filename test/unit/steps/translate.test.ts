@@ -13,6 +13,7 @@ import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { AskedWork, EngineWork } from '../../../src/ports/engine.ts';
 import type { GlossaryCache } from '../../../src/ports/glossary-store.ts';
 import { detectBy, translateBy, translateStep } from '../../../src/steps/translate.ts';
+import { offersOver } from '../../support/offers.ts';
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
@@ -48,7 +49,7 @@ function translating(
       close: () => Promise.resolve(),
     },
     glossaries: { merged: async () => undefined, dictionary },
-    languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
+    offers: () => offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })),
     stages: [],
     now: () => 0,
     onEngineResult: () => undefined,
@@ -82,7 +83,7 @@ test('a pair that is not offered is not sent for a plugin’s route that has not
       close: () => Promise.resolve(),
     },
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
-    languages: () => new Languages(table, () => false),
+    offers: () => offersOver(new Languages(table, () => false)),
     stages: [],
     now: () => 0,
     onEngineResult: () => undefined,
@@ -98,7 +99,7 @@ test('works of one request that are under way at once: a caller who leaves calls
   const translate = translateBy({
     engine: { translate: (work, cancellation) => void asked.push({ work, cancellation }), close: () => Promise.resolve() },
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
-    languages: () => new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] }),
+    offers: () => offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })),
     stages: [],
     now: () => 0,
     onEngineResult: () => undefined,
@@ -208,8 +209,10 @@ describe('a detection', () => {
         close: () => Promise.resolve(),
       },
       glossaries: { dictionary: () => undefined, merged: async () => undefined },
-      languages: () =>
-        new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'EN-GB', name: 'English', formality: false }] }),
+      offers: () =>
+        offersOver(
+          new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'EN-GB', name: 'English', formality: false }] }),
+        ),
       stages: [],
       now: () => 0,
       onEngineResult: () => undefined,
@@ -255,7 +258,7 @@ describe('texts that a stage knows and spares', () => {
         close: () => Promise.resolve(),
       },
       glossaries: { dictionary: () => undefined, merged: async () => undefined },
-      languages: () => new Languages(table),
+      offers: () => offersOver(new Languages(table)),
       stages: [spare],
       now: () => 0,
       onEngineResult: () => undefined,

@@ -4,7 +4,8 @@ import type { LanguageTable } from '../../../src/domain/languages.ts';
 import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
 import { OfferedLanguages } from '../../../src/runtime/offered-languages.ts';
-import type { PairsMode } from '../../../src/runtime/offered-languages.ts';
+import type { OfferedByConfig } from '../../../src/runtime/offered-languages.ts';
+import type { PairsMode } from '../../../src/runtime/engine-pairs.ts';
 
 const TABLE: LanguageTable = {
   sources: ['EN', 'ES', 'FR'].map((code) => ({ code, name: code })),
@@ -44,7 +45,14 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
     timers.push(timer);
     return () => (timers = timers.filter((one) => one !== timer));
   };
-  return new OfferedLanguages({ table: TABLE, pairs, ask: canTell ? ask : undefined, log, later });
+  const can = { formats: ['text' as const], formality: true, glossaries: true, detection: true };
+  const engines = [{ name: 'default', can, ask: canTell ? ask : undefined }];
+  return new OfferedLanguages({ config: said(TABLE, pairs), engines, isOne: true, log, later });
+}
+
+/** As the configuration has it. */
+function said(table: LanguageTable, pairs: PairsMode): OfferedByConfig {
+  return { table, pairs: new Map([['default', pairs]]), rules: undefined };
 }
 
 function testOf(told: Told): ReplicaPairs['pairs'] {
@@ -53,7 +61,7 @@ function testOf(told: Told): ReplicaPairs['pairs'] {
 
 function pairsOf({ current }: OfferedLanguages, table = TABLE): string[] {
   return table.sources.flatMap(({ code }) =>
-    table.targets.filter((target) => current.offers(code, target.code)).map((target) => `${code}-${target.code}`),
+    table.targets.filter((target) => current.any.languages.offers(code, target.code)).map((target) => `${code}-${target.code}`),
   );
 }
 
@@ -73,7 +81,7 @@ describe('ask', () => {
     expect(pairsOf(offered)).toHaveLength(ALL);
     await asked.pop()!({ a: ['EN-ES', 'ES-EN-GB'] });
     expect(pairsOf(offered)).toEqual(['EN-ES', 'ES-EN-GB']);
-    expect(lines).toEqual([['the pairs that the engine offers have changed', { count: 2, pairs: 'EN-ES ES-EN-GB' }]]);
+    expect(lines).toEqual([['the pairs that the engine offers have changed', { engine: 'default', count: 2, pairs: 'EN-ES ES-EN-GB' }]]);
   });
 
   test('it is asked again every ten minutes; the list stays the same object until something has changed', async () => {
@@ -102,7 +110,9 @@ describe('ask', () => {
         pauses.push(pass());
       }
       expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, TEN_MINUTES, TEN_MINUTES, TEN_MINUTES]);
-      expect(lines.slice(1)).toEqual([['an engine replica did not tell its pairs: what was known stays', { replica: 'a', failure }]]);
+      expect(lines.slice(1)).toEqual([
+        ['an engine replica did not tell its pairs: what was known stays', { engine: 'default', replica: 'a', failure }],
+      ]);
       await asked.pop()!({ a: ['EN-FR'] });
       expect(pairsOf(offered)).toEqual(['EN-FR']);
       expect(pass()).toBe(TEN_MINUTES);
@@ -120,7 +130,7 @@ describe('ask', () => {
     await asked.pop()!({ a: [] });
     expect(pairsOf(offered)).toHaveLength(ALL);
     expect(lines).toEqual([
-      ['an engine replica did not tell its pairs: what was known stays', { replica: 'a', failure: 'no_pair_of_ours' }],
+      ['an engine replica did not tell its pairs: what was known stays', { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' }],
     ]);
     pass();
     await asked.pop()!({ a: ['EN-ES'] });
@@ -141,7 +151,7 @@ describe('ask', () => {
   test('what a replica told that is not one any more is forgotten', async () => {
     const offered = open('ask');
     await asked.pop()!({ a: ['EN-ES'], b: ['EN-FR'] });
-    offered.replace(TABLE, 'ask');
+    offered.replace(said(TABLE, 'ask'));
     await asked.pop()!({ b: ['EN-FR'] });
     expect(pairsOf(offered)).toEqual(['EN-FR']);
   });
@@ -149,7 +159,7 @@ describe('ask', () => {
   test('a reload asks anew at once; the answer to a question of before, whose replicas may be others, does not count', async () => {
     const offered = open('ask');
     const before = asked.pop()!;
-    offered.replace(TABLE, 'ask');
+    offered.replace(said(TABLE, 'ask'));
     const after = asked.pop()!;
     await before({ a: ['EN-ES'] });
     expect([pairsOf(offered).length, timers.length]).toEqual([ALL, 0]);
@@ -165,11 +175,11 @@ describe('ask', () => {
     const offered = open('ask');
     await asked.pop()!({ a: ['EN-ES', 'EN-DE'] });
     const german = { ...TABLE, targets: [{ code: 'DE', name: 'German', formality: false }] };
-    offered.replace(german, 'ask');
+    offered.replace(said(german, 'ask'));
     expect(pairsOf(offered, german)).toEqual(['EN-DE']);
     // None of what is known is in this one.
     const greek = { ...TABLE, targets: [{ code: 'EL', name: 'Greek', formality: false }] };
-    offered.replace(greek, 'ask');
+    offered.replace(said(greek, 'ask'));
     expect(pairsOf(offered, greek)).toHaveLength(3);
   });
 
@@ -197,13 +207,13 @@ describe('any and a list', () => {
 
   test('can take the place of each other while it runs', async () => {
     const offered = open('any');
-    offered.replace(TABLE, ['EN-ES']);
+    offered.replace(said(TABLE, ['EN-ES']));
     expect(pairsOf(offered)).toEqual(['EN-ES']);
-    offered.replace(TABLE, 'ask');
+    offered.replace(said(TABLE, 'ask'));
     expect(pairsOf(offered)).toHaveLength(ALL);
     await asked.pop()!({ a: ['EN-FR'] });
     expect(pairsOf(offered)).toEqual(['EN-FR']);
-    offered.replace(TABLE, 'any');
+    offered.replace(said(TABLE, 'any'));
     expect(pairsOf(offered)).toHaveLength(ALL);
   });
 });

@@ -1,0 +1,55 @@
+// Which engine a request would get and why, without a gateway; engines that tell their pairs are asked.
+import type { Config } from '../config/config.ts';
+import type { EngineSettings } from '../config/engine-options.ts';
+import type { Environment } from '../config/overrides.ts';
+import { explainRoute } from '../domain/engine-offer.ts';
+import type { ExplainedEngine, OfferedEngine } from '../domain/engine-offer.ts';
+import type { LanguageTable, PairTest } from '../domain/languages.ts';
+import { pairsOfList } from '../domain/pair-list.ts';
+import type { TranslationOptions } from '../domain/translation-options.ts';
+import { openEngine } from '../engines/open-engine.ts';
+import { withEngines } from './engine-setup.ts';
+
+export interface RouteQuestion {
+  readonly plan: string | undefined;
+  readonly options: TranslationOptions;
+  readonly hasGlossary: boolean;
+}
+
+export interface RouteReport {
+  /** Index of the rule in `routing`; `undefined` where none fits, and without rules. */
+  readonly rule: number | undefined;
+  readonly engines: readonly ExplainedEngine[];
+  /** Engines that should tell their pairs and did not answer: all pairs were taken for theirs, as a gateway does that starts. */
+  readonly silent: readonly string[];
+}
+
+/** Throws a `ConfigError` where the configuration does not fit. */
+export function reportRoute(config: Config, env: Environment, question: RouteQuestion): Promise<RouteReport> {
+  return withEngines(config, env, async (all) => {
+    const told = await Promise.all(all.map((settings) => pairsOfEngine(settings, config.languages)));
+    const engines = all.map(({ config: { name }, can }, index): OfferedEngine => ({
+      name,
+      can,
+      pairs: told[index] === 'silent' ? undefined : told[index],
+    }));
+    const { rule, engines: explained } = explainRoute(config.languages, engines, config.routing, question);
+    const silent = engines.filter((_, index) => told[index] === 'silent').map(({ name }) => name);
+    return { rule: config.routing === undefined ? undefined : rule, engines: explained, silent };
+  });
+}
+
+/** `undefined` for an engine that offers all. */
+async function pairsOfEngine(settings: EngineSettings, table: LanguageTable): Promise<PairTest | undefined | 'silent'> {
+  const { pairs, config, protocol, options, headers } = settings;
+  if (pairs === 'any') return undefined;
+  if (pairs !== 'ask') return pairsOfList(pairs, table);
+  const engine = openEngine({ ...config, protocol, options, headers });
+  try {
+    const answers = (await engine.askPairs?.()) ?? [];
+    const tests = answers.map((answer) => answer.pairs).filter((answer) => typeof answer === 'function');
+    return tests.length === 0 ? 'silent' : (source, target) => tests.some((test) => test(source, target));
+  } finally {
+    await engine.close();
+  }
+}

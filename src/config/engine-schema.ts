@@ -1,0 +1,90 @@
+// The schema of what a configuration says of engines: one in `engine`, or several by name in `engines` and the rules of `routing`.
+import type { Static } from 'typebox';
+import { ONLY_ENGINE } from '../domain/engine-routing.ts';
+import { Type } from '../domain/schema-type.ts';
+import { closed, list, matching, section, whole } from './schema-parts.ts';
+
+export const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
+export const isHttpUrl = (value: string): boolean =>
+  /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
+
+/** What an engine may be called, and a protocol. */
+export const ENGINE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
+const ENGINE_TIMEOUT_MS_MAX = 300_000;
+
+const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
+const PAIRS_MAX = 10_000;
+
+/** Whether there are such languages is judged with the list of languages. */
+function isPairs(value: unknown): boolean {
+  if (value === 'any' || value === 'ask') return true;
+  return Array.isArray(value) && value.length > 0 && value.length <= PAIRS_MAX && value.every((entry) => typeof entry === 'string');
+}
+
+/** What is said of an engine, besides where it is. */
+const engineMembers = {
+  protocol: matching('the name of a protocol, for example native', ENGINE_NAME, { default: 'native' }),
+  options: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
+  timeout_ms: whole(1, ENGINE_TIMEOUT_MS_MAX, 10_000),
+  connections_max: whole(1, 10_000, 64),
+  queue_max: whole(0, 1_000_000, 1024),
+  response_bytes_max: whole(1024, 1_073_741_824, 8_388_608),
+  keep_alive: Type.Boolean({ default: true }),
+  check_ids: Type.Boolean({ default: true }),
+  // Without it: what the protocol's engines can do.
+  pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS }), isPairs, () => PAIRS)),
+  // 50 texts is what one request may have, so every engine takes them; a longer wait would not fit into the lease.
+  batch: Type.Optional(
+    Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),
+  ),
+};
+
+function engineUrls(fallback?: readonly string[]) {
+  return list(HTTP_URL, isHttpUrl, 64, fallback, 1);
+}
+
+function names(is: string, maxItems = 100) {
+  return list(is, (value) => value !== '', maxItems, undefined, 1);
+}
+
+const OneEngine = Type.Object({ ...engineMembers, urls: engineUrls(['http://127.0.0.1:7001']) }, section);
+
+/** Members of the file. */
+export const EngineSections = {
+  engine: OneEngine,
+  // In place of `engine`. What their names may be is judged with the rules between members.
+  engines: Type.Optional(
+    Type.Record(Type.String(), Type.Object({ ...engineMembers, urls: engineUrls() }, section), { minProperties: 1, maxProperties: 32 }),
+  ),
+  routing: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          plans: Type.Optional(names('the name of a plan')),
+          pairs: Type.Optional(names('a pair, for example EN-DE, *-EN-GB or DE-*', PAIRS_MAX)),
+          engines: names('the name of an engine'),
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: 200 },
+    ),
+  ),
+};
+
+/** What is written of one engine. */
+export type WrittenEngine = Static<typeof OneEngine>;
+
+interface EnginesOfFile {
+  readonly engine: WrittenEngine;
+  readonly engines?: Readonly<Record<string, WrittenEngine>>;
+}
+
+/** The engines of a file with the places where they stand. `engine` is one that is named `default`. */
+export function enginesOf({ engine, engines }: EnginesOfFile): readonly {
+  readonly name: string;
+  readonly place: string;
+  readonly engine: WrittenEngine;
+}[] {
+  if (engines === undefined) return [{ name: ONLY_ENGINE, place: 'engine', engine }];
+  return Object.entries(engines).map(([name, one]) => ({ name, place: `engines.${name}`, engine: one }));
+}

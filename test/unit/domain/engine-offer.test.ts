@@ -1,0 +1,121 @@
+// What is offered by several engines: lists, engines for each request, and what nobody on a list can do.
+import { describe, expect, test } from 'vitest';
+import { lackOf, offersOfOne, offersOfSeveral, wantsOf } from '../../../src/domain/engine-offer.ts';
+import type { EngineOffer, OfferedCapabilities, OfferedEngine } from '../../../src/domain/engine-offer.ts';
+import type { RoutingRule } from '../../../src/domain/engine-routing.ts';
+import type { LanguageTable } from '../../../src/domain/languages.ts';
+import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
+import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
+
+const TABLE: LanguageTable = {
+  sources: ['DE', 'EN', 'ES'].map((code) => ({ code, name: code })),
+  targets: ['DE', 'EN-GB', 'ES'].map((code) => ({ code, name: code, formality: code !== 'EN-GB' })),
+};
+const PLAIN: OfferedCapabilities = { formats: ['text'], formality: false, glossaries: false, detection: false };
+
+function engine(name: string, can: Partial<OfferedCapabilities> = {}, pairs?: readonly string[]): OfferedEngine {
+  return { name, can: { ...PLAIN, ...can }, pairs: pairs && ((source, target) => pairs.includes(`${source}-${target}`)) };
+}
+
+const ENGINES = [
+  engine('small', { detection: true }, ['EN-DE', 'DE-EN-GB', 'EN-ES']),
+  engine('large', { formality: true, formats: ['text', 'html'] }),
+  engine('terms', { glossaries: true }),
+];
+const RULES: readonly RoutingRule[] = [
+  { plans: ['free'], engines: ['small'] },
+  { pairs: ['DE-*'], engines: ['large', 'terms'] },
+  { pairs: ['*-DE', '*-EN-GB'], engines: ['small', 'large', 'terms'] },
+];
+const offers = offersOfSeveral(TABLE, ENGINES, RULES);
+const asked = (options: Partial<TranslationOptions>): TranslationOptions => ({ ...NOTHING_CHOSEN, targetLang: 'DE', ...options });
+const namesOf = (offer: EngineOffer, options: TranslationOptions, hasGlossary = false): readonly string[] | string => {
+  const route = offer.route(options.sourceLang, options.targetLang)?.withAll(wantsOf(options, hasGlossary));
+  return typeof route === 'object' ? route.names : (lackOf(offer, options, hasGlossary) ?? 'nothing');
+};
+
+describe('a request gets', () => {
+  test.each<[plan: string | undefined, options: Partial<TranslationOptions>, hasGlossary: boolean, engines: readonly string[] | string]>([
+    ['free', { sourceLang: 'EN' }, false, ['small']],
+    ['free', { sourceLang: 'ES' }, false, 'pair'],
+    ['free', { sourceLang: 'EN', formality: 'more' }, false, 'formality'],
+    ['free', { sourceLang: 'EN' }, true, 'glossary'],
+    ['free', { sourceLang: 'EN', format: 'html' }, false, 'html'],
+    ['pro', { sourceLang: 'EN' }, false, ['small', 'large', 'terms']],
+    ['pro', { sourceLang: 'ES' }, false, ['large', 'terms']],
+    ['pro', { sourceLang: 'EN', formality: 'less' }, false, ['large']],
+    ['pro', { sourceLang: 'EN', formality: 'prefer_more' }, false, ['small', 'large', 'terms']],
+    ['pro', { sourceLang: 'EN' }, true, ['terms']],
+    // Each can be had, but not both from one.
+    ['pro', { sourceLang: 'EN', formality: 'more' }, true, 'glossary'],
+    ['pro', { sourceLang: 'EN', format: 'html' }, false, ['large']],
+    ['pro', { sourceLang: 'EN', format: 'xml' }, false, 'xml'],
+    ['pro', { sourceLang: 'DE' }, false, ['large', 'terms']],
+    // The rule with a source does not fit; a small engine has some source for it.
+    ['pro', {}, false, ['small', 'large', 'terms']],
+    ['pro', { sourceLang: 'EN', targetLang: 'ES' }, false, 'pair'],
+    ['pro', { targetLang: 'ES' }, false, 'pair'],
+    // Before the plan is known: what any can reach.
+    [undefined, { sourceLang: 'EN', targetLang: 'ES' }, false, ['small']],
+    [undefined, { sourceLang: 'EN', formality: 'more' }, false, ['large']],
+  ])('plan %s, %o, glossary %s: %s', (plan, options, hasGlossary, engines) => {
+    expect(namesOf(offers.of(plan), asked(options), hasGlossary)).toEqual(engines);
+  });
+
+  test('what any plan can reach refuses nothing that a plan offers', () => {
+    for (const plan of ['free', 'pro', '']) {
+      for (const sourceLang of ['DE', 'EN', 'ES', undefined]) {
+        for (const targetLang of ['DE', 'EN-GB', 'ES']) {
+          for (const formality of [undefined, 'more']) {
+            for (const hasGlossary of [false, true]) {
+              const options = asked({ sourceLang, targetLang, formality });
+              if (lackOf(offers.of(plan), options, hasGlossary) === undefined) {
+                expect(lackOf(offers.any, options, hasGlossary)).toBeUndefined();
+              }
+            }
+          }
+        }
+      }
+    }
+  });
+});
+
+describe('the lists show what a plan can reach', () => {
+  const codes = (offer: EngineOffer): object => ({
+    from: offer.languages.sources.map(({ code }) => code),
+    to: offer.languages.targets.map(({ code, formality }) => (formality ? `${code}+` : code)),
+  });
+
+  test.each([
+    ['free', { from: ['DE', 'EN'], to: ['DE', 'EN-GB', 'ES'] }],
+    ['pro', { from: ['DE', 'EN', 'ES'], to: ['DE+', 'EN-GB', 'ES+'] }],
+    [undefined, { from: ['DE', 'EN', 'ES'], to: ['DE+', 'EN-GB', 'ES+'] }],
+  ])('of plan %s', (plan, lists) => {
+    expect(codes(offers.of(plan))).toEqual(lists);
+  });
+
+  test('a target that needs a named source is listed, and not offered without one', () => {
+    const { languages } = offers.of('pro');
+    expect([languages.isReached('ES'), languages.offers(undefined, 'ES'), languages.offers('DE', 'ES')]).toEqual([true, false, true]);
+  });
+
+  test('a language is detected by those that can, on any of the plan’s rules', () => {
+    expect(offers.of('pro').detection).toEqual({ names: ['small'], targetLang: 'EN-GB' });
+    expect(offersOfSeveral(TABLE, ENGINES, [{ engines: ['large'] }]).any.detection).toBeUndefined();
+  });
+});
+
+test('without rules every engine is tried in its order, and nothing depends on the plan', () => {
+  const plain = offersOfSeveral(TABLE, ENGINES, undefined);
+  expect([plain.byPlan, plain.isRouted, plain.of('free') === plain.any]).toEqual([false, true, true]);
+  expect(namesOf(plain.any, asked({ sourceLang: 'ES' }))).toEqual(['large', 'terms']);
+});
+
+test('one engine without rules is not told where work goes; what it cannot is refused all the same', () => {
+  const one = offersOfOne(TABLE, ENGINES[0]!);
+  expect([one.byPlan, one.isRouted]).toEqual([false, false]);
+  expect(one.any.languages.targets.some(({ formality }) => formality)).toBe(false);
+  expect(lackOf(one.any, asked({ sourceLang: 'EN' }), true)).toBe('glossary');
+  expect(lackOf(one.any, asked({ sourceLang: 'ES' }))).toBe('pair');
+  expect(lackOf(one.any, asked({ sourceLang: 'EN' }))).toBeUndefined();
+});
