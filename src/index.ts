@@ -77,6 +77,7 @@ export {
   pairNotOffered,
   STORE_UNAVAILABLE,
   targetsOffered,
+  TRANSLATION_PROBLEMS,
   UNKNOWN_KEY,
 } from './domain/refusals.ts';
 export { NoStoreError, StoreError } from './domain/store-unavailable.ts';

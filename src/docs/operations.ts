@@ -1,4 +1,5 @@
 // What the API reference says of each route: purpose, parameters, bodies, answers, and the problems it can end in.
+import { TRANSLATION_PROBLEMS } from '../domain/refusals.ts';
 import {
   GlossariesAnswer,
   GlossaryAnswer,
@@ -96,15 +97,7 @@ export const operations: Readonly<Record<string, Operation>> = {
         },
       },
     },
-    problems: [
-      'invalid_target_lang',
-      'invalid_source_lang',
-      'too_many_texts',
-      'text_too_long',
-      'quota_exceeded',
-      'credit_exhausted',
-      'engine_unavailable',
-    ],
+    problems: TRANSLATION_PROBLEMS,
   },
   'GET /v1/languages': {
     id: 'listLanguages',

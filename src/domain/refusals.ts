@@ -1,6 +1,7 @@
 // Refusals that more than one step gives, those that never vary made once; and the fields that say how a request rate stands.
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import type { ProblemCode } from '../core/problem.ts';
 import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
 
@@ -24,6 +25,17 @@ export const OVERLOADED = refuse(
   'service_unavailable',
   'More requests are under way than can be served in time; nothing was charged. Try again in a few seconds.',
 );
+
+/** The codes that a translation can end in, whichever front asks for it, beside those of every route that needs a key. */
+export const TRANSLATION_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_target_lang',
+  'invalid_source_lang',
+  'too_many_texts',
+  'text_too_long',
+  'quota_exceeded',
+  'credit_exhausted',
+  'engine_unavailable',
+];
 
 export function keyRevoked(reason: 'disabled' | 'expired' | undefined): Refusal {
   if (reason === undefined) return KEY_REVOKED;

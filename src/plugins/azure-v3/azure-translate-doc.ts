@@ -1,5 +1,6 @@
 // What the API reference says of POST /translate.
 import Type from 'typebox';
+import { TRANSLATION_PROBLEMS } from 'lingate';
 import type { RouteDoc } from 'lingate';
 import { TextsBody } from './azure-texts.ts';
 
@@ -69,13 +70,5 @@ export const TRANSLATE_DOC: RouteDoc = {
     example: [{ translations: [{ text: 'Hallo', to: 'de' }] }],
     headers: { 'X-metered-usage': { description: 'The characters that were charged.', example: '5' } },
   },
-  problems: [
-    'invalid_target_lang',
-    'invalid_source_lang',
-    'too_many_texts',
-    'text_too_long',
-    'quota_exceeded',
-    'credit_exhausted',
-    'engine_unavailable',
-  ],
+  problems: TRANSLATION_PROBLEMS,
 };

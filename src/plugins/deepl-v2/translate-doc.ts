@@ -1,5 +1,6 @@
 // What the API reference says of POST /v2/translate.
 import Type from 'typebox';
+import { TRANSLATION_PROBLEMS } from 'lingate';
 import type { RouteDoc } from 'lingate';
 
 /** Parameters that are not listed here are ignored; but `style_id`, `translation_memory_id` and `custom_instructions` are refused. */
@@ -56,14 +57,5 @@ export const TRANSLATE_DOC: RouteDoc = {
     schema: DeepLAnswer,
     example: { translations: [{ detected_source_language: 'EN', text: 'Hallo' }] },
   },
-  problems: [
-    'invalid_target_lang',
-    'invalid_source_lang',
-    'too_many_texts',
-    'text_too_long',
-    'quota_exceeded',
-    'credit_exhausted',
-    'glossary_not_found',
-    'engine_unavailable',
-  ],
+  problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
 };

@@ -1,6 +1,7 @@
 // What the API reference says of translations.
 import Type from 'typebox';
-import type { ProblemCode, RouteDoc } from 'lingate';
+import { TRANSLATION_PROBLEMS } from 'lingate';
+import type { RouteDoc } from 'lingate';
 
 const PARAMETERS = {
   target: 'A code that /languages lists, in any case; `en` and `pt` mean the variant that the operator has chosen.',
@@ -30,16 +31,6 @@ const Answer = Type.Object({
     ),
   }),
 });
-
-const problems: readonly ProblemCode[] = [
-  'invalid_target_lang',
-  'invalid_source_lang',
-  'too_many_texts',
-  'text_too_long',
-  'quota_exceeded',
-  'credit_exhausted',
-  'engine_unavailable',
-];
 
 const answer = {
   status: 200,
@@ -78,7 +69,7 @@ export const POST_DOC: RouteDoc = {
       },
     },
   },
-  problems,
+  problems: TRANSLATION_PROBLEMS,
 };
 
 export const GET_DOC: RouteDoc = {
@@ -94,5 +85,5 @@ export const GET_DOC: RouteDoc = {
     { name: 'model', description: PARAMETERS.model, schema: Type.String(), example: 'nmt' },
   ],
   answer,
-  problems,
+  problems: TRANSLATION_PROBLEMS,
 };

@@ -1,5 +1,6 @@
 // What the API reference says of POST /translate.
 import Type from 'typebox';
+import { TRANSLATION_PROBLEMS } from 'lingate';
 import type { RouteDoc } from 'lingate';
 import { ApiKey, BODY_TYPES } from './libretranslate-document.ts';
 
@@ -112,13 +113,5 @@ export const TRANSLATION_DOC: RouteDoc = {
       },
     },
   },
-  problems: [
-    'invalid_target_lang',
-    'invalid_source_lang',
-    'too_many_texts',
-    'text_too_long',
-    'quota_exceeded',
-    'credit_exhausted',
-    'engine_unavailable',
-  ],
+  problems: TRANSLATION_PROBLEMS,
 };
