@@ -20,9 +20,13 @@ const suite = (what: string, config: string): Task => ({ what, file: VITEST, arg
 export const TASKS = {
   test: suite('the tests', 'test/vitest.config.ts'),
   'test:evidence': suite('evidence that takes minutes: attacks, faults, pages in a browser', 'test/evidence/vitest.config.ts'),
+  'test:long': suite('the evidence that .ci/run has no time for', 'test/evidence/long/vitest.config.ts'),
   'test:package': suite('the package, installed in an empty project', 'test/package/vitest.config.ts'),
   'test:load': suite('overload, slow callers, resets; on a quiet machine', 'test/evidence/load/vitest.config.ts'),
-  'test:power': { what: 'plants bugs, each to be caught; arguments: words of their names', file: 'test/evidence/power/run.ts' },
+  'test:power': {
+    what: 'plants bugs, each to be caught; arguments: words of their names, --share 3/8',
+    file: 'test/evidence/power/run.ts',
+  },
   'test:bare': { what: "the README's two commands on a fresh Debian", file: 'test/bare/main.ts' },
   'test:image': { what: 'builds the Dockerfile without Docker, and runs it', file: 'test/image/main.ts' },
   scorecard: { what: 'all rows of the scorecard, as a table', file: 'test/evidence/scorecard/run.ts' },

@@ -3,8 +3,22 @@ import { defineConfig } from 'vitest/config';
 import { COMMON, EVIDENCE, startsFor } from '../vitest.config.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
-/** Judged by rates and latencies, so for a machine that has nothing else to do: `npm run task -- test:load`. */
-const TIMED = ['test/evidence/load/overload.test.ts', 'test/evidence/load/slow-clients.test.ts', 'test/evidence/load/loop-delay.test.ts'];
+/** Judged by rates and latencies, so for a machine that has nothing else to do, and the soak: `npm run task -- test:load`. */
+const TIMED = ['overload', 'slow-clients', 'loop-delay', 'soak'].map((name) => `test/evidence/load/${name}.test.ts`);
+
+/**
+ * What one team or a caller without a key costs the others, memory, and every page under axe in every form: `npm run task --
+ * test:long`. With them a run of all that must hold for a submission would take longer than it may.
+ */
+export const LONG = [
+  'browser/console-axe',
+  'browser/docs-pages',
+  'forward/memory',
+  'isolation/isolation',
+  'isolation/parser-cost',
+  'isolation/throttled-bodies',
+  'isolation/unknown-callers',
+].map((name) => `test/evidence/${name}.test.ts`);
 
 export default defineConfig({
   plugins: [suiteLimit(14)],
@@ -14,6 +28,6 @@ export default defineConfig({
     // `npm test` has fewer random histories of the stores.
     include: [...EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), 'test/unit/stores/equality.test.ts'],
     testTimeout: 60_000,
-    exclude: TIMED,
+    exclude: [...TIMED, ...LONG],
   },
 });

@@ -18,6 +18,7 @@ export type ProgramName = keyof typeof PROGRAMS;
 const EVERY = [
   'test',
   'test:evidence',
+  'test:long',
   'test:load',
   'test:power',
   'scorecard',
@@ -34,8 +35,8 @@ const ROOTS = ['test:bare', 'test:image'] as const;
 export const COMMANDS = [...EVERY, ...ROOTS, 'pictures'] as const;
 
 const TEST = ['test'] as const;
-const EVIDENCE = ['test:evidence', 'scorecard'] as const;
-const PAGES = [...TEST, 'test:evidence'] as const;
+const EVIDENCE = ['test:evidence', 'test:long', 'scorecard'] as const;
+const PAGES = [...TEST, 'test:evidence', 'test:long'] as const;
 const CARD = ['scorecard'] as const;
 const BENCH = ['bench', 'bench:curves'] as const;
 const FRONTS = [...EVIDENCE, ...BENCH] as const;
@@ -44,7 +45,12 @@ const FRONTS = [...EVIDENCE, ...BENCH] as const;
 export const PROGRAMS = {
   'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
-  chromium: { package: 'chromium', file: '/usr/bin/chromium', for: ['test:evidence', 'pictures'], why: 'pages in a real browser' },
+  chromium: {
+    package: 'chromium',
+    file: '/usr/bin/chromium',
+    for: ['test:evidence', 'test:long', 'pictures'],
+    why: 'pages in a real browser',
+  },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
   'systemd-analyze': {
     package: 'systemd',
@@ -56,7 +62,7 @@ export const PROGRAMS = {
   openssl: {
     package: 'openssl',
     file: '/usr/bin/openssl',
-    for: [...TEST, 'test:evidence', 'test:power'],
+    for: [...PAGES, 'test:power'],
     why: 'tests of TLS make their own certificates',
   },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },

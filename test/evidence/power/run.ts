@@ -1,5 +1,6 @@
-// npm run task -- test:power [WORDS]: plants each bug in a copy of the project and sees whether the tests that should notice it do.
+// npm run task -- test:power [WORDS] [--share 3/8]: plants each bug in a copy of the project and sees whether the tests that should notice it do.
 import process from 'node:process';
+import { parseArgs } from 'node:util';
 import { report } from '../scorecard/report.ts';
 import { MUTATIONS } from './mutations.ts';
 import type { Mutation } from './mutation.ts';
@@ -8,8 +9,12 @@ import { Workshop } from './workshop.ts';
 
 const WORKSHOPS = 2;
 
-const wanted = process.argv[2];
-const mutations = MUTATIONS.filter(({ name }) => wanted === undefined || name.includes(wanted));
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { share: { type: 'string', default: '1/1' } } });
+const [share, shares] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(values.share)?.slice(1).map(Number) ?? [];
+if (share === undefined || shares === undefined || share > shares)
+  throw new Error(`--share ${values.share}: one of 1/8 to 8/8, for example`);
+// Neighbours of the table are of one kind: a share has some of each.
+const mutations = MUTATIONS.filter(({ name }) => name.includes(positionals[0] ?? '')).filter((_, index) => index % shares === share - 1);
 const startedAtMs = performance.now();
 const workshops = Array.from({ length: WORKSHOPS }, () => new Workshop());
 try {
