@@ -1,5 +1,5 @@
 // Which build of uWebSockets.js is loaded: the first that can be, only as it was looked at, and an upstream release of the operator's own.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -119,6 +119,14 @@ describe('a pinned build is loaded only as it was looked at', () => {
       `uws-pack 20.0.9: the release that was looked at is uws-pack 20.0.8; run "npm ci"`,
     );
   });
+});
+
+test('npm installs both on a machine whose own Node is too old, as it would not if the lock file named what Node they want', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, object> };
+  for (const { installedAs } of [NEWER, OLDER]) {
+    expect(packages[`node_modules/${installedAs}`]).toMatchObject({ optional: true });
+    expect(packages[`node_modules/${installedAs}`]).not.toHaveProperty('engines');
+  }
 });
 
 describe('as it is installed', () => {
