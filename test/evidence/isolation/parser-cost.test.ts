@@ -29,9 +29,9 @@ const METER = fileURLToPath(new URL('turn-meter.ts', import.meta.url));
 const AZURE = '/translator/text/v3.0/translate?api-version=3.0&to=de';
 /** Where bodies of a type are read. */
 const PATHS: Readonly<Record<string, readonly string[]>> = {
-  'application/json': ['/v1/translate', '/v1/glossaries', '/v2/translate', '/v3/glossaries', '/translate', AZURE],
-  'application/x-www-form-urlencoded': ['/v2/translate', '/v2/glossaries', '/translate'],
-  'multipart/form-data; boundary=B': ['/v2/translate', '/translate'],
+  'application/json': ['/v1/translate', '/v1/glossaries', '/v2/translate', '/v3/glossaries', '/translate', AZURE, '/language/translate/v2'],
+  'application/x-www-form-urlencoded': ['/v2/translate', '/v2/glossaries', '/translate', '/language/translate/v2'],
+  'multipart/form-data; boundary=B': ['/v2/translate', '/translate', '/language/translate/v2'],
 };
 
 describe.each(LISTENERS)('on %s', (listener) => {

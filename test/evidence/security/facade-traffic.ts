@@ -61,6 +61,7 @@ export class FacadeTraffic {
     const { key } = await this.#secrets.team();
     for (const kind of Object.keys(KINDS)) await this.#everyKey(KINDS[kind]!, kind);
     await this.#keysAstray(key);
+    await this.#googleKeys(key);
     await this.#glossaries(key);
     await this.#engines(key);
     await this.#aborts(key);
@@ -133,6 +134,33 @@ export class FacadeTraffic {
     }
     await this.#expect('a key astray', 400, { ...azureTranslation(key, ''), body: JSON.stringify([{ [key]: key }]) });
     await this.#expect('a path of nobody', 404, json!(`/${key}/translate`, this.#asked({ api_key: key })));
+  }
+
+  /** Google's API, which has keys in the query and in a field of its own, and texts in the query. */
+  async #googleKeys(key: string): Promise<void> {
+    const { text, unknownKey, malformedKey } = this.#secrets.secret;
+    const path = '/language/translate/v2';
+    const asked = { q: text, target: 'de' };
+    const get = (query: string, headers: Sent['headers'] = {}): Sent => ({ method: 'GET', path: `${path}${query}`, headers, body: '' });
+    for (const kind of [KINDS['JSON']!, KINDS['form']!]) {
+      await this.#expect('key in the query', 200, kind(`${path}?key=${key}`, asked));
+      await this.#expect('key in the query, a slash', 200, kind(`${path}/?key=${key}`, asked));
+      await this.#expect('detection', 200, kind(`${path}/detect?key=${key}`, { q: text }));
+      for (const bad of [unknownKey, malformedKey, `${key}x`, `${key}&key=${key}`]) {
+        await this.#expect('a bad key in the query', 400, kind(`${path}?key=${bad}`, asked));
+      }
+      for (const astray of ['target', 'source', 'format', 'model', 'alt', 'cid']) {
+        await this.#expect('a key astray', 400, kind(`${path}?key=${key}`, { ...asked, [astray]: key }));
+      }
+      await this.#expect('a key in the body alone', 400, kind(path, { ...asked, key, access_token: key }));
+    }
+    const words = encodeURIComponent(text);
+    await this.#expect('texts in the query', 200, get(`?key=${key}&q=${words}&target=de`));
+    await this.#expect('texts in the query, key in a field', 200, get(`?q=${words}&target=de`, { 'x-goog-api-key': key }));
+    await this.#expect('texts in the query, wrong', 400, get(`?key=${key}&q=${words}&target=${words}`));
+    await this.#expect('a broken query', 400, get(`?key=${key}&q=${words}&target=%zz`));
+    await this.#expect('what is not offered', 404, get(`/${key}?key=${key}&q=${words}`));
+    await this.#expect('an engine that fails', 503, get(`?key=${key}&q=${encodeURIComponent(told('quoting'))}${words}&target=de`));
   }
 
   /** Terms that are taken and terms that are refused, in every kind of body; ids that are none. */

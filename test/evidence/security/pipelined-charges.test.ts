@@ -16,6 +16,7 @@ const FRONTS = [
   ['/v2/translate', TRANSLATION],
   ['/translate', { q: TEXT, source: 'en', target: 'de' }],
   ['/translator/text/v3.0/translate?api-version=3.0&to=de', [{ Text: TEXT }]],
+  ['/language/translate/v2', { q: TEXT, source: 'en', target: 'de' }],
 ] as const;
 
 const config = {
