@@ -12,6 +12,7 @@ import { status as answersWith } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+import { LISTENERS } from '../support/listeners.ts';
 import { codeBlocks, manualPage, manualSection } from '../support/manual.ts';
 import { outputOf } from '../support/start-program.ts';
 import type { Startable } from '../support/start-program.ts';
@@ -143,7 +144,7 @@ onEveryGateway({ config: CONFIG }, (setting) => {
   });
 });
 
-onEveryGateway({ config: CONFIG, listeners: ['uws'] }, (setting) => {
+onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
   let team: TestTeam;
   let folder: string;
 

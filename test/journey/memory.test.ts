@@ -8,6 +8,7 @@ import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+import { LISTENERS } from '../support/listeners.ts';
 import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
@@ -23,8 +24,8 @@ const withMemory = (charge: string) => ({
 const billedBy = ({ body }: HttpResponse): number => (JSON.parse(body) as { billed_characters: number }).billed_characters;
 
 describe.each([
-  { charge: 'none', listeners: ['uws', 'node'] as const },
-  { charge: 'full', listeners: ['uws'] as const },
+  { charge: 'none', listeners: LISTENERS },
+  { charge: 'full', listeners: [LISTENERS[0]] },
 ])('charge: $charge', ({ charge, listeners }) => {
   /** What is charged of texts that are remembered. */
   const ofHits = (characters: number): number => (charge === 'full' ? characters : 0);
