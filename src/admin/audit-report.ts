@@ -29,7 +29,7 @@ export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, b
 }
 
 function membersOf({ limits: _limits, balanceMicro, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
-  const { glossaryId, name, plan, ...key } = state;
+  const { glossaryId, name, plan, expiresAtMs, requestsPerSecond, characters, allowedAddresses, ...key } = state;
   return {
     ...(glossaryId === undefined ? {} : { glossary_id: glossaryId }),
     ...(name === undefined ? {} : { name }),
@@ -37,6 +37,10 @@ function membersOf({ limits: _limits, balanceMicro, ...state }: AuditState, numb
     ...numbers,
     ...(balanceMicro === undefined ? {} : { balance_minor: minorRoundedDown(balanceMicro) }),
     ...key,
+    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
+    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
+    ...(characters === undefined ? {} : { characters }),
+    ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses.join(' ') }),
   };
 }
 

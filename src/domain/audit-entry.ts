@@ -1,5 +1,6 @@
 // Entries of the audit: who changed what, how two states of a team differ, and what is left of an entry without names.
 import type { KeyMode } from './api-key.ts';
+import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
 import type { TeamLimits } from './plan.ts';
 
@@ -45,8 +46,8 @@ interface AuditedGlossary {
 }
 
 /** Members of a team, a key or a glossary that a change was about. Never a secret. */
-export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, Partial<AuditedGlossary> {
-  readonly status?: 'active' | 'revoked';
+export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, KeyLimits, Partial<AuditedGlossary> {
+  readonly status?: 'active' | 'revoked' | 'disabled';
 }
 
 export interface AuditEntry extends Audited {
@@ -85,9 +86,26 @@ function stateOf({ name, plan, limits, balanceMicro }: AuditedTeam): AuditState 
   return { name, plan, limits, ...(limits.billing === 'credit' ? { balanceMicro } : {}) };
 }
 
-export function newKeyDifference({ display, label, mode }: AuditedKey): AuditDifference {
-  return { before: {}, after: { display, label, mode, status: 'active' } };
+export function newKeyDifference({ display, label, mode, limits = {} }: AuditedKey & { readonly limits?: KeyLimits }): AuditDifference {
+  return { before: {}, after: { display, label, mode, status: 'active', ...limits } };
 }
+
+/** What of a key can be changed; limits that it does not have are absent. */
+export interface ChangeableKey extends KeyLimits {
+  readonly label: string;
+  readonly status: 'active' | 'revoked' | 'disabled';
+}
+
+/** `undefined` where nothing differs. */
+export function keyDifference(before: ChangeableKey, after: ChangeableKey): AuditDifference | undefined {
+  const changed = CHANGING_OF_KEYS.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  if (changed.length === 0) return undefined;
+  const only = (key: ChangeableKey): AuditState =>
+    Object.fromEntries(changed.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]));
+  return { before: only(before), after: only(after) };
+}
+
+const CHANGING_OF_KEYS = ['label', 'status', 'expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses'] as const;
 
 export const REVOCATION: AuditDifference = { before: { status: 'active' }, after: { status: 'revoked' } };
 
@@ -99,7 +117,8 @@ export function withoutNames({ reason: _reason, ...record }: AuditRecord): Audit
   return { ...record, before: namelessState(record.before), after: namelessState(record.after) };
 }
 
-function namelessState({ name: _name, label: _label, display: _display, ...state }: AuditState): AuditState {
+/** Addresses may be a person's. */
+function namelessState({ name: _name, label: _label, display: _display, allowedAddresses: _addresses, ...state }: AuditState): AuditState {
   return state;
 }
 

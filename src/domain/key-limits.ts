@@ -34,6 +34,12 @@ export function hasLimits(limits: KeyLimits): boolean {
   return Object.values(limits).some((value) => value !== undefined);
 }
 
+/** Of a key that is not revoked. */
+export function keyStatus(disabled: boolean, { expiresAtMs }: KeyLimits, nowMs: number): 'active' | 'disabled' | 'expired' {
+  if (disabled) return 'disabled';
+  return expiresAtMs !== undefined && nowMs >= expiresAtMs ? 'expired' : 'active';
+}
+
 /** Whether both say the same, whatever the order of their members. */
 export function sameLimits(one: KeyLimits, other: KeyLimits): boolean {
   const text = ({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): string =>

@@ -43,12 +43,17 @@ export interface TeamContents {
   readonly glossaryBytes: number | undefined;
 }
 
+/** Its status is without the expiry, which is among its limits: `active` also where that is over. */
 export interface KeyContents extends Omit<KeyRecord, 'teamId'> {
   /** Where the store has it beside the key; what counts is `LooseDigest`. */
   readonly digest: KeyDigest | undefined;
   /** Of the team's period. */
   readonly characters: number;
   readonly requests: number;
+  /** What the books say its open reservations hold in the team's period; `undefined` where its characters are not limited. */
+  readonly heldCharacters: number | undefined;
+  /** The places of the second that the newest ended, oldest first; none where it has no rate of its own. */
+  readonly window: TeamContents['window'];
 }
 
 export interface DayContents {

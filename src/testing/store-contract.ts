@@ -17,6 +17,7 @@ import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
+import { keyLimitsContract } from './store/key-limits-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
 import { partContract } from './store/part-contract.ts';
 import { periodContract } from './store/period-contract.ts';
@@ -58,6 +59,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'periods by the calendar', part: calendarContract },
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },
+  { title: 'keys with limits', part: keyLimitsContract },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract },
   { title: 'what periods came to', part: periodUseContract },

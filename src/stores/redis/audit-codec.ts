@@ -1,8 +1,8 @@
 // Entries of the audit as Redis holds them: the id, JSON, and where only the function knew the team, its descriptions before and after.
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import { momentOf, teamDifference } from '../../domain/audit-entry.ts';
+import { keyDifference, momentOf, teamDifference } from '../../domain/audit-entry.ts';
 import type { AuditDifference, AuditRecord } from '../../domain/audit-entry.ts';
-import { readTeam } from './team-codec.ts';
+import { changeableKey, readTeam } from './team-codec.ts';
 
 export const ID_BYTES = 31;
 /** In the place of a length: a member that the team did not have. */
@@ -24,6 +24,8 @@ export function readRecord(teamId: string, member: Buffer): AuditRecord {
   const record = JSON.parse(String(reader.text())) as Omit<AuditRecord, keyof AuditDifference> & Partial<AuditDifference>;
   if (reader.ended) return { before: {}, after: {}, ...record };
   const [before, after] = [reader.list(), reader.list()];
+  if (record.keyId !== undefined)
+    return { ...record, ...(keyDifference(changeableKey(before), changeableKey(after)) ?? { before: {}, after: {} }) };
   const was = before.length === 0 ? undefined : readTeam(teamId, before);
   return { ...record, ...(teamDifference(was, readTeam(teamId, after)) ?? { before: {}, after: {} }) };
 }

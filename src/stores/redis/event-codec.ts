@@ -1,12 +1,14 @@
 // Events as functions keep them (lua/outbox.lua): a time, then texts, each behind its length.
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import { packClosed } from './packed-team.ts';
+import { eventFactsOf } from '../event-facts.ts';
 import { readClosed } from './period-record.ts';
 import { readKey, readReport, readTeam } from './team-codec.ts';
 
 export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent {
   const [kind, ...values] = textsOf(packed.subarray(8));
-  return { id, teamId, atMs: packed.readDoubleBE(0), facts: factsOf(teamId, String(kind), values) };
+  const atMs = packed.readDoubleBE(0);
+  return { id, teamId, atMs, facts: factsOf(teamId, atMs, String(kind), values) };
 }
 
 /** For an event that was kept by another store: all that it tells as JSON, or as functions write it where nobody's name is in it. */
@@ -44,7 +46,7 @@ function lengthOf(text: Buffer): Buffer {
   return length;
 }
 
-function factsOf(teamId: string, kind: string, values: readonly Buffer[]): EventFacts {
+function factsOf(teamId: string, atMs: number, kind: string, values: readonly Buffer[]): EventFacts {
   const number = (at: number): number => Number(String(values[at]));
   switch (kind) {
     case 'created':
@@ -53,10 +55,17 @@ function factsOf(teamId: string, kind: string, values: readonly Buffer[]): Event
     case 'deleted':
       return { kind: 'team_deleted' };
     case 'key_created':
-    case 'key_revoked':
-      return { kind, key: readKey({ keyId: String(values[0]), teamId }, String(values[1]), values[2]) };
+    case 'key_updated':
+    case 'key_revoked': {
+      const [keyId, record, state, packedLimits] = values;
+      return { kind, key: readKey({ keyId: String(keyId), teamId }, String(record), { state, packedLimits }, atMs) };
+    }
     case 'quota':
-      return { kind: 'quota_threshold', percent: number(0), usage: readReport(teamId, [textsOf(values[1]!), textsOf(values[2]!)]).usage };
+      return {
+        kind: 'quota_threshold',
+        percent: number(0),
+        usage: readReport(teamId, [textsOf(values[1]!), textsOf(values[2]!)], atMs).usage,
+      };
     case 'late': {
       // Which keys it was is not known of a period that was left.
       const { plan, limits, startMs, endMs, characters } = readClosed(number(2), values[3]!);
@@ -74,7 +83,7 @@ function factsOf(teamId: string, kind: string, values: readonly Buffer[]): Event
     case 'day':
       return { kind: 'usage_day', day: number(0), characters: number(1), requests: number(2) };
     case 'facts':
-      return JSON.parse(String(values[0])) as EventFacts;
+      return eventFactsOf(String(values[0]));
     default:
       throw new Error(`an event of an unknown kind: ${kind}`);
   }

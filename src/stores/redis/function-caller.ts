@@ -16,7 +16,9 @@ export interface FunctionCall {
 }
 
 /** `values` are what follows the store's time and the answer's word: texts are buffers, and may be null. */
-export type FunctionReply = { readonly kind: 'reply'; readonly word: string; readonly values: readonly unknown[] } | StoreUnavailable;
+export type FunctionReply =
+  | { readonly kind: 'reply'; readonly word: string; readonly values: readonly unknown[]; readonly nowMs: number }
+  | StoreUnavailable;
 
 export class FunctionCaller {
   readonly #options: StoreRoundOptions;
@@ -34,7 +36,7 @@ export class FunctionCaller {
       if (round.kind === 'unavailable') return round;
       const [nowMs, wordBytes, ...values] = round.value as readonly unknown[];
       const word = String(wordBytes);
-      if (word !== 'late' && word !== 'period') return { kind: 'reply', word, values };
+      if (word !== 'late' && word !== 'period') return { kind: 'reply', word, values, nowMs: Number(nowMs) };
       if (word === 'period') offer = boundsFor(Number(nowMs), Number(String(values[0])), String(values[1]));
       const end = rounds.another(word);
       if (end !== undefined) return end;

@@ -10,7 +10,7 @@ import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'arguments', 'layout'] as const;
 const TEAM = [...SHARED, 'plan', 'outbox', 'team'] as const;
-const ACCOUNT = [...TEAM, 'days', 'call', 'state', 'window', 'expiry', 'account'] as const;
+const ACCOUNT = [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry', 'account'] as const;
 
 interface FunctionGroup {
   /** In order: a file uses what stands in those before it. */
@@ -40,6 +40,7 @@ const GROUPS = {
       update_team: { lua: 'update_team' },
       usage: { lua: 'usage' },
       create_key: { lua: 'create_key' },
+      update_key: { lua: 'update_key', onFull: true },
       revoke_key: { lua: 'revoke_key', onFull: true },
       create_glossary: { lua: 'create_glossary' },
       change_glossary: { lua: 'change_glossary' },

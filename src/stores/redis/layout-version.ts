@@ -7,6 +7,15 @@ import type { StoreCreation } from '../../ports/store.ts';
 
 export const VERSION = '2';
 
+/** Among the plan's numbers: keys of this dataset may have limits, which earlier versions would not hold them to. */
+const KEY_LIMITS = 'keyLimits';
+
+/** To be called before a key is given limits. */
+export async function markKeyLimits(redis: RedisConnection): Promise<undefined> {
+  await redis.sadd(PLAN_NUMBERS_KEY, KEY_LIMITS);
+  return undefined;
+}
+
 /** Marks a dataset as ours. Throws a `StoreError` when it holds another version's, or what this one would not judge. */
 export async function checkLayout(
   redis: RedisConnection,
@@ -34,8 +43,8 @@ export async function assertLayout(redis: RedisConnection, shown: string): Promi
 /** How many of the plan's numbers teams here may have. */
 async function knownNumbers(redis: RedisConnection, shown: string): Promise<number> {
   const numbers = await redis.smembers(PLAN_NUMBERS_KEY);
-  const strange = numbers.filter((name) => !LIMIT_NUMBERS.some((known) => known === name));
-  if (strange.length === 0) return numbers.length;
+  const strange = numbers.filter((name) => name !== KEY_LIMITS && !LIMIT_NUMBERS.some((known) => known === name));
+  if (strange.length === 0) return numbers.filter((name) => name !== KEY_LIMITS).length;
   throw new StoreError(
     `the store ${shown} was written by a newer Lingate (its teams are held to ${strange.toSorted().join(', ')}, unknown to this one): run that version`,
   );

@@ -1,4 +1,5 @@
 // The ledger's operations on their way to Redis, as bytes. Besides lua/call.lua, only here is their form known.
+import { addressBytes } from '../../domain/key-limits.ts';
 import type { AdmissionRequest, CallerCheck, Verdict } from '../../ports/ledger.ts';
 import type { Offer } from './period-offer.ts';
 import { languagePair } from './glossary-record.ts';
@@ -49,6 +50,7 @@ const TEAM_BYTES = 27;
 const OPERATION_BYTES = 24 + ID_BYTES_MAX;
 const PARTS_COUNT_BYTES = 2;
 const PART_BYTES = 10;
+const ADDRESS_BYTES_MAX = 17;
 const SERVERS_OWN = -1;
 const ROOM_BYTES = 65_536;
 /** Of one unit of a string. */
@@ -109,7 +111,7 @@ function bytesMax({ offer, operations }: TeamOperations): number {
   for (const operation of operations) {
     bytes += OPERATION_BYTES;
     if ('verdict' in operation) continue;
-    bytes += UTF8_BYTES_MAX * operation.keyId.length;
+    bytes += UTF8_BYTES_MAX * operation.keyId.length + (operation.address === undefined ? 0 : ADDRESS_BYTES_MAX);
     const { glossary } = operation;
     if (glossary === undefined) continue;
     bytes += 2 + Buffer.byteLength(glossary.glossaryId) + Buffer.byteLength(languagePair(glossary.sourceLang, glossary.targetLang));
@@ -132,7 +134,7 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
     call[next] = operation.verdict === 'commit' ? COMMIT : RELEASE;
     return next + 1;
   }
-  const { keyId, characters, reserve, reportRate, reportPlan, glossary, leaseMs, isCheck } = operation;
+  const { keyId, characters, reserve, reportRate, reportPlan, glossary, leaseMs, isCheck, address } = operation;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
   if (reportRate === true) what += TELLS_RATE;
@@ -144,11 +146,22 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
   call[next] = what;
   next = writeText(call, next + 1, keyId);
   numbers.setFloat64(next, characters ?? 0);
-  numbers.setFloat64(next + 8, leaseMs);
+  // Below zero where an address follows: no lease is.
+  numbers.setFloat64(next + 8, address === undefined ? leaseMs : -1 - leaseMs);
   next += 16;
-  if (glossary === undefined) return next;
-  next = writeText(call, next, glossary.glossaryId);
-  return writeText(call, next, languagePair(glossary.sourceLang, glossary.targetLang));
+  if (glossary !== undefined) {
+    next = writeText(call, next, glossary.glossaryId);
+    next = writeText(call, next, languagePair(glossary.sourceLang, glossary.targetLang));
+  }
+  return address === undefined ? next : writeAddress(call, next, address);
+}
+
+/** None for what is no address. */
+function writeAddress(call: Buffer, at: number, address: string): number {
+  const bytes = addressBytes(address);
+  call[at] = bytes.length;
+  call.set(bytes, at + 1);
+  return at + 1 + bytes.length;
 }
 
 function writeText(call: Buffer, at: number, text: string): number {

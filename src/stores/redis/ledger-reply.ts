@@ -30,6 +30,14 @@ export class ReplyReader {
         return { kind: 'key_unknown' };
       case 'v':
         return { kind: 'key_revoked' };
+      case 'd':
+        return { kind: 'key_revoked', reason: 'disabled' };
+      case 'e':
+        return { kind: 'key_revoked', reason: 'expired' };
+      case 'w':
+        return { kind: 'address_wanted' };
+      case 'i':
+        return { kind: 'address_refused' };
       case 'L':
         return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number() };
       case 'T':

@@ -178,7 +178,10 @@ export class LedgerTurns {
         const answer = answers[next++]!;
         if (answer.kind === 'late' || answer.kind === 'period' || answer.kind === 'failed') this.#undone(operation, answer, reply.nowMs);
         else {
-          if (answer.kind === 'key_revoked') this.#options.masters?.revocations.note(operation.asked as AskedAdmission);
+          // One that is disabled or has expired may come back.
+          if (answer.kind === 'key_revoked' && answer.reason === undefined) {
+            this.#options.masters?.revocations.note(operation.asked as AskedAdmission);
+          }
           operation.answer(answer);
         }
       }

@@ -120,7 +120,7 @@ export class Masters {
         keys: [team, keys],
         args: ['', NO_DEADLINE, '', '', '', '', keyId, '', '', '0'],
       });
-      const [, , , , wasActive] = reply as readonly unknown[];
+      const [, , , , , wasActive] = reply as readonly unknown[];
       return wasActive === 1;
     } catch (error) {
       // A broken record of one team must not keep all others from being served; the cause has been logged.

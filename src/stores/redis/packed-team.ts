@@ -1,7 +1,9 @@
 // The bytes in which a team lies in Redis, for who writes it whole: the same as lua/layout.lua, lua/days.lua and lua/tend.lua write.
 import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
-import { packPlan, writeWide } from './team-layout.ts';
+import { hasLimits } from '../../domain/key-limits.ts';
+import { packKeyCounts, packKeyLimits } from './key-layout.ts';
+import { byteOf, packPlan, writeWide } from './team-layout.ts';
 
 const DOUBLE = 8;
 const [KEY_BYTES, DAYS_BYTES] = [36, 26];
@@ -16,13 +18,23 @@ export function packBooks({ team, period, usedCharacters }: TeamContents): Buffe
 }
 
 /** All of its counts are among its days, as far as it has any. */
-export function packKey({ status, lastUsedAtMs, characters, requests }: KeyContents, periodNumber: number): Buffer {
+export function packKey({ status, limits, lastUsedAtMs, characters, requests }: KeyContents, periodNumber: number): Buffer {
   const packed = Buffer.alloc(KEY_BYTES);
-  packed.writeUInt8(status === 'active' ? 1 : 0);
+  const isGuarded = status === 'disabled' || hasLimits(limits);
+  packed.writeUInt8(byteOf(status === 'revoked' ? 'revoked' : isGuarded ? 'guarded' : 'active'));
   for (const [i, number] of [lastUsedAtMs ?? 0, requests > 0 ? periodNumber : 0, characters, requests].entries()) {
     packed.writeDoubleBE(number, 1 + DOUBLE * i);
   }
   return packed;
+}
+
+/** The further fields of a key in the team's record: of one that is held to something, or disabled. */
+export function guardFields(key: KeyContents, heldIn: number): (string | Buffer)[] {
+  const { keyId, status, limits, heldCharacters = 0, window } = key;
+  const disabled = status === 'disabled';
+  if (!disabled && !hasLimits(limits)) return [];
+  const counts = heldCharacters > 0 || window.length > 0 ? [`w:${keyId}`, packKeyCounts({ heldIn, heldCharacters, window })] : [];
+  return [`l:${keyId}`, packKeyLimits({ disabled, limits }), ...counts];
 }
 
 /** `days` are those of the key, in order; at least one. */

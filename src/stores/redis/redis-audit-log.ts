@@ -69,7 +69,7 @@ export class RedisAuditLog implements AuditLog {
   }
 
   /** Where the list cannot be reached and the change must not wait for it: the entry is listed once its team's audit is read. */
-  unlisted(by: Audited, known: AuditDifference, keyId: string): AuditArguments {
+  unlisted(by: Audited, known: AuditDifference | undefined, keyId: string): AuditArguments {
     return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by, known, keyId);
   }
 

@@ -1,5 +1,6 @@
 // Teams and keys in Redis: first a function in the team's slot, then the indexes in other slots.
 import type { KeyOwner } from '../../domain/api-key.ts';
+import { hasLimits } from '../../domain/key-limits.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -7,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import type {
   FoundKey,
+  KeyChange,
   KeyRecord,
   KeySearch,
   NewKey,
@@ -21,14 +23,26 @@ import type {
   Usage,
 } from '../../ports/team-registry.ts';
 import { newKeyDifference, REVOCATION } from '../../domain/audit-entry.ts';
+import { markKeyLimits } from './layout-version.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
+import { packKeyLimits } from './key-layout.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
 import { serverTime } from './store-time.ts';
 import type { Replication } from './replication.ts';
 import type { FunctionCall, FunctionReply } from './function-caller.ts';
-import { TEAM_FIELDS, changedTeamFields, keyJson, newTeamFields, readKey, readReport, readStanding, readTeam } from './team-codec.ts';
+import {
+  TEAM_FIELDS,
+  changedKeyWords,
+  changedTeamFields,
+  keyJson,
+  newTeamFields,
+  readKey,
+  readReport,
+  readStanding,
+  readTeam,
+} from './team-codec.ts';
 import type { Report } from './team-codec.ts';
 import { LIST_PIECE, TeamIndex } from './team-index.ts';
 import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
@@ -123,9 +137,17 @@ export class RedisTeamRegistry implements TeamRegistry {
 
   async createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     const { keyId, teamId, digest, mode } = key;
+    const { limits = {} } = key;
+    const unmarked = hasLimits(limits) ? await this.#markLimits() : undefined;
+    if (unmarked !== undefined) return unmarked;
     const audit = await this.#audit.begin(teamId, by, newKeyDifference(key), keyId);
     if (isUnavailable(audit)) return audit;
-    const reply = await this.#run('create_key', teamId, [keyId, keyJson(key), ...audit]);
+    const reply = await this.#run('create_key', teamId, [
+      keyId,
+      keyJson(key),
+      hasLimits(limits) ? packKeyLimits({ disabled: false, limits }) : '',
+      ...audit,
+    ]);
     if (reply.kind === 'unavailable') return reply;
     if (reply.word === 'none') return undefined;
     // The digest last: with it the key begins to work, and everything that its requests need has to be there.
@@ -144,6 +166,22 @@ export class RedisTeamRegistry implements TeamRegistry {
   async listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
     const report = await this.#report(teamId);
     return isUnavailable(report) ? report : report?.keys;
+  }
+
+  async updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
+    const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
+    if (isUnavailable(teamId)) return teamId;
+    if (teamId === null) return undefined;
+    const isDisabled = change.disabled === true;
+    const unmarked = isDisabled || change.limits !== undefined ? await this.#markLimits() : undefined;
+    if (unmarked !== undefined && !isDisabled) return unmarked;
+    const begun = await this.#audit.begin(teamId, by, undefined, keyId);
+    // A key must not stay in use because another server of a cluster is away.
+    const audit = isUnavailable(begun) && isDisabled ? this.#audit.unlisted(by!, undefined, keyId) : begun;
+    if (isUnavailable(audit)) return audit;
+    const reply = await this.#run('update_key', teamId, [keyId, ...changedKeyWords(change), ...audit]);
+    if (reply.kind === 'unavailable') return reply;
+    return reply.word === 'none' ? undefined : readKeyReply({ keyId, teamId }, reply);
   }
 
   async revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
@@ -224,6 +262,11 @@ export class RedisTeamRegistry implements TeamRegistry {
     return isUnavailable(keys) ? keys : { record, created: keys.map(creationOf) };
   }
 
+  /** Older gateways that open this dataset from now on refuse it. */
+  #markLimits(): Promise<StoreUnavailable | undefined> {
+    return this.#link.ask(({ redis }) => markKeyLimits(redis));
+  }
+
   async #now(): Promise<number | StoreUnavailable> {
     if (this.#clock !== undefined) return this.#clock.nowMs();
     return this.#link.ask(({ redis }) => serverTime(redis));
@@ -237,7 +280,7 @@ export class RedisTeamRegistry implements TeamRegistry {
   async #report(teamId: string): Promise<Report | undefined | StoreUnavailable> {
     const reply = await this.#run('usage', teamId, []);
     if (reply.kind === 'unavailable') return reply;
-    return reply.word === 'none' ? undefined : readReport(teamId, reply.values);
+    return reply.word === 'none' ? undefined : readReport(teamId, reply.values, reply.nowMs);
   }
 
   #run(name: FunctionCall['name'], teamId: string, args: readonly (string | Buffer)[]): Promise<FunctionReply> {
@@ -248,8 +291,12 @@ export class RedisTeamRegistry implements TeamRegistry {
 }
 
 /** Of a function that answers with a key's record and its use. */
-function readKeyReply(key: Pick<KeyRecord, 'keyId' | 'teamId'>, { values }: Extract<FunctionReply, { readonly kind: 'reply' }>): KeyRecord {
-  return readKey(key, String(values[0]), values[1] as Buffer);
+function readKeyReply(
+  key: Pick<KeyRecord, 'keyId' | 'teamId'>,
+  { values, nowMs }: Extract<FunctionReply, { readonly kind: 'reply' }>,
+): KeyRecord {
+  const [record, state, packedLimits] = values as readonly Buffer[];
+  return readKey(key, String(record), { state, packedLimits }, nowMs);
 }
 
 /** Names and values, preceded by their number. */

@@ -92,7 +92,7 @@ export class RedisUsageHistory implements UsageHistory {
 function readTeamDays(teamId: string, values: readonly unknown[], { from, to }: DayRange, keptDays: number): TeamDays {
   const [fields, records, stored] = [fieldsOf(values[1]), fieldsOf(values[2]), fieldsOf(values[3])];
   const first = Math.max(from, dayOf(Number(String(values[0]))) - keptDays);
-  const keys = keysInOrder(teamId, records, fields);
+  const keys = keysInOrder(teamId, records, fields, Number(String(values[0])));
   const rows: KeyDay[] = [];
   for (const { keyId } of keys) {
     const state = fields.get(`k${keyId}`);

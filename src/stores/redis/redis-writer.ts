@@ -1,6 +1,7 @@
 // Writes all that another store holds into a Redis dataset, which says that it is half-written until all of it is there.
 import { wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
+import { hasLimits } from '../../domain/key-limits.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
@@ -11,8 +12,8 @@ import { memberOf } from './event-list.ts';
 import { RedisFunctions } from './functions.ts';
 import { heldBy, recordJson } from './glossary-record.ts';
 import { scanned } from './keyspace.ts';
-import { VERSION } from './layout-version.ts';
-import { packBooks, packClosed, packDays, packKey } from './packed-team.ts';
+import { markKeyLimits, VERSION } from './layout-version.ts';
+import { packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import {
   AUDIT_KEY,
@@ -82,6 +83,7 @@ export class RedisWriter implements StoreWriter {
   readonly #redis: RedisConnection;
   readonly #functions: RedisFunctions;
   #offsetMs: number | undefined;
+  #hasLimits = false;
 
   constructor(redis: RedisConnection, functions: RedisFunctions) {
     this.#redis = redis;
@@ -91,6 +93,7 @@ export class RedisWriter implements StoreWriter {
   async team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void> {
     const { teamId, name } = contents.team;
     const nowMs = await this.#nowMs();
+    this.#hasLimits ||= contents.keys.some(({ status, limits }) => status === 'disabled' || hasLimits(limits));
     await this.#together([
       ...teamCommands(contents),
       ...historyCommands(contents),
@@ -151,6 +154,7 @@ export class RedisWriter implements StoreWriter {
 
   async finish(): Promise<void> {
     await this.#redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS);
+    if (this.#hasLimits) await markKeyLimits(this.#redis);
     await this.#redis.set(LAYOUT_KEY, VERSION);
   }
 
@@ -192,7 +196,7 @@ function teamCommands(contents: TeamContents): RedisWords[] {
     const json = JSON.stringify({ display, label, mode, ...(digest === undefined ? {} : { digest }) });
     commands.push(
       ['HSET', names.keys, keyId, `${order} ${createdAtMs} ${json}`],
-      ['HSET', names.team, `k${keyId}`, packKey(key, period.number)],
+      ['HSET', names.team, `k${keyId}`, packKey(key, period.number), ...guardFields(key, period.number)],
     );
   }
   return commands;

@@ -1,7 +1,10 @@
 // Teams, keys and their counts as Redis holds them: hashes of texts, and of bytes where the ledger reads them.
 import type { KeyMode } from '../../domain/api-key.ts';
+import type { ChangeableKey } from '../../domain/audit-entry.ts';
+import { keyStatus } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
+import type { KeyChange, KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
+import { packRanges, readKeyLimits } from './key-layout.ts';
 import { packPlan, readPeriodBooks, readKeyState, readPlan } from './team-layout.ts';
 import type { PeriodBooks, KeyState } from './team-layout.ts';
 
@@ -36,6 +39,21 @@ export function readTeam(teamId: string, values: unknown): Team {
   };
 }
 
+/** As the function reads them (lua/keys.lua): what is '' stays. */
+export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (string | Buffer)[] {
+  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses } = limits;
+  const word = <T>(value: T | null | undefined, written: (value: T) => string | Buffer): string | Buffer => {
+    if (value === undefined) return '';
+    return value === null ? 'none' : written(value);
+  };
+  return [
+    label === undefined ? '' : JSON.stringify(label),
+    disabled === undefined ? '' : disabled ? '1' : '0',
+    ...[expiresAtMs, requestsPerSecond, characters].map((number) => word(number, String)),
+    word(allowedAddresses, packRanges),
+  ];
+}
+
 /** The part of a key's record that never changes. By the digest its index is found when the team is deleted; older records lack it. */
 export function keyJson({ display, label, mode, digest }: NewKey): string {
   return JSON.stringify({ display, label, mode, digest });
@@ -47,18 +65,51 @@ export function digestOfRecord(record: string): string | undefined {
   return digest;
 }
 
-/** `record` is `<order> <created> <JSON>`, `state` the team's field of the key. */
-export function readKey(ids: { readonly keyId: string; readonly teamId: string }, record: string, state: Buffer | undefined): KeyRecord {
-  const [, createdAtMs = '', json = ''] = /^\d+ (\d+) (.*)$/s.exec(record) ?? [];
-  const { display, label, mode } = JSON.parse(json) as { display: string; label: string; mode: KeyMode };
-  const { status, lastUsedAtMs } = stateOf(state);
-  return { keyId: ids.keyId, teamId: ids.teamId, display, label, mode, status, limits: {}, createdAtMs: Number(createdAtMs), lastUsedAtMs };
+/** The team's fields of a key. */
+export interface KeyFields {
+  readonly state: Buffer | undefined;
+  /** `undefined`, or empty, for a key without limits. */
+  readonly packedLimits: Buffer | undefined;
+}
+
+/** From a team's record. */
+export function keyFields(fields: ReadonlyMap<string, Buffer>, keyId: string): KeyFields {
+  return { state: fields.get(`k${keyId}`), packedLimits: fields.get(`l:${keyId}`) };
+}
+
+/** `record` is `<order> <created> <JSON>`; `nowMs` tells whether it has expired. */
+export function readKey(
+  ids: { readonly keyId: string; readonly teamId: string },
+  record: string,
+  { state, packedLimits }: KeyFields,
+  nowMs: number,
+): KeyRecord {
+  const [, createdAtMs = ''] = /^\d+ (\d+) /.exec(record) ?? [];
+  const { display, label, mode } = jsonOf(record);
+  const { word, lastUsedAtMs } = stateOf(state);
+  const { disabled, limits } = readKeyLimits(packedLimits);
+  const status = word === 'revoked' ? word : keyStatus(disabled, limits, nowMs);
+  return { keyId: ids.keyId, teamId: ids.teamId, display, label, mode, status, limits, createdAtMs: Number(createdAtMs), lastUsedAtMs };
+}
+
+/** `values` are the record, the state and the limits of a key. */
+export function changeableKey(values: readonly (Buffer | undefined)[]): ChangeableKey {
+  const [record, state, packedLimits] = values;
+  const { disabled, limits } = readKeyLimits(packedLimits);
+  const { label } = jsonOf(String(record));
+  const isRevoked = stateOf(state).word === 'revoked';
+  return { label, status: isRevoked ? 'revoked' : disabled ? 'disabled' : 'active', ...limits };
+}
+
+/** What of a record can be taken for the start of JSON stands in front of it nowhere. */
+function jsonOf(record: string): { readonly display: string; readonly label: string; readonly mode: KeyMode } {
+  return JSON.parse(record.slice(record.indexOf('{'))) as { display: string; label: string; mode: KeyMode };
 }
 
 /** A key without a state admits nothing. */
 function stateOf(state: Buffer | undefined): KeyState {
   return state === undefined
-    ? { status: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0, day: 0 }
+    ? { word: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0, day: 0 }
     : readKeyState(state);
 }
 
@@ -68,24 +119,29 @@ export interface Report {
   readonly keys: readonly KeyRecord[];
 }
 
-export function readReport(teamId: string, values: readonly unknown[]): Report {
+export function readReport(teamId: string, values: readonly unknown[], nowMs: number): Report {
   const [fields, records] = [fieldsOf(values[0]), fieldsOf(values[1])];
   const team = readTeam(
     teamId,
     TEAM_FIELDS.map((name) => fields.get(name)),
   );
   const { number, startMs, endMs, usedCharacters } = readPeriodBooks(fields.get('b')!);
-  const keys = keysInOrder(teamId, records, fields);
+  const keys = keysInOrder(teamId, records, fields, nowMs);
   const counted: KeyUsage[] = keys.map((key) => ({ ...key, ...countsIn(number, stateOf(fields.get(`k${key.keyId}`))) }));
   return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters: usedCharacters, keys: counted }, keys };
 }
 
 /** A team's keys, from the hash of their records and the team's own. */
-export function keysInOrder(teamId: string, records: ReadonlyMap<string, Buffer>, fields: ReadonlyMap<string, Buffer>): KeyRecord[] {
+export function keysInOrder(
+  teamId: string,
+  records: ReadonlyMap<string, Buffer>,
+  fields: ReadonlyMap<string, Buffer>,
+  nowMs: number,
+): KeyRecord[] {
   return [...records]
     .map(([keyId, record]) => [keyId, String(record)] as const)
     .toSorted(([, a], [, b]) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
-    .map(([keyId, record]) => readKey({ keyId, teamId }, record, fields.get(`k${keyId}`)));
+    .map(([keyId, record]) => readKey({ keyId, teamId }, record, keyFields(fields, keyId), nowMs));
 }
 
 /** A key that was not used in the period has the counts of an earlier one. */

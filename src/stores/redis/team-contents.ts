@@ -1,4 +1,5 @@
 // What a team's keys in Redis hold, in the words of the port; whatever does not fit together is reported.
+import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type {
   DayContents,
@@ -13,7 +14,8 @@ import type {
 import { heldBy, readGlossaryRecord } from './glossary-record.ts';
 import { keyDays } from './key-days.ts';
 import { readClosed } from './period-record.ts';
-import { TEAM_FIELDS, fieldsOf, readKey, readTeam } from './team-codec.ts';
+import { readKeyCounts } from './key-layout.ts';
+import { TEAM_FIELDS, fieldsOf, keyFields, readKey, readTeam } from './team-codec.ts';
 import { readKeyState, readPeriodBooks, readPlan } from './team-layout.ts';
 import { PLACE_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
@@ -145,16 +147,28 @@ function keysOf(teamId: string, { team, records }: RawTeam, current: number, fou
     const state = fields.get(`k${keyId}`);
     if (state === undefined) found('key', 'it has no state: no request with it is let through', { keyId });
     const record = String(value);
-    const { teamId: _teamId, ...key } = readKey({ keyId, teamId }, record, state);
+    const { teamId: _teamId, ...key } = readKey({ keyId, teamId }, record, keyFields(fields, keyId), -Infinity);
     const { number, characters, requests } = state === undefined ? NO_STATE : readKeyState(state);
     const counts = number === current ? { characters, requests } : { characters: 0, requests: 0 };
-    keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestIn(record), ...counts } });
+    const guard = guardOf(fields.get(`w:${keyId}`), key.limits, current);
+    const isGuarded = state !== undefined && readKeyState(state).word === 'guarded';
+    if (key.status !== 'revoked' && isGuarded !== fields.has(`l:${keyId}`)) {
+      found('key', 'it is said to have limits, and there are none, or the other way round', { keyId });
+    }
+    keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestIn(record), ...counts, ...guard } });
   }
   for (const name of fields.keys()) {
     if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
       found('key', 'it has a state and no record', { keyId: name.slice(1) });
+    if (/^[lw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits and no record', { keyId: name.slice(2) });
   }
   return keys.toSorted((one, other) => one.order - other.order).map(({ key }) => key);
+}
+
+/** What was held in a period that was left does not count. */
+function guardOf(packed: Buffer | undefined, limits: KeyLimits, current: number): Pick<KeyContents, 'heldCharacters' | 'window'> {
+  const { heldCharacters, window, ...counts } = readKeyCounts(packed);
+  return { heldCharacters: limits.characters === undefined ? undefined : counts.heldIn === current ? heldCharacters : 0, window };
 }
 
 const NO_STATE = { number: 0, characters: 0, requests: 0 };

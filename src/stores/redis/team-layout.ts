@@ -47,8 +47,17 @@ export function readPeriodBooks(packed: Buffer): PeriodBooks {
   return { number, startMs, endMs, usedCharacters, balanceMicro };
 }
 
+/** The first byte of a key's state (lua/layout.lua). `guarded`: its limits say more, in the field `l:<key>`. */
+export type StateWord = 'revoked' | 'active' | 'guarded';
+const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded'];
+
+export function byteOf(word: StateWord): number {
+  return STATE_WORDS.indexOf(word);
+}
+
 /** Field `k<key>` of a team. The counts are those of `number`'s period. */
-export interface KeyState extends Pick<KeyRecord, 'status' | 'lastUsedAtMs'> {
+export interface KeyState extends Pick<KeyRecord, 'lastUsedAtMs'> {
+  readonly word: StateWord;
   readonly number: number;
   readonly characters: number;
   readonly requests: number;
@@ -62,7 +71,7 @@ const KEY_BYTES = KEY_DAY_AT + 3;
 export function readKeyState(packed: Buffer): KeyState {
   const [lastUse, number, characters, requests] = doubles(packed, 1, 4) as [number, number, number, number];
   return {
-    status: packed[0] === 1 ? 'active' : 'revoked',
+    word: STATE_WORDS[packed[0]!] ?? 'revoked',
     lastUsedAtMs: lastUse === 0 ? undefined : lastUse,
     number,
     characters,

@@ -1,8 +1,15 @@
 // A team's summary from its record, read without a function, so that a page of teams costs the server little.
+import { keyStatus } from '../../domain/key-limits.ts';
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
+import { readKeyLimits } from './key-layout.ts';
+import type { GuardedLimits } from './key-layout.ts';
 import { readPeriodBooks, readKeyState } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 import { TEAM_FIELDS, readTeam } from './team-codec.ts';
+
+type KeyStanding = KeyState & GuardedLimits;
+
+const UNGUARDED: GuardedLimits = { disabled: false, limits: {} };
 
 export interface TeamRecord {
   readonly teamId: string;
@@ -10,8 +17,8 @@ export interface TeamRecord {
   readonly periodEndMs: number;
   /** Characters of the period that ends at `periodEndMs`. */
   readonly characters: number;
-  readonly keys: ReadonlyMap<string, KeyState>;
-  /** Ids of active keys that were never used. */
+  readonly keys: ReadonlyMap<string, KeyStanding>;
+  /** Ids of keys that are not revoked and were never used. */
   readonly unused: readonly string[];
 }
 
@@ -21,8 +28,13 @@ export function readTeamRecord(teamId: string, fields: Readonly<Record<string, B
   if (values.includes(undefined)) return undefined;
   const { endMs, usedCharacters } = readPeriodBooks(fields['b']!);
   const states = Object.entries(fields).filter(([name]) => name.startsWith('k'));
-  const keys = new Map(states.map(([name, state]) => [name.slice(1), readKeyState(state)]));
-  const unused = [...keys].filter(([, { status, lastUsedAtMs }]) => status === 'active' && lastUsedAtMs === undefined);
+  const keys = new Map(
+    states.map(([name, packed]): [string, KeyStanding] => {
+      const [keyId, state] = [name.slice(1), readKeyState(packed)];
+      return [keyId, { ...state, ...(state.word === 'guarded' ? readKeyLimits(fields[`l:${keyId}`]) : UNGUARDED) }];
+    }),
+  );
+  const unused = [...keys].filter(([, { word, lastUsedAtMs }]) => word !== 'revoked' && lastUsedAtMs === undefined);
   return {
     teamId,
     team: readTeam(teamId, values),
@@ -46,7 +58,7 @@ export function summaryOf(record: TeamRecord, created: readonly number[], nowMs:
   let idlestKey: TeamSummary['idlestKey'];
   for (const [keyId, state] of keys) {
     if (state.lastUsedAtMs !== undefined) lastUsedAtMs = Math.max(lastUsedAtMs ?? 0, state.lastUsedAtMs);
-    if (state.status === 'revoked') continue;
+    if (state.word === 'revoked' || keyStatus(state.disabled, state.limits, nowMs) !== 'active') continue;
     activeKeys++;
     const sinceMs = state.lastUsedAtMs ?? created[unused.indexOf(keyId)]!;
     const idler = idlestKey === undefined || sinceMs < idlestKey.sinceMs || (sinceMs === idlestKey.sinceMs && keyId < idlestKey.keyId);

@@ -5,7 +5,15 @@ import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.
 import type { Micro } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { DictionaryRecord } from '../../ports/glossary-store.ts';
-import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, GlossaryReference, Placed } from '../../ports/ledger.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  CallerCheck,
+  CallerRefusal,
+  CheckedCaller,
+  GlossaryReference,
+  Placed,
+} from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
@@ -33,9 +41,9 @@ export class Admissions {
     if (team === undefined) return { kind: 'key_unknown' };
     this.#expiry.run(team, nowMs);
     const key = this.#books.key(team, request.keyId);
-    if (key !== undefined && !key.isRevoked && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
+    if (key !== undefined && !key.isRevoked && key.guard === undefined && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
       // What may still stand against it is a known id: inserting the id's row shows it, and then nothing has been written.
-      const answer = this.#judge(request, team, nowMs);
+      const answer = this.#judge(request, team, key, nowMs);
       if (this.#note(request, team, key, answer, nowMs, false)) return this.#place(request, team, key, answer, nowMs);
     }
     return this.#admitInOrder(request, team, key, nowMs);
@@ -50,45 +58,54 @@ export class Admissions {
       return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#books.planOf(team) } : {}) };
     }
     if (key === undefined) return { kind: 'key_unknown' };
-    const refusal = this.#callerRefusal(team, key, nowMs, true);
+    const refusal = this.#callerRefusal(team, key, request.address, nowMs, true);
     if (refusal !== undefined) return refusal;
-    const answer = this.#judge(request, team, nowMs);
+    const answer = this.#judge(request, team, key, nowMs);
     this.#note(request, team, key, answer, nowMs, true);
     return this.#place(request, team, key, answer, nowMs);
   }
 
   /** To be run inside a transaction. */
-  check({ teamId, keyId }: CallerCheck, nowMs: number): CheckedCaller {
+  check({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller {
     const team = this.#books.team(teamId, keyId);
     const key = team && this.#books.key(team, keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
-    return this.#callerRefusal(team, key, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
+    return this.#callerRefusal(team, key, address, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   }
 
-  /** What stands against the key or the team's rate, for a request that is to take a place or only asks. */
+  /** What stands against the key or the rate, for a request that is to take a place or only asks. */
   #callerRefusal(
     team: TeamBooks,
     key: KeyBooks,
+    address: string | undefined,
     nowMs: number,
     takesPlace: boolean,
-  ): Extract<CheckedCaller, { kind: 'key_revoked' | 'rate_limited' }> | undefined {
+  ): CallerRefusal | undefined {
     if (key.isRevoked) return { kind: 'key_revoked' };
+    const { guard } = key;
+    const barred = guard?.refusal(address, nowMs);
+    if (barred !== undefined) return barred;
     this.#stamp(key, nowMs);
     // Written also on a refusal: places that have ended, or were moved, must stay so whatever the clock does next.
     this.#books.touch(team);
     const limit = team.limits.requestsPerSecond;
-    const retryAfterMs = takesPlace ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
-    return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs } : undefined;
+    // With a window of the key's own behind it, nothing is certain to take a place yet.
+    const retryAfterMs = takesPlace && guard === undefined ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
+    if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs };
+    if (guard === undefined) return undefined;
+    this.#books.touchGuard(key);
+    return guard.rateRefusal(nowMs);
   }
 
   /** The answer to a request that has a place. Changes nothing. */
-  #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, team: TeamBooks, nowMs: number): Placed {
+  #judge(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, nowMs: number): Placed {
+    const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
     const tooLong = characters === undefined ? undefined : textRefusal(team.limits, characters);
     if (tooLong !== undefined) return tooLong;
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
     const dictionary = glossary === undefined ? undefined : this.#dictionary(team.no, glossary);
     if (typeof dictionary === 'object') return dictionary;
-    const refusal = booksRefusal(team.limits, team.counts, characters);
+    const refusal = keyRefusal(key, team.counts, characters) ?? booksRefusal(team.limits, team.counts, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
@@ -112,17 +129,24 @@ export class Admissions {
   #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number): Placed {
     this.#stamp(key, nowMs);
     team.window.take(nowMs);
+    const { guard } = key;
+    if (guard !== undefined) {
+      guard.takePlace(nowMs);
+      this.#books.touchGuard(key);
+    }
     this.#books.touch(team);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
       const { characters, leaseUntilMs } = answer.reservation;
       team.counts.heldCharacters += characters;
       team.counts.heldMicro += priceOf(team.limits, characters);
+      if (guard !== undefined) this.#books.hold(key, characters, team.counts.periodNo);
       team.leaseDueMs = Math.min(team.leaseDueMs, leaseUntilMs);
     }
     const placed = request.reportPlan === true ? { ...answer, plan: this.#books.planOf(team) } : answer;
     if (request.reportRate !== true) return placed;
     const limit = team.limits.requestsPerSecond;
-    return { ...placed, rate: { limit, remaining: limit - team.window.total } };
+    const rate = { limit, remaining: limit - team.window.total };
+    return { ...placed, rate: guard === undefined ? rate : guard.nearer(rate) };
   }
 
   #stamp(key: KeyBooks, nowMs: number): void {
@@ -149,6 +173,15 @@ function textRefusal({ maxCharactersPerRequest }: TeamLimits, characters: number
 /** Credit that the characters are paid with. */
 function priceOf({ billing, minorPerMillion }: TeamLimits, characters: number): Micro {
   return billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
+}
+
+/** Judged after the glossary, before the team's quota: the key's own characters in the team's period. */
+function keyRefusal({ guard, counts }: KeyBooks, { periodNo, periodEndMs }: TeamBooks['counts'], characters: number): Placed | undefined {
+  const characterLimit = guard?.limits.characters;
+  if (guard === undefined || characterLimit === undefined) return undefined;
+  const used = counts.periodNo === periodNo ? counts.characters : 0;
+  if (used + guard.held(periodNo) + characters <= characterLimit) return undefined;
+  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs };
 }
 
 /** Judged after the glossary: whether used, held and asked-for characters fit into the quota, or the price into the credit. */

@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { assigned, named, selected, valuesOf } from './columns.ts';
 import type { Numbers } from './columns.ts';
+import { GUARD_COLUMNS, KeyGuard } from './key-guard.ts';
 import { RateWindow } from './rate-window.ts';
 import { LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { BOOKS, KEY_BOOKS, KeyBooks, TeamBooks } from './team-books.ts';
@@ -13,7 +14,7 @@ const { periodNo: _periodNo, periodEndMs: _periodEndMs, day: _day, ...WRITTEN } 
 /** About a kilobyte each. When there are more, memory starts anew. */
 const TEAMS_MAX = 10_000;
 
-const KEY = `k.no, k.key_id, k.revoked_at_ms, ${selected(KEY_BOOKS, 'u')}`;
+const KEY = `k.no, k.key_id, k.revoked_at_ms, k.guarded, ${selected(KEY_BOOKS, 'u')}`;
 const OF_KEY = 'u.team = k.team AND u.key = k.no';
 const TEAM = `t.no, (SELECT min(o.until_ms) FROM operations o WHERE o.team = t.no AND o.state = ${OPEN}),
   b.window_newest_ms, b.window, ${selected(BOOKS, 'b')}, ${selected(LIMITS, 't')}`;
@@ -28,11 +29,15 @@ export class Books {
   readonly #key: StatementSync;
   readonly #plan: StatementSync;
   readonly #keyByNumber: StatementSync;
+  readonly #guard: StatementSync;
+  readonly #guarded: StatementSync;
   readonly #write: StatementSync;
   readonly #writeKey: StatementSync;
+  readonly #writeGuard: StatementSync;
   readonly #teams = new Map<string, TeamBooks>();
   readonly #changed: TeamBooks[] = [];
   readonly #changedKeys: KeyBooks[] = [];
+  readonly #changedGuards: KeyBooks[] = [];
   #version: SQLOutputValue = null;
 
   constructor(database: DatabaseSync) {
@@ -49,8 +54,12 @@ export class Books {
     this.#key = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.key_id = ? AND k.team = ?`);
     this.#plan = arrays('SELECT plan FROM teams WHERE no = ?');
     this.#keyByNumber = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ?`);
+    this.#guard = database.prepare(`SELECT ${GUARD_COLUMNS} FROM key_limits l WHERE l.key = ?`);
+    this.#guarded = arrays('SELECT 1 FROM key_limits WHERE team = ? AND characters IS NOT NULL LIMIT 1');
     this.#write = database.prepare(`UPDATE books SET ${assigned(WRITTEN)}, window_newest_ms = ?, window = ? WHERE team = ?`);
     this.#writeKey = database.prepare(`UPDATE key_books SET ${assigned(KEY_BOOKS)} WHERE team = ? AND key = ?`);
+    this.#writeGuard = database.prepare(`UPDATE key_limits SET held_period_no = ?, held_characters = ?, window_newest_ms = ?, window = ?
+      WHERE key = ?`);
   }
 
   /** At the start of a transaction: forgets what other connections may have changed since the last one. */
@@ -67,7 +76,7 @@ export class Books {
     const row = this.#team.get(keyId, teamId) as unknown as SQLOutputValue[] | undefined;
     if (row === undefined) return undefined;
     const team = teamOf(teamId, row);
-    if (row[KEY_AT] !== null) team.add(new KeyBooks(team, row, KEY_AT));
+    if (row[KEY_AT] !== null) team.add(this.#guarding(new KeyBooks(team, row, KEY_AT)));
     this.#teams.set(teamId, team);
     return team;
   }
@@ -77,7 +86,7 @@ export class Books {
     const known = team.keys.get(keyId);
     if (known !== undefined) return known;
     const row = this.#key.get(keyId, team.no) as unknown as SQLOutputValue[] | undefined;
-    return row === undefined ? undefined : team.add(new KeyBooks(team, row, 0));
+    return row === undefined ? undefined : team.add(this.#guarding(new KeyBooks(team, row, 0)));
   }
 
   /** Name of the team's plan. Read when it is first asked for: most gateways never ask. */
@@ -87,7 +96,17 @@ export class Books {
 
   /** Of a reservation: its key exists. */
   keyOf(team: TeamBooks, no: number): KeyBooks {
-    return team.keys.get(no) ?? team.add(new KeyBooks(team, this.#keyByNumber.get(no) as unknown as SQLOutputValue[], 0));
+    return team.keys.get(no) ?? team.add(this.#guarding(new KeyBooks(team, this.#keyByNumber.get(no) as unknown as SQLOutputValue[], 0)));
+  }
+
+  /** Whether any key of the team has a limit of characters. */
+  limitsKeys(team: TeamBooks): boolean {
+    return this.#guarded.get(team.no) !== undefined;
+  }
+
+  /** What a reservation of the key holds from now on, or with less than nothing no longer holds. */
+  hold(key: KeyBooks, characters: number, periodNo: number): void {
+    if (key.guard?.hold(characters, periodNo, key.team.counts.periodNo) === true) this.touchGuard(key);
   }
 
   touch(team: TeamBooks): void {
@@ -100,6 +119,12 @@ export class Books {
     if (key.changed) return;
     key.changed = true;
     this.#changedKeys.push(key);
+  }
+
+  touchGuard(key: KeyBooks): void {
+    if (key.guard === undefined || key.guard.changed) return;
+    key.guard.changed = true;
+    this.#changedGuards.push(key);
   }
 
   /** Before a COMMIT, and before anything else reads or writes these tables. */
@@ -116,6 +141,12 @@ export class Books {
       key.changed = false;
     }
     this.#changedKeys.length = 0;
+    for (const { guard, no } of this.#changedGuards) {
+      const { heldPeriodNo, heldCharacters, window } = guard!;
+      this.#writeGuard.run(heldPeriodNo, heldCharacters, window.newestMs, window.packed(), no);
+      guard!.changed = false;
+    }
+    this.#changedGuards.length = 0;
   }
 
   /** After a rollback, and after anything else has written these tables: what is in memory is not what is in the file. */
@@ -123,6 +154,13 @@ export class Books {
     this.#teams.clear();
     this.#changed.length = 0;
     this.#changedKeys.length = 0;
+    this.#changedGuards.length = 0;
+  }
+
+  #guarding(key: KeyBooks): KeyBooks {
+    const row = key.isGuarded ? this.#guard.get(key.no) : undefined;
+    if (row !== undefined) key.guard = new KeyGuard(row);
+    return key;
   }
 }
 

@@ -8,7 +8,7 @@ import type { TeamBooks } from './team-books.ts';
 
 const ALL = -1;
 
-type Ended = [periodNo: number, characters: number, priceMicro: number];
+type Ended = [periodNo: number, characters: number, priceMicro: number, key: number];
 
 export class Expiry {
   readonly #books: Books;
@@ -22,7 +22,7 @@ export class Expiry {
     this.#expire = database.prepare(`UPDATE operations SET state = ${EXPIRED}, until_ms = until_ms + ${REMEMBER_MS}
       WHERE (request_id, team) IN
         (SELECT request_id, team FROM operations WHERE team = ? AND state = ${OPEN} AND until_ms <= ? ORDER BY until_ms LIMIT ?)
-      RETURNING period_no, characters, price_micro`);
+      RETURNING period_no, characters, price_micro, key`);
     this.#expire.setReturnArrays(true);
     this.#nextEnd = database.prepare(`SELECT min(until_ms) FROM operations WHERE team = ? AND state = ${OPEN}`);
     this.#nextEnd.setReturnArrays(true);
@@ -36,7 +36,10 @@ export class Expiry {
 
   /** Releases what ended leases hold: `rowsMax` of them, the longest ended first. */
   endLeases(team: TeamBooks, nowMs: number, rowsMax: number): void {
-    for (const [periodNo, characters, priceMicro] of this.#expire.all(team.no, nowMs, rowsMax) as unknown as Ended[]) {
+    const ended = this.#expire.all(team.no, nowMs, rowsMax) as unknown as Ended[];
+    const limitsKeys = ended.length > 0 && this.#books.limitsKeys(team);
+    for (const [periodNo, characters, priceMicro, key] of ended) {
+      if (limitsKeys) this.#books.hold(this.#books.keyOf(team, key), -characters, periodNo);
       team.counts.heldMicro -= priceMicro;
       // What was held in an ended period is no longer in the counters.
       if (periodNo === team.counts.periodNo) team.counts.heldCharacters -= characters;

@@ -54,16 +54,18 @@ export class Resolutions {
     // An ended period's counts are closed; what was held there is no longer in the team's counters.
     const isCurrent = held.periodNo === counts.periodNo;
     if (isCurrent) counts.heldCharacters -= held.characters;
-    if (isCommit) this.#charge(team, characters === undefined ? held : partOf(held, characters), isCurrent, nowMs);
+    const key = this.#books.keyOf(team, held.key);
+    if (key.guard !== undefined) this.#books.hold(key, -held.characters, held.periodNo);
+    if (isCommit) this.#charge(key, characters === undefined ? held : partOf(held, characters), isCurrent, nowMs);
     this.#books.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };
   }
 
-  #charge(team: TeamBooks, charged: Held, isCurrent: boolean, nowMs: number): void {
+  #charge(key: KeyBooks, charged: Held, isCurrent: boolean, nowMs: number): void {
+    const { team } = key;
     const { counts } = team;
     counts.balanceMicro -= charged.priceMicro;
     if (isCurrent) counts.usedCharacters += charged.characters;
-    const key = this.#books.keyOf(team, charged.key);
     this.#count(key, charged);
     this.#days.count(key, charged.characters, nowMs);
     this.#books.touchKey(key);

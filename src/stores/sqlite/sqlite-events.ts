@@ -86,8 +86,11 @@ export class SqliteEvents implements HistoryHooks {
     this.keep(eventIds.once(teamId, 'deleted'), teamId, nowMs, { kind: 'team_deleted' });
   }
 
-  keyChanged(kind: 'key_created' | 'key_revoked', key: KeyRecord, nowMs: number): void {
-    this.keep(eventIds.once(key.keyId, kind === 'key_created' ? 'created' : 'revoked'), key.teamId, nowMs, { kind, key });
+  keyChanged(kind: 'key_created' | 'key_updated' | 'key_revoked', key: KeyRecord, nowMs: number): void {
+    const { keyId, teamId } = key;
+    const id =
+      kind === 'key_updated' ? eventIds.updated(keyId, nowMs) : eventIds.once(keyId, kind === 'key_created' ? 'created' : 'revoked');
+    this.keep(id, teamId, nowMs, { kind, key });
   }
 
   keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {

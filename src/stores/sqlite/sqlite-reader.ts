@@ -19,8 +19,9 @@ import type {
   StoreReader,
   TeamContents,
 } from '../../ports/store-contents.ts';
-import type { EventFacts } from '../../ports/outbox.ts';
+import { eventFactsOf } from '../event-facts.ts';
 import type { SqlRow } from './columns.ts';
+import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
 import { assertCurrent, assertOurs, isEmpty } from './migrate.ts';
 import { openAlone, openDatabase } from './open-database.ts';
@@ -72,10 +73,10 @@ export class SqliteReader implements StoreReader {
     this.#number = database.prepare(`SELECT no FROM teams WHERE team_id = ? AND erasure = ${NOT_ERASED}`);
     this.#team = database.prepare(`SELECT t.*, b.*, p.start_ms, p.end_ms, coalesce(p.anchor_ms, t.created_at_ms) AS anchor_ms
       FROM teams t LEFT JOIN books b ON b.team = t.no LEFT JOIN periods p ON p.team = t.no AND p.no = b.period_no WHERE t.no = ?`);
-    this.#keys = database.prepare(`SELECT k.*, t.team_id, u.last_used_at_ms, u.period_no,
+    this.#keys = database.prepare(`SELECT k.*, ${GUARD_COLUMNS}, t.team_id, u.last_used_at_ms, u.period_no, b.period_no AS current_no,
         iif(u.period_no = b.period_no, u.characters, 0) AS characters, iif(u.period_no = b.period_no, u.requests, 0) AS requests
       FROM keys k JOIN teams t ON t.no = k.team JOIN books b ON b.team = k.team LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
-      WHERE k.team = ? ORDER BY k.no`);
+      LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = ? ORDER BY k.no`);
     this.#days = database.prepare(`SELECT day, key_id, sum(characters) AS characters, sum(requests) AS requests FROM (
         SELECT d.day, d.key, d.characters, d.requests FROM usage_days d WHERE d.team = $team
         UNION ALL SELECT b.day, u.key, u.day_characters, u.day_requests FROM key_books u JOIN books b ON b.team = u.team
@@ -151,7 +152,7 @@ export class SqliteReader implements StoreReader {
       yield { kind: 'audit', id: String(row['id']), teamId, record: JSON.parse(String(row['record'])) as AuditRecord };
     }
     for (const row of this.#events.iterate()) {
-      const facts = JSON.parse(String(row['facts'])) as EventFacts;
+      const facts = eventFactsOf(String(row['facts']));
       const event = { id: String(row['event_id']), teamId: String(row['team_id']), atMs: Number(row['at_ms']), facts };
       yield { kind: 'event', event, dueMs: Number(row['due_ms']), tries: Number(row['tries']) };
     }
@@ -258,14 +259,21 @@ function windowOf(row: SqlRow): TeamContents['window'] {
 }
 
 function keyOf(row: SqlRow): KeyContents {
-  const { teamId: _teamId, ...record } = keyRecordOf(row);
+  const { teamId: _teamId, ...record } = keyRecordOf(row, -Infinity);
   const digest = String(row['digest']);
   return {
     ...record,
     digest: digest.startsWith(NO_DIGEST) ? undefined : digest,
     characters: Number(row['characters'] ?? 0),
     requests: Number(row['requests'] ?? 0),
+    heldCharacters: record.limits.characters === undefined ? undefined : heldOf(row),
+    window: row['window'] === null ? [] : windowOf(row),
   };
+}
+
+/** What was held in a period that was left does not count. */
+function heldOf(row: SqlRow): number {
+  return row['held_period_no'] === row['current_no'] ? Number(row['held_characters']) : 0;
 }
 
 function dayOf(row: SqlRow): DayContents {
@@ -351,6 +359,7 @@ export const COPIED_TABLES: readonly string[] = [
   'books',
   'keys',
   'key_books',
+  'key_limits',
   'periods',
   'usage',
   'usage_days',

@@ -6,6 +6,7 @@ import { cutDictionaries, DICTIONARIES } from './schema-dictionaries.ts';
 import { OPERATIONS } from './schema-operations.ts';
 import { AUDIT, CHANGES, GATEWAYS } from './schema-operators.ts';
 import { ERASURE } from './schema-erasure.ts';
+import { KEY_LIMITS } from './schema-key-limits.ts';
 import { HISTORY, PERIODS } from './schema-history.ts';
 import { LEDGER_SHAPE, packPlaces } from './schema-ledger.ts';
 import { OUTBOX } from './schema-outbox.ts';
@@ -165,6 +166,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   ERASURE,
   OUTBOX,
   AUDIT,
+  KEY_LIMITS,
 ];
 
 /** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */

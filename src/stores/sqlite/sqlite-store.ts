@@ -66,7 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const file = new DatabaseFile(path);
   const books = new Books(database);
   const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
-  const keys = new KeyRows(database);
+  const keys = new KeyRows(database, clock);
   const teams = new TeamRows(database);
   const usage = new PeriodUsage(database, teams, keys);
   const events = options.events ?? rulesInForce(database, clock.nowMs());

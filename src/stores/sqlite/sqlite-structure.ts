@@ -16,6 +16,10 @@ const STRAYS: readonly (readonly [what: string, query: string])[] = [
     "SELECT t.team_id, 'there are books of a key that is not there, or is another team''s' AS detail FROM key_books u LEFT JOIN keys k ON k.no = u.key AND k.team = u.team LEFT JOIN teams t ON t.no = u.team WHERE k.no IS NULL",
   ],
   [
+    'key',
+    "SELECT t.team_id, k.key_id, 'it is said to have limits, and there are none, or the other way round' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_limits l ON l.key = k.no AND l.team = k.team WHERE k.guarded <> (l.key IS NOT NULL)",
+  ],
+  [
     'team',
     "SELECT 'there are books of a team that is not there' AS detail FROM books b LEFT JOIN teams t ON t.no = b.team WHERE t.no IS NULL",
   ],

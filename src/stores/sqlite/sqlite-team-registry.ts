@@ -1,11 +1,13 @@
 // Teams and keys for operators: every method is one operation of the group commit, reads included.
+import { changedLimits } from '../../domain/key-limits.ts';
 import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Audited } from '../../domain/audit-entry.ts';
+import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
 import type {
   FoundKey,
+  KeyChange,
   KeyRecord,
   KeySearch,
   NewKey,
@@ -19,9 +21,9 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import { newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
+import { keyDifference, newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
 import type { AuditRows } from './audit-rows.ts';
-import type { KeyRows } from './key-rows.ts';
+import type { ChangeableRow, KeyRows } from './key-rows.ts';
 import { RegistryWork } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
@@ -155,6 +157,24 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
+  updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
+    return this.#work.change(`key ${keyId}`, (nowMs) => {
+      const [record, before] = [this.#keys.get(keyId), this.#keys.changeable(keyId)];
+      if (record === undefined || before === undefined) return undefined;
+      // What is held now is counted: of leases that have not ended, in the period that holds.
+      this.#work.current(record.teamId, nowMs);
+      const { label = before.label, disabled = before.disabled } = change;
+      const after = { label, disabled, limits: changedLimits(before.limits, change.limits ?? {}) };
+      const difference = keyDifference(changeableKey(before, record), changeableKey(after, record));
+      if (difference === undefined) return record;
+      this.#keys.change(keyId, after);
+      const changed = this.#keys.get(keyId)!;
+      this.#events?.keyChanged('key_updated', changed, nowMs);
+      if (by !== undefined) this.#audit.add(by, { teamId: changed.teamId, keyId, ...difference }, nowMs);
+      return changed;
+    });
+  }
+
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#work.change(`key ${keyId}`, (nowMs) => {
       const isNews = this.#keys.revoke(keyId, nowMs);
@@ -203,6 +223,11 @@ export class SqliteTeamRegistry implements TeamRegistry {
   #numberOf(teamId: string): number | undefined {
     return this.#teams.number(teamId);
   }
+}
+
+function changeableKey({ label, disabled, limits }: ChangeableRow, { status }: KeyRecord): ChangeableKey {
+  const isRevoked = status === 'revoked';
+  return { label, status: isRevoked ? 'revoked' : disabled ? 'disabled' : 'active', ...limits };
 }
 
 function assertPeriod({ period }: TeamLimits): void {

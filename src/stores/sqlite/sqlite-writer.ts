@@ -3,8 +3,9 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { EntryPieces } from '../../domain/entries-text.ts';
+import { hasLimits } from '../../domain/key-limits.ts';
 import { HALF_WRITTEN_SCHEMA, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
-import type { LooseContents, RequestState, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
+import type { KeyContents, LooseContents, RequestState, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
 import { valuesOf } from './columns.ts';
 import { isEmpty, versionOf } from './migrate.ts';
 import { openAlone, openDatabase } from './open-database.ts';
@@ -150,8 +151,7 @@ export class SqliteWriter implements StoreWriter {
       period.endMs,
       period.anchorMs,
     );
-    const packed = new RateWindow(new Uint8Array(), 0);
-    for (const { atMs, count } of window) for (let i = 0; i < count; i++) packed.take(atMs);
+    const packed = packedWindow(window);
     this.#run(
       `INSERT INTO books (team, balance_micro, held_micro, period_no, period_end_ms, used_characters, held_characters, window_newest_ms, window, day)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -172,7 +172,8 @@ export class SqliteWriter implements StoreWriter {
   #writeKeys(no: number, { keys, period, days, dayDone }: TeamContents): Map<string, number> {
     const numbers = new Map<string, number>();
     const running = runningDay(days, dayDone);
-    for (const { keyId, display, label, mode, status, createdAtMs, lastUsedAtMs, characters, requests } of keys) {
+    for (const key of keys) {
+      const { keyId, display, label, mode, status, createdAtMs, lastUsedAtMs, characters, requests } = key;
       const revokedAtMs = status === 'revoked' ? (lastUsedAtMs ?? createdAtMs) : null;
       const { lastInsertRowid } = this.#run(
         'INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms, revoked_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -186,6 +187,7 @@ export class SqliteWriter implements StoreWriter {
         revokedAtMs,
       );
       numbers.set(keyId, Number(lastInsertRowid));
+      this.#writeLimits(no, Number(lastInsertRowid), key, period.number);
       const today = days.find((one) => one.keyId === keyId && one.day === running);
       this.#run(
         `INSERT INTO key_books (team, key, last_used_at_ms, period_no, characters, requests, day_characters, day_requests) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -200,6 +202,27 @@ export class SqliteWriter implements StoreWriter {
       );
     }
     return numbers;
+  }
+
+  #writeLimits(team: number, key: number, { status, limits, heldCharacters, window }: KeyContents, periodNo: number): void {
+    if (status !== 'disabled' && !hasLimits(limits)) return;
+    const { expiresAtMs, requestsPerSecond, characters, allowedAddresses } = limits;
+    const packed = packedWindow(window);
+    this.#run('UPDATE keys SET guarded = 1 WHERE no = ?', key);
+    this.#run(
+      'INSERT INTO key_limits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      key,
+      team,
+      Number(status === 'disabled'),
+      expiresAtMs ?? null,
+      requestsPerSecond ?? null,
+      characters ?? null,
+      allowedAddresses === undefined ? null : JSON.stringify(allowedAddresses),
+      periodNo,
+      heldCharacters ?? 0,
+      packed.newestMs,
+      packed.packed(),
+    );
   }
 
   /** Where only the sum of a period is known that is not closed, its first key gets it: nobody is told whose it was. */
@@ -279,6 +302,12 @@ export class SqliteWriter implements StoreWriter {
     if (this.#inTransaction > 0) this.#database.exec('COMMIT');
     this.#inTransaction = 0;
   }
+}
+
+function packedWindow(window: TeamContents['window']): RateWindow {
+  const packed = new RateWindow(new Uint8Array(), 0);
+  for (const { atMs, count } of window) for (let i = 0; i < count; i++) packed.take(atMs);
+  return packed;
 }
 
 /** The last day with use, while it is not done; 0 for none. */

@@ -4,6 +4,7 @@ import type { TeamLimits } from '../../domain/plan.ts';
 import { named } from './columns.ts';
 import type { Numbers } from './columns.ts';
 import { HeldReservations } from './held-reservations.ts';
+import type { KeyGuard } from './key-guard.ts';
 import type { ToldMark } from './sqlite-events.ts';
 import type { RateWindow } from './rate-window.ts';
 
@@ -80,15 +81,19 @@ export class KeyBooks {
   readonly no: number;
   readonly keyId: string;
   readonly isRevoked: boolean;
+  /** Whether it has limits of its own, or is disabled. */
+  readonly isGuarded: boolean;
   readonly counts: Numbers<typeof KEY_BOOKS>;
+  guard: KeyGuard | undefined = undefined;
   changed = false;
 
-  /** From a row: number, id, when it was revoked, and the columns of `KEY_BOOKS`. */
+  /** From a row: number, id, when it was revoked, whether it is guarded, and the columns of `KEY_BOOKS`. */
   constructor(team: TeamBooks, row: readonly SQLOutputValue[], first: number) {
     this.team = team;
     this.no = row[first] as number;
     this.keyId = row[first + 1] as string;
     this.isRevoked = row[first + 2] !== null;
-    this.counts = named(KEY_BOOKS, row, first + 3) as Numbers<typeof KEY_BOOKS>;
+    this.isGuarded = row[first + 3] === 1;
+    this.counts = named(KEY_BOOKS, row, first + 4) as Numbers<typeof KEY_BOOKS>;
   }
 }

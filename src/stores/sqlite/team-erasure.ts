@@ -50,6 +50,7 @@ const OWNED: readonly { readonly table: string; readonly key: string; readonly s
   { table: 'glossaries', key: 'no' },
   { table: 'glossary_bytes', key: 'team' },
   { table: 'key_books', key: 'team, key' },
+  { table: 'key_limits', key: 'key' },
   { table: 'usage_days', key: 'team, day, key', stays: true },
   { table: 'usage', key: 'team, period_no, key', stays: true },
   { table: 'periods', key: 'team, no', stays: true },
@@ -103,7 +104,7 @@ export class TeamErasure {
       ORDER BY request_id, team LIMIT 1 OFFSET ${IDS_MAX - 1}`);
     this.#forgetIds = database.prepare(`DELETE FROM operations WHERE (request_id, team) > ($after, $afterTeam)
       AND ($end IS NULL OR (request_id, team) <= ($end, $endTeam)) AND team = $team`);
-    this.#anonymise = database.prepare(`UPDATE keys SET digest = 'erased ' || key_id, display = '', label = '',
+    this.#anonymise = database.prepare(`UPDATE keys SET digest = 'erased ' || key_id, display = '', label = '', guarded = 0,
       revoked_at_ms = coalesce(revoked_at_ms, created_at_ms)
       WHERE no IN (SELECT no FROM keys WHERE team = ? AND digest NOT LIKE 'erased %' LIMIT ${ROWS_MAX})`);
     this.#last = [

@@ -11,7 +11,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     const team = await teamUnderTest(subject.store);
     const { digest, ...shown } = freshKey(team.teamId, 'nächtlicher Lauf “7”', 'test');
     const record = answered(await subject.store.teams.createKey({ digest, ...shown }));
-    expect(record).toEqual({ ...shown, status: 'active', createdAtMs: subject.clock.nowMs(), lastUsedAtMs: undefined });
+    expect(record).toEqual({ ...shown, limits: {}, status: 'active', createdAtMs: subject.clock.nowMs(), lastUsedAtMs: undefined });
     expect(JSON.stringify(await subject.store.teams.listKeys(team.teamId))).notToContain(digest);
   });
 

@@ -40,6 +40,7 @@ export interface AdmissionChoices {
   readonly leaseMs?: number;
   readonly glossary?: AdmissionRequest['glossary'];
   readonly reportRate?: boolean;
+  readonly address?: string;
   readonly reportPlan?: true;
 }
 

@@ -5,6 +5,7 @@ import { ENGINE_MUTATIONS } from './engine-mutations.ts';
 import { ERASURE_MUTATIONS } from './erasure-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import { HISTORY_MUTATIONS } from './history-mutations.ts';
+import { KEY_LIMIT_MUTATIONS } from './key-limit-mutations.ts';
 import { LISTENER_MUTATIONS } from './listener-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
@@ -22,6 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PLUGIN_MUTATIONS,
   ...REPLICA_MUTATIONS,
   ...STORE_MUTATIONS,
+  ...KEY_LIMIT_MUTATIONS,
   ...EVENT_MUTATIONS,
   ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,

@@ -25,7 +25,7 @@ const CONCLUDED = "if (reply.kind === 'reply') this.#conclude(";
 const RESENT = `if (reply.kind === 'unavailable' && reply.cause === 'timeout') this.#send(groups, offer);\n        else ${CONCLUDED}`;
 const CHECKS = 'key and rate before a long body';
 const PARTS = 'a part of a reservation';
-const WAITS = "return retryAfterMs > 0 ? { kind: 'rate_limited'";
+const WAITS = 'if (retryAfterMs > 0) return { kind:';
 
 const DRIVER: readonly Mutation[] = [
   inRedis('sent again after a timeout', 'ledger-turns.ts', CONCLUDED, RESENT, SIMULATED),
@@ -127,7 +127,7 @@ const LUA: readonly Mutation[] = (
       'take_place(id)\n      return rate_limited(rate, wait)',
       contract('Redis', 'request rate'),
     ],
-    ['revocation is ignored', 'admit.lua', 'if key.active ~= 1 then', 'if key.active == 2 then', contract('Redis', 'keys')],
+    ['revocation is ignored', 'admit.lua', 'if key.active ~= ACTIVE then', 'if key.active == GUARDED then', contract('Redis', 'keys')],
     [
       'a clock that steps back locks out',
       'admit.lua',
@@ -337,7 +337,7 @@ const SQLITE: readonly Mutation[] = [
   inSqlite(
     'a check is not told of the rate',
     'admissions.ts',
-    'return this.#callerRefusal(team, key, nowMs, false) ??',
+    'return this.#callerRefusal(team, key, address, nowMs, false) ??',
     "return (key.isRevoked ? { kind: 'key_revoked' } : undefined) ??",
     contract('SQLite', CHECKS),
   ),

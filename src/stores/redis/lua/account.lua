@@ -103,8 +103,8 @@ do
     team_key, prefix = key, sub(key, 1, -5)
     ids_key = prefix .. 'ids'
     records, keys, written, taken, longest_lease, shortest_lease = {}, {}, 2, 0, 0, LONGEST
-    use, key_days, look_at, dropped, moved, live, wait_after, books_changed, head_changed =
-      nil, nil, nil, nil, nil, nil, nil, false, false
+    use, key_days, look_at, dropped, moved, live, wait_after, guards, books_changed, head_changed =
+      nil, nil, nil, nil, nil, nil, nil, nil, false, false
     local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
     local count, admits = read_operations(first, last, got)
     local stored = call('HMGET', team_key, unpack(wanted, 1, count))
@@ -120,12 +120,22 @@ do
     if undone then
       return false, undone
     end
+    local guarded
     for i = BEFORE_KEYS + 1, count do
       if stored[i] then
-        keys[wanted_key[i]] = read_key(i, stored[i])
+        local known = read_key(i, stored[i])
+        keys[wanted_key[i]] = known
+        if known.active == GUARDED then
+          guarded = guarded or {}
+          insert(guarded, wanted_key[i])
+        end
       end
     end
     read_head(got[1])
+    if guarded then
+      guarding.open(guarded)
+      guarding.fit()
+    end
     if now >= late then
       look_at_late()
     end
@@ -139,6 +149,17 @@ do
     end
     return true
   end
+end
+
+-- A block of its own, because a function in Lua may have at most 200 local variables at a time.
+do
+  -- Redis keys expire this much later than needed, so that their expiry is renewed about once a minute.
+  local SPARE_MS = 60000
+  -- From this many places on the hash of ids is made to use a hash table: Redis changes to one when a value is longer than 64 bytes.
+  local WIDE_FROM = 32
+  local WIDE = '-----------------------------------------------------------------'
+  -- Where the head goes on behind the held characters and micro.
+  local BEHIND_HELD = 15
 
   -- The first write of an account that has taken places: the list was not read, and may have a wrong type. Nothing has changed then.
   local function push_places()
@@ -276,6 +297,9 @@ do
         team_fields[count + 1], team_fields[count + 2] = key.field, pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, key.day)
         count = count + 2
       end
+    end
+    if guards then
+      count = guarding.write(team_fields, count)
     end
     if books_changed then
       team_fields[count + 1], team_fields[count + 2], count = 'b', pack(BOOKS, number, starts, ends, used, balance), count + 2

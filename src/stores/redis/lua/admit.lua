@@ -41,8 +41,11 @@ do
     return 'c' .. pack('>ddBc0', balance - held_micro, micro, #currency, currency)
   end
 
-  local function reserve(i, characters, micro)
+  local function reserve(i, characters, micro, guard)
     local lease = op_lease[i]
+    if guard then
+      guarding.hold(guard, characters)
+    end
     held, held_micro, longest_lease = held + characters, held_micro + micro, max(longest_lease, lease)
     put_record(op_id[i], pack(OPEN, IS_OPEN, characters, micro, number, now + lease) .. op_key[i])
     if lease <= LOOK_MS then
@@ -52,8 +55,9 @@ do
     end
   end
 
-  -- Judges a request that has taken its place. Returns the answer, and whether it has made a reservation.
-  local function judge(i)
+  -- Judges a request that has taken its place; `guard` is nil for a key without limits. Returns the answer, and whether it has made
+  -- a reservation.
+  local function judge(i, guard)
     local what, characters = op_what[i], op_characters[i]
     local plain = what == PLAIN
     if (plain or has(what, HAS_CHARACTERS)) and is_too_long(plan, characters) then
@@ -70,13 +74,16 @@ do
         return refusal
       end
     end
+    if guard and guarding.is_used_up(guard, keys[op_key[i]], characters) then
+      return 'q' .. pack('>ddd', guard.characters, 0, ends)
+    end
     local micro, refused_for = price(plan, characters, balance - held_micro, used + held)
     if refused_for == 'credit' then
       return out_of_credit(micro)
     elseif refused_for then
       return 'q' .. pack('>ddd', plan[CHARACTER_LIMIT], plan[OVERAGE_CAP_MINOR], ends)
     end
-    reserve(i, characters, micro)
+    reserve(i, characters, micro, guard)
     return reserved, true
   end
 
@@ -111,8 +118,16 @@ do
     if not key then
       return KEY_UNKNOWN
     end
-    if key.active ~= 1 then
-      return KEY_REVOKED
+    local guard
+    if key.active ~= ACTIVE then
+      if key.active ~= GUARDED then
+        return KEY_REVOKED
+      end
+      guard = guards[op_key[i]]
+      local refusal = guarding.refusal(guard, op_address and op_address[i])
+      if refusal then
+        return refusal
+      end
     end
     if newest > now then
       -- Only an admission moves places back with the clock; other operations leave them as they are.
@@ -126,16 +141,29 @@ do
     if wait > 0 then
       return rate_limited(rate, wait)
     end
+    if guard and guard.rate > 0 then
+      wait = guarding.wait(guard)
+      if wait > 0 then
+        return rate_limited(guard.rate, wait)
+      end
+    end
     if is_check then
       return ADMITTED
     end
     take_place(id)
-    local told, reserved = judge(i)
+    if guard and guard.rate > 0 then
+      guarding.take_place(guard)
+    end
+    local told, reserved = judge(i, guard)
     if not reserved then
       remember(id, IS_RELEASED)
     end
     if op_what[i] ~= PLAIN and has(op_what[i], TELLS_RATE) then
-      told = rate_standing(rate, places_left(rate)) .. told
+      local left = places_left(rate)
+      if guard and guard.rate > 0 and guard.rate - guard.total < left then
+        rate, left = guard.rate, guard.rate - guard.total
+      end
+      told = rate_standing(rate, left) .. told
     end
     return plan_name(i) .. told
   end

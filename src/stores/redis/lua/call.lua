@@ -5,7 +5,8 @@
 --   `>I2` how many operations, and of each:
 --     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of 2, of 1 where it
 --     asks for the plan, and of the other numbers below;
---     of an admission, and of a check, which ends behind key and rate, `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair.
+--     of an admission, and of a check, which ends behind key and rate, `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair;
+--     where the lease is below zero, -1 less what it is, an address follows, `>Bc0` its bytes.
 -- then, where a commit charges a part of what was reserved, `>I2` how many do, and of each `>I2d` which operation of the call it is,
 -- from 1, and the characters.
 -- Operations are kept in parallel arrays, team after team: a table for each would cost more than its work.
@@ -18,8 +19,8 @@ local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
 local op_glossary, op_pair = {}, {}
 local answers = {}
--- Of this call; the arrays are used again by the next one.
-local op_count
+-- Of this call; the arrays are used again by the next one. `op_address` is nil while no operation has one.
+local op_count, op_address
 
 local function has(what, flag)
   return what % (2 * flag) >= flag
@@ -50,6 +51,7 @@ do
   function read_call(data)
     local clock, deadline, at = parse('>dd', data)
     local firsts, offers, i, has_parts = {}, {}, 0, false
+    op_address = nil
     for k = 1, #KEYS do
       local offered, count
       offered, at = byte(data, at), at + 1
@@ -72,6 +74,10 @@ do
           op_key[i], op_characters[i], op_lease[i], at = parse('>Bc0dd', data, at)
           if what ~= PLAIN and has(what, HAS_GLOSSARY) then
             op_glossary[i], op_pair[i], at = parse('>Bc0Bc0', data, at)
+          end
+          if op_lease[i] < 0 then
+            op_lease[i], op_address = -1 - op_lease[i], op_address or {}
+            op_address[i], at = parse('>Bc0', data, at)
           end
         end
       end

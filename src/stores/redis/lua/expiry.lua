@@ -33,6 +33,9 @@ do
         return
       end
       close_reservation(characters, micro, reserved_in)
+      if reserved_in == number then
+        guarding.expire(sub(record, OPEN_KEY), characters)
+      end
       until_ms = lease + REMEMBER_MS
       put_record(id, pack(DONE, IS_EXPIRED, until_ms))
     else

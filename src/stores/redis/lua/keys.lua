@@ -1,35 +1,47 @@
 -- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs lies in the team's record as
 -- `k<key>`.
--- KEYS: team, keys. ARGV: the head (clock, deadline, offer), then key, the record's JSON when it is to be made, and what the
--- audit is told.
+-- KEYS: team, keys. ARGV: the head (clock, deadline, offer), then key, what each function lists, and what the audit is told.
+
+local REVOKED = 0
+
+-- The record, the state and the limits of a key, '' for none.
+local function told_of(x)
+  local stored = call('HMGET', x.team, x.field, x.limits)
+  return { call('HGET', x.keys, x.id), stored[1], stored[2] or '' }
+end
 
 local function describe_key(x, now)
-  return { now, 'key', call('HGET', x.keys, x.id), call('HGET', x.team, x.field) }
+  return { now, 'key', unpack(told_of(x)) }
 end
 
 local function read_key()
-  return { team = key_at(1), keys = key_at(2), id = text_at(7), field = 'k' .. text_at(7) }
+  local id = text_at(7)
+  return { team = key_at(1), keys = key_at(2), id = id, field = 'k' .. id, limits = 'l:' .. id, counts = 'w:' .. id }
 end
 
--- A key that exists already is answered as it is.
+-- 8: the record's JSON; 9: the limits, '' for none. A key that exists already is answered as it is.
 local function create_key()
   local now, late = read_clock()
-  local x, json = read_key(), text_at(8)
+  local x, json, limits = read_key(), text_at(8), text_at(9)
   if late then
     return { now, 'late' }
   end
-  local audit = open_audit(x.team, 9, now)
+  local audit = open_audit(x.team, 10, now)
   if call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
   if call('HEXISTS', x.keys, x.id) == 0 then
     local record = digits(call('HLEN', x.keys)) .. ' ' .. digits(now) .. ' ' .. json
-    local state = pack(KEY, 1, 0, 0, 0, 0, 0)
+    local state = pack(KEY, limits == '' and ACTIVE or GUARDED, 0, 0, 0, 0, 0)
     events.look(x.team)
     call('HSET', x.keys, x.id, record)
-    call('HSET', x.team, x.field, state)
+    if limits == '' then
+      call('HSET', x.team, x.field, state)
+    else
+      call('HSET', x.team, x.field, state, x.limits, limits)
+    end
     keep_audit(audit)
-    events.keep(x.team, x.id .. '-created', now, 'key_created', { x.id, record, state })
+    events.keep(x.team, x.id .. '-created', now, 'key_created', { x.id, record, state, limits })
   end
   return describe_key(x, now)
 end
@@ -45,15 +57,121 @@ local function revoke_key()
   if call('HEXISTS', x.keys, x.id) == 0 or not record or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
-  local active = byte(record)
-  if active == 1 then
+  local active = byte(record) ~= REVOKED
+  if active then
     events.look(x.team)
-    call('HSET', x.team, x.field, pack('B', 0) .. sub(record, 2))
+    call('HSET', x.team, x.field, pack('B', REVOKED) .. sub(record, 2))
     keep_audit(audit)
-    events.keep(x.team, x.id .. '-revoked', now, 'key_revoked', { x.id, call('HGET', x.keys, x.id), call('HGET', x.team, x.field) })
+    events.keep(x.team, x.id .. '-revoked', now, 'key_revoked', { x.id, unpack(told_of(x)) })
   end
   local answer = describe_key(x, now)
   -- Whether it was this call that revoked it.
-  insert(answer, active)
+  insert(answer, active and 1 or 0)
   return answer
+end
+
+local update_key
+
+do
+  -- The JSON of a record, whose label is another one: nothing that is escaped in a label looks like the end of this.
+  local LABEL = '^(.-"label":)".-"(,"mode":".*)$'
+
+  -- What open reservations of the key hold in the team's period, those made before it had a limit included.
+  local function held_by(x)
+    local number = parse(BOOKS, call('HGET', x.team, 'b'))
+    local ids_key, sum = beside(x.team, 'ids'), 0
+    local head = call('HGET', ids_key, 'h')
+    local held, _, held_in = 0, 0, 0
+    if head then
+      held, _, held_in = parse(HEAD, head)
+    end
+    if held > 0 and held_in == number then
+      local ids = call('HGETALL', ids_key)
+      for i = 1, #ids, 2 do
+        local record = ids[i + 1]
+        -- Fields with names of one letter are not ids.
+        if #ids[i] > 1 and byte(record) == IS_OPEN and sub(record, OPEN_KEY) == x.id then
+          local _, characters, _, reserved_in = parse(OPEN, record)
+          sum = sum + (reserved_in == number and characters or 0)
+        end
+      end
+    end
+    return number, sum
+  end
+
+  -- A limit as it is written, from its argument: '' leaves it, 'none' takes it away.
+  local function changed(text, number)
+    return text == 'none' and 0 or tonumber(text) or number
+  end
+
+  -- Ranges in their bytes, which are longer than 'none'.
+  local function changed_ranges(text, ranges)
+    return text == 'none' and '' or text ~= '' and text or ranges
+  end
+
+  -- What is counted for the key, where it has to be kept.
+  local function counts_of(x, rate, characters)
+    local number, held = 0, 0
+    if characters > 0 then
+      number, held = held_by(x)
+    end
+    local counts = call('HGET', x.team, x.counts)
+    local newest, low, total, places = 0, 0, 0, ''
+    if counts and rate > 0 then
+      newest, low, total = select(3, parse(KEY_FORMS.counts, counts))
+      places = sub(counts, KEY_FORMS.counts_bytes + 1)
+    end
+    return pack(KEY_FORMS.counts, number, held, newest, low, total) .. places
+  end
+
+  local function write_limits(x, state, disabled, limits)
+    local expires, rate, characters, ranges = limits[1], limits[2], limits[3], limits[4]
+    local is_guarded = disabled == 1 or expires > 0 or rate > 0 or characters > 0 or ranges ~= ''
+    local word = byte(state) == REVOKED and REVOKED or is_guarded and GUARDED or ACTIVE
+    state = pack('B', word) .. sub(state, 2)
+    if is_guarded then
+      local counts = counts_of(x, rate, characters)
+      call('HSET', x.team, x.field, state, x.limits, pack(KEY_FORMS.limits, disabled, expires, rate, characters) .. ranges, x.counts, counts)
+    else
+      call('HSET', x.team, x.field, state)
+      call('HDEL', x.team, x.limits, x.counts)
+    end
+  end
+
+  -- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 13: when it expires, its requests per second, its
+  -- characters, its ranges. What is '' stays as it is.
+  function update_key()
+    local now, late = read_clock()
+    local x, label, disabled = read_key(), text_at(8), text_at(9)
+    local numbers, ranges = { text_at(10), text_at(11), text_at(12) }, text_at(13)
+    if late then
+      return { now, 'late' }
+    end
+    local audit, before = open_audit(x.team, 14, now), told_of(x)
+    if not before[1] or not before[2] or call('HEXISTS', x.team, 'b') == 0 then
+      return { now, 'none' }
+    end
+    local was = before[3] ~= '' and before[3] or pack(KEY_FORMS.limits, 0, 0, 0, 0)
+    local stored = { parse(KEY_FORMS.limits, was) }
+    local is = { changed(disabled, stored[1]) }
+    for i = 1, 3 do
+      is[i + 1] = changed(numbers[i], stored[i + 1])
+    end
+    is[5] = changed_ranges(ranges, sub(was, KEY_FORMS.limits_bytes + 1))
+    local limits_changed = pack(KEY_FORMS.limits, is[1], is[2], is[3], is[4]) .. is[5] ~= was
+    local from, behind = string.match(before[1], LABEL)
+    local record = label ~= '' and from .. label .. behind or before[1]
+    if not limits_changed and record == before[1] then
+      return describe_key(x, now)
+    end
+    events.look(x.team)
+    if limits_changed then
+      write_limits(x, before[2], is[1], { is[2], is[3], is[4], is[5] })
+    end
+    call('HSET', x.keys, x.id, record)
+    local after = told_of(x)
+    keep_audit(audit, before, after)
+    events.keep(x.team, x.id .. '-updated-' .. digits(now), now, 'key_updated', { x.id, unpack(after) })
+    return { now, 'key', unpack(after) }
+  end
 end

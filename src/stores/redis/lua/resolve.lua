@@ -58,6 +58,9 @@ do
     if record and byte(record) == IS_OPEN then
       local _, characters, micro, reserved_in = parse(OPEN, record)
       close_reservation(characters, micro, reserved_in)
+      if guards and reserved_in == number then
+        guarding.release(sub(record, OPEN_KEY), characters)
+      end
       if what == RELEASE then
         remember(id, IS_RELEASED)
         return RELEASED

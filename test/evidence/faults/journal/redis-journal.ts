@@ -70,8 +70,8 @@ function takeTeamField(draft: Draft, field: string, value: Buffer): void {
     Object.assign(counters, { usedCharacters, balanceMicro });
   } else if (field.startsWith('k')) {
     const keyId = field.slice(1);
-    const { status, lastUsedAtMs } = readKeyState(value);
-    if (status === 'revoked') draft.revokedKeyId = keyId;
+    const { word, lastUsedAtMs } = readKeyState(value);
+    if (word === 'revoked') draft.revokedKeyId = keyId;
     if (lastUsedAtMs === undefined || lastUsedAtMs === known.get(keyId)) return;
     known.set(keyId, lastUsedAtMs);
     lastUses.push({ keyId, atMs: lastUsedAtMs });

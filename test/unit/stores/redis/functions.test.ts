@@ -60,7 +60,8 @@ const CALLS: readonly Call[] = [
     ['0', '10', 'name', 'n', 'plan', 'p', 'currency', 'EUR', 'period', 'P1M', 'p', packPlan(QUOTA), ...AUDITED],
   ),
   single('update_team', [team], ['5', 'once', 'asked', '1000', '2', 'name', 'other', ...AUDITED]),
-  single('create_key', [team, keys], ['other', '{}', ...AUDITED]),
+  single('create_key', [team, keys], ['other', '{}', '', ...AUDITED]),
+  single('update_key', [team, keys], [KEY, '"another"', '1', '', '5', '', '', ...AUDITED]),
   single('revoke_key', [team, keys], [KEY, ...AUDITED]),
   single('create_glossary', [team, glossaries, pairs], ['G2', 'EN|DE', '{}', '', '1', 'G2', '0', '{}', '']),
   single(

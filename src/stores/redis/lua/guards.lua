@@ -1,0 +1,188 @@
+-- What keys with limits of their own are held to, in an account that is open. A key whose state is GUARDED has its limits in the
+-- team's field `l:<key>`, and in `w:<key>` what is counted for it (layout.lua); nothing of this is read for any other key.
+
+-- By key; nil while none of the account's keys has any, and false for one that was looked up and has none.
+local guards
+local guarding = {}
+
+do
+  -- Answers.
+  local KEY_DISABLED, KEY_EXPIRED, ADDRESS_WANTED, ADDRESS_REFUSED = 'd', 'e', 'w', 'i'
+
+  -- A key's window: each of its places is counted with the others of its millisecond, oldest first. `low` is the time of the newest
+  -- as it stands there, which is not the clock's: when the clock steps back, only the head has to be changed.
+  local ENTRY, ENTRY_BYTES, LOW = '>I2I3', 5, 65536
+
+  local function read(id, limits, counts)
+    local guard = { field = 'w:' .. id, ranges = '', changed = false }
+    guard.disabled, guard.expires, guard.rate, guard.characters = 0, 0, 0, 0
+    if limits then
+      guard.disabled, guard.expires, guard.rate, guard.characters = parse(KEY_FORMS.limits, limits)
+      guard.ranges = sub(limits, KEY_FORMS.limits_bytes + 1)
+    end
+    guard.held_in, guard.held, guard.newest, guard.low, guard.total, guard.places = number, 0, 0, 0, 0, ''
+    if counts then
+      guard.held_in, guard.held, guard.newest, guard.low, guard.total = parse(KEY_FORMS.counts, counts)
+      guard.places = sub(counts, KEY_FORMS.counts_bytes + 1)
+    end
+    if guard.held_in ~= number then
+      guard.held_in, guard.held = number, 0
+    end
+    return guard
+  end
+
+  -- To be called when the period is known that holds.
+  function guarding.open(ids)
+    local fields = {}
+    for _, id in ipairs(ids) do
+      insert(fields, 'l:' .. id)
+      insert(fields, 'w:' .. id)
+    end
+    local stored = call('HMGET', team_key, unpack(fields))
+    guards = guards or {}
+    for i, id in ipairs(ids) do
+      guards[id] = read(id, stored[2 * i - 1], stored[2 * i])
+    end
+  end
+
+  -- A gateway of an older version ends reservations without knowing of this: what its keys hold is never more than the team holds.
+  function guarding.fit()
+    for _, guard in pairs(guards) do
+      if guard and guard.held > held then
+        guard.held, guard.changed = held, true
+      end
+    end
+  end
+
+  -- What a reservation held in the period that holds now is held no longer.
+  function guarding.release(id, characters)
+    local guard = guards[id]
+    if guard and guard.characters > 0 then
+      guard.held, guard.changed = max(0, guard.held - characters), true
+    end
+  end
+
+  -- The same for a lease that has ended, of whichever key it was.
+  function guarding.expire(id, characters)
+    if keys[id] == nil and not (guards and guards[id] ~= nil) then
+      local state = call('HGET', team_key, 'k' .. id)
+      if state and byte(state) == GUARDED then
+        guarding.open({ id })
+      else
+        guards = guards or {}
+        guards[id] = false
+      end
+    end
+    if guards then
+      guarding.release(id, characters)
+    end
+  end
+
+  -- Ranges: `>BB` how many bits and how many bytes, then the bytes; all bits behind the prefix are 0.
+  local function is_allowed(ranges, address)
+    local at = 1
+    while at <= #ranges do
+      local bits, length = byte(ranges, at, at + 1)
+      at = at + 2
+      if length == #address then
+        local whole = floor(bits / 8)
+        local rest = 2 ^ (8 - bits % 8)
+        if sub(ranges, at, at + whole - 1) == sub(address, 1, whole)
+          and (whole == length or floor(byte(address, whole + 1) / rest) == floor(byte(ranges, at + whole) / rest)) then
+          return true
+        end
+      end
+      at = at + length
+    end
+    return false
+  end
+
+  -- What stands against the key before any rate is judged. `address` is nil where the request came without one.
+  function guarding.refusal(guard, address)
+    if guard.disabled == 1 then
+      return KEY_DISABLED
+    elseif guard.expires > 0 and now >= guard.expires then
+      return KEY_EXPIRED
+    elseif guard.ranges == '' then
+      return nil
+    elseif not address then
+      return ADDRESS_WANTED
+    end
+    return not is_allowed(guard.ranges, address) and ADDRESS_REFUSED or nil
+  end
+
+  -- How long ago, before the newest, the places of an entry were taken.
+  local function age(guard, low)
+    return (guard.low - low) % LOW
+  end
+
+  -- Milliseconds until the key's window has a place, 0 when it has one. Forgets none that have ended: not before one is taken.
+  function guarding.wait(guard)
+    if guard.newest > now and guard.total > 0 then
+      guard.newest, guard.changed = now, true
+    end
+    local over, at = guard.total - guard.rate, 1
+    while over >= 0 do
+      local low, count = parse(ENTRY, guard.places, at)
+      over, at = over - count, at + ENTRY_BYTES
+      if over < 0 then
+        return max(0, guard.newest - age(guard, low) + RATE_WINDOW_MS - now)
+      end
+    end
+    return 0
+  end
+
+  local function drop_ended(guard)
+    local at = 1
+    while at <= #guard.places do
+      local low, count = parse(ENTRY, guard.places, at)
+      if now - guard.newest + age(guard, low) < RATE_WINDOW_MS then
+        break
+      end
+      guard.total, at = guard.total - count, at + ENTRY_BYTES
+    end
+    if at > 1 then
+      guard.places = sub(guard.places, at)
+    end
+  end
+
+  -- `wait` was called before.
+  function guarding.take_place(guard)
+    drop_ended(guard)
+    local taken_now = 1
+    if guard.total == 0 then
+      guard.newest, guard.low = now, 0
+    elseif guard.newest == now then
+      taken_now = select(2, parse(ENTRY, guard.places, #guard.places - ENTRY_BYTES + 1)) + 1
+      guard.places = sub(guard.places, 1, -ENTRY_BYTES - 1)
+    else
+      guard.low, guard.newest = (guard.low + now - guard.newest) % LOW, now
+    end
+    guard.places = guard.places .. pack(ENTRY, guard.low, taken_now)
+    guard.total, guard.changed = guard.total + 1, true
+  end
+
+  -- Whether the key's own characters do not cover these; the key's counts may be of an earlier period.
+  function guarding.is_used_up(guard, key, characters)
+    local used_by_key = key.number == number and key.characters or 0
+    return guard.characters > 0 and used_by_key + guard.held + characters > guard.characters
+  end
+
+  function guarding.hold(guard, characters)
+    if guard.characters > 0 then
+      guard.held, guard.changed = guard.held + characters, true
+    end
+  end
+
+  -- Adds what is to be written to the team's fields, of which there are `count`. Returns how many there are then.
+  function guarding.write(fields, count)
+    for _, guard in pairs(guards) do
+      if guard and guard.changed then
+        fields[count + 1] = guard.field
+        fields[count + 2] = pack(KEY_FORMS.counts, guard.held_in, guard.held, guard.newest, guard.low, guard.total) .. guard.places
+        count = count + 2
+      end
+    end
+    return count
+  end
+end

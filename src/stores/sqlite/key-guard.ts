@@ -1,0 +1,91 @@
+// What a single key is held to, in memory while operations use it: its limits, what its reservations hold, its own window.
+import type { SQLOutputValue } from 'node:sqlite';
+import { addressBytes, holdsAddress, parseRange } from '../../domain/key-limits.ts';
+import type { AddressRange, KeyLimits } from '../../domain/key-limits.ts';
+import type { CallerRefusal, RateStanding } from '../../ports/ledger.ts';
+import type { SqlRow } from './columns.ts';
+import { RateWindow } from './rate-window.ts';
+
+/** The columns of `key_limits` by which limits are shown, under names that no other table has. */
+export const LIMIT_COLUMNS = `l.disabled, l.expires_at_ms, l.requests_per_second AS key_requests_per_second,
+  l.characters AS key_characters, l.addresses`;
+
+export const GUARD_COLUMNS = `${LIMIT_COLUMNS}, l.held_period_no, l.held_characters, l.window_newest_ms, l.window`;
+
+/** From a row with `LIMIT_COLUMNS`, all null for a key without any. */
+export function limitsOfRow(row: SqlRow): KeyLimits {
+  const { expires_at_ms: expires, key_requests_per_second: rate, key_characters: characters, addresses } = row;
+  return {
+    ...(isSet(expires) ? { expiresAtMs: Number(expires) } : {}),
+    ...(isSet(rate) ? { requestsPerSecond: Number(rate) } : {}),
+    ...(isSet(characters) ? { characters: Number(characters) } : {}),
+    ...(isSet(addresses) ? { allowedAddresses: JSON.parse(String(addresses)) as string[] } : {}),
+  };
+}
+
+function isSet(column: SQLOutputValue | undefined): boolean {
+  return column !== null && column !== undefined;
+}
+
+export class KeyGuard {
+  readonly disabled: boolean;
+  readonly limits: KeyLimits;
+  readonly window: RateWindow;
+  heldPeriodNo: number;
+  heldCharacters: number;
+  changed = false;
+  readonly #ranges: readonly AddressRange[] | undefined;
+
+  constructor(row: SqlRow) {
+    this.disabled = Number(row['disabled']) === 1;
+    this.limits = limitsOfRow(row);
+    this.heldPeriodNo = Number(row['held_period_no']);
+    this.heldCharacters = Number(row['held_characters']);
+    this.window = new RateWindow(row['window'] as Uint8Array, Number(row['window_newest_ms']));
+    this.#ranges = this.limits.allowedAddresses?.map(parseRange).filter((range) => range !== undefined);
+  }
+
+  /** What stands against the key before any rate is judged. */
+  refusal(address: string | undefined, nowMs: number): Exclude<CallerRefusal, { kind: 'rate_limited' }> | undefined {
+    if (this.disabled) return { kind: 'key_revoked', reason: 'disabled' };
+    const { expiresAtMs } = this.limits;
+    if (expiresAtMs !== undefined && nowMs >= expiresAtMs) return { kind: 'key_revoked', reason: 'expired' };
+    if (this.#ranges === undefined) return undefined;
+    if (address === undefined) return { kind: 'address_wanted' };
+    const bytes = addressBytes(address);
+    return this.#ranges.some((range) => holdsAddress(range, bytes)) ? undefined : { kind: 'address_refused' };
+  }
+
+  /** To be asked where the team's own rate has a place: nothing of either window is forgotten before both have one. */
+  rateRefusal(nowMs: number): Extract<CallerRefusal, { kind: 'rate_limited' }> | undefined {
+    const limit = this.limits.requestsPerSecond;
+    if (limit === undefined) return undefined;
+    const retryAfterMs = this.window.waitMsKept(limit, nowMs);
+    return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs } : undefined;
+  }
+
+  takePlace(nowMs: number): void {
+    if (this.limits.requestsPerSecond !== undefined) this.window.take(nowMs);
+  }
+
+  /** The key's own window, where fewer places are left in that. */
+  nearer(rate: RateStanding): RateStanding {
+    const limit = this.limits.requestsPerSecond;
+    if (limit === undefined) return rate;
+    const remaining = limit - this.window.total;
+    return remaining < rate.remaining ? { limit, remaining } : rate;
+  }
+
+  held(periodNo: number): number {
+    return this.heldPeriodNo === periodNo ? this.heldCharacters : 0;
+  }
+
+  /** Counts what a reservation of this period holds from now on, or no longer: then it is negative. */
+  hold(characters: number, periodNo: number, currentNo: number): boolean {
+    // An ended period's counts are closed.
+    if (this.limits.characters === undefined || periodNo !== currentNo) return false;
+    this.heldCharacters = this.held(periodNo) + characters;
+    this.heldPeriodNo = periodNo;
+    return true;
+  }
+}

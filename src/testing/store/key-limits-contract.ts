@@ -1,0 +1,441 @@
+// Part of the store contract: limits of single keys, beside those of their team, judged in the same operation.
+import { answered } from '../../domain/store-unavailable.ts';
+import type { KeyLimits } from '../../domain/key-limits.ts';
+import type { Admission } from '../../ports/ledger.ts';
+import type { KeyChange, KeyRecord, KeyUsage } from '../../ports/team-registry.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
+import type { AdmissionChoices, TeamUnderTest } from './team-under-test.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A key with limits, of a team that has another one without. */
+interface KeyUnderTest {
+  readonly team: TeamUnderTest;
+  readonly keyId: string;
+  readonly admit: (options?: AdmissionChoices) => Promise<Admission>;
+  readonly touch: () => Promise<Admission>;
+  readonly change: (change: KeyChange) => Promise<KeyRecord>;
+  readonly record: () => Promise<KeyUsage>;
+}
+
+/** A store that has no `updateKey` keeps all of this by having no limits. */
+export function keyLimitsContract(it: AddCase, subject: Subject): void {
+  const limited = (name: string, run: () => Promise<void>): void =>
+    it(name, async () => {
+      if (subject.store.teams.updateKey !== undefined) await run();
+    });
+  const keyUnderTest = async (limits: KeyLimits, team?: TeamUnderTest): Promise<KeyUnderTest> => {
+    const { teams } = subject.store;
+    const of = team ?? (await teamUnderTest(subject.store));
+    const key = { ...freshKey(of.teamId), limits };
+    answered(await teams.createKey(key));
+    const { keyId } = key;
+    return {
+      team: of,
+      keyId,
+      admit: (options = {}) => of.admit({ keyId, ...options }),
+      touch: () => of.admit({ keyId, characters: undefined, reserve: false }),
+      async change(change) {
+        const changed = answered(await teams.updateKey!(keyId, change));
+        if (changed === undefined) throw new Error('the store does not know the key under test');
+        return changed;
+      },
+      record: async () => (await of.usage()).keys.find((one) => one.keyId === keyId)!,
+    };
+  };
+
+  limited('a key is made with its limits, and lists, searches and usage show them', async () => {
+    const { store, clock } = subject;
+    const limits = {
+      expiresAtMs: clock.nowMs() + HOUR_MS,
+      requestsPerSecond: 5,
+      characters: 1000,
+      allowedAddresses: ['10.0.0.0/8', '2001:db8::/32'],
+    };
+    const team = await teamUnderTest(store);
+    const { digest, ...shown } = { ...freshKey(team.teamId), limits };
+    const record = { ...shown, status: 'active' as const, createdAtMs: clock.nowMs(), lastUsedAtMs: undefined };
+    expect(answered(await store.teams.createKey({ digest, ...shown }))).toEqual(record);
+    expect(answered(await store.teams.listKeys(team.teamId))?.[1]).toEqual(record);
+    expect((await team.usage()).keys[1]).toMatchObject(record);
+    expect(await store.teams.findKeys({ digest })).toMatchObject([record]);
+    expect((await team.usage()).keys[0]).toMatchObject({ status: 'active', limits: {} });
+  });
+
+  limited('a change leaves what it does not name, takes away what is null, and holds from the next admission on', async () => {
+    const key = await keyUnderTest({ requestsPerSecond: 1, characters: 15 });
+    expect(await key.change({ label: 'a "label", {of} its own\\', limits: { characters: null, expiresAtMs: 5e12 } })).toMatchObject({
+      label: 'a "label", {of} its own\\',
+      limits: { requestsPerSecond: 1, expiresAtMs: 5e12 },
+      status: 'active',
+    });
+    expect((await key.admit({ characters: 1000 })).kind).toBe('admitted');
+    expect(await key.admit()).toMatchObject({ kind: 'rate_limited', limit: 1 });
+    expect((await key.change({ limits: { requestsPerSecond: null, expiresAtMs: null } })).limits).toEqual({});
+    expect((await key.admit()).kind).toBe('admitted');
+    expect(await key.record()).toMatchObject({ label: 'a "label", {of} its own\\', limits: {} });
+    expect(answered(await subject.store.teams.updateKey!(newId(), { disabled: true }))).toBeUndefined();
+  });
+
+  limited('a disabled key is refused, and works again when it is enabled, with what it has used', async () => {
+    const key = await keyUnderTest({ characters: 30 });
+    const { requestId } = await key.team.reserve(10, { keyId: key.keyId });
+    await key.admit();
+    await key.team.commit(requestId);
+    expect(await key.change({ disabled: true })).toMatchObject({ status: 'disabled', limits: { characters: 30 } });
+    const lastUse = (await key.record()).lastUsedAtMs;
+    subject.clock.step(7);
+    expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
+    expect((await key.record()).lastUsedAtMs).toBe(lastUse);
+    expect((await key.team.admit()).kind).toBe('admitted');
+    expect((await key.change({ disabled: false })).status).toBe('active');
+    expect(await key.admit({ characters: 11 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 30 });
+    expect((await key.admit({ characters: 10 })).kind).toBe('admitted');
+  });
+
+  limited('a key without limits can be disabled, and has none when it is enabled', async () => {
+    const { store } = subject;
+    const team = await teamUnderTest(store);
+    expect(answered(await store.teams.updateKey!(team.keyId, { disabled: true }))).toMatchObject({ status: 'disabled', limits: {} });
+    expect(await team.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
+    expect(answered(await store.teams.updateKey!(team.keyId, { disabled: false }))).toMatchObject({ status: 'active', limits: {} });
+    expect((await team.admit()).kind).toBe('admitted');
+  });
+
+  limited('a key expires in the millisecond that it says, and with more time works again', async () => {
+    const { clock } = subject;
+    const expiresAtMs = clock.nowMs() + 1000;
+    const key = await keyUnderTest({ expiresAtMs });
+    clock.step(999);
+    expect((await key.admit()).kind).toBe('admitted');
+    expect((await key.record()).status).toBe('active');
+    clock.step(1);
+    expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'expired' });
+    expect((await key.record()).status).toBe('expired');
+    expect(await key.change({ disabled: true })).toMatchObject({ status: 'disabled' });
+    expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
+    expect(await key.change({ disabled: false, limits: { expiresAtMs: expiresAtMs + HOUR_MS } })).toMatchObject({ status: 'active' });
+    expect((await key.admit()).kind).toBe('admitted');
+  });
+
+  limited('a revoked key stays revoked, whatever else is changed of it', async () => {
+    const key = await keyUnderTest({ characters: 5 });
+    answered(await subject.store.teams.revokeKey(key.keyId));
+    expect(await key.change({ disabled: true })).toMatchObject({ status: 'revoked', limits: { characters: 5 } });
+    expect(await key.change({ disabled: false, label: 'gone', limits: { characters: null } })).toMatchObject({
+      status: 'revoked',
+      label: 'gone',
+      limits: {},
+    });
+    expect(await key.admit()).toEqual({ kind: 'key_revoked' });
+  });
+
+  limited('revoking holds for a key with limits, and for a disabled one', async () => {
+    for (const limits of [{ requestsPerSecond: 5 }, {}]) {
+      const key = await keyUnderTest(limits);
+      if (!('requestsPerSecond' in limits)) await key.change({ disabled: true });
+      expect(answered(await subject.store.teams.revokeKey(key.keyId))).toMatchObject({ status: 'revoked' });
+      expect(await key.admit()).toEqual({ kind: 'key_revoked' });
+      expect((await key.change({ disabled: false })).status).toBe('revoked');
+      expect(await key.admit()).toEqual({ kind: 'key_revoked' });
+    }
+  });
+
+  limited('a key that is allowed from certain addresses asks for one, and refuses others without a trace', async () => {
+    const key = await keyUnderTest({ allowedAddresses: ['192.0.2.0/25', '198.51.100.7/32', '2001:db8:8000::/33'], requestsPerSecond: 1 });
+    const requestId = newId();
+    for (const [address, kind] of [
+      [undefined, 'address_wanted'],
+      ['', 'address_refused'],
+      ['nowhere', 'address_refused'],
+      ['192.0.2.128', 'address_refused'],
+      ['198.51.100.6', 'address_refused'],
+      ['2001:db8::1', 'address_refused'],
+      ['::192.0.2.1', 'address_refused'],
+    ] as const) {
+      expect(await key.admit({ requestId, ...(address === undefined ? {} : { address }) })).toEqual({ kind });
+    }
+    expect((await key.record()).lastUsedAtMs).toBeUndefined();
+    expect(await key.admit({ requestId, address: '192.0.2.127' })).toMatchObject({ kind: 'admitted', reservation: { requestId } });
+    for (const address of ['::ffff:192.0.2.5', '198.51.100.7', '2001:db8:8000::1']) {
+      subject.clock.step(1000);
+      expect((await key.admit({ address })).kind).toBe('admitted');
+    }
+    await key.change({ limits: { allowedAddresses: ['::/0', '0.0.0.0/0'] } });
+    subject.clock.step(1000);
+    expect((await key.admit({ address: '203.0.113.1' })).kind).toBe('admitted');
+    expect(await key.admit({ address: '' })).toEqual({ kind: 'address_refused' });
+    await key.change({ limits: { allowedAddresses: null, requestsPerSecond: null } });
+    expect((await key.admit()).kind).toBe('admitted');
+  });
+
+  limited('an address plays no part for a key without ranges', async () => {
+    const key = await keyUnderTest({ requestsPerSecond: 5 });
+    expect((await key.admit({ address: '203.0.113.1' })).kind).toBe('admitted');
+    expect((await key.team.admit({ address: '' })).kind).toBe('admitted');
+  });
+
+  limited('disabled comes before expired, that before the address, the address before any rate', async () => {
+    const { clock } = subject;
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    const key = await keyUnderTest({ requestsPerSecond: 1, allowedAddresses: ['10.0.0.1/32'], expiresAtMs: clock.nowMs() + 10 }, team);
+    const address = '10.0.0.1';
+    await key.admit({ address });
+    expect(await key.admit({ address })).toMatchObject({ kind: 'rate_limited', limit: 1 });
+    await team.touch();
+    expect(await key.admit({ address })).toMatchObject({ kind: 'rate_limited', limit: 2 });
+    expect(await key.admit()).toEqual({ kind: 'address_wanted' });
+    clock.step(10);
+    expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'expired' });
+    await key.change({ disabled: true });
+    expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
+  });
+
+  limited("a request that the key's rate refuses takes no place of the team's, and the other way round", async () => {
+    const { clock } = subject;
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
+    const key = await keyUnderTest({ requestsPerSecond: 2 }, team);
+    expect((await key.touch()).kind).toBe('admitted');
+    clock.step(100);
+    expect((await key.touch()).kind).toBe('admitted');
+    for (let i = 0; i < 5; i++) expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 900 });
+    expect((await team.touch()).kind).toBe('admitted');
+    for (let i = 0; i < 5; i++) expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 900 });
+    clock.step(900);
+    expect((await key.touch()).kind).toBe('admitted');
+    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 100 });
+    clock.step(100);
+    expect((await key.touch()).kind).toBe('admitted');
+    expect(await key.touch()).toMatchObject({ kind: 'rate_limited', limit: 2, retryAfterMs: 900 });
+  });
+
+  limited("the last use is stamped where the key's rate refuses, and the id is not remembered", async () => {
+    const { clock } = subject;
+    const key = await keyUnderTest({ requestsPerSecond: 1 });
+    await key.touch();
+    clock.step(10);
+    const requestId = newId();
+    expect(await key.admit({ requestId })).toMatchObject({ kind: 'rate_limited', limit: 1 });
+    expect((await key.record()).lastUsedAtMs).toBe(clock.nowMs());
+    clock.step(990);
+    expect(await key.admit({ requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId } });
+  });
+
+  limited("a place of the key's window is free again after exactly a second, at any rate, and with any number at once", async () => {
+    const { clock } = subject;
+    const key = await keyUnderTest({ requestsPerSecond: 7 });
+    for (const stepMs of [0, 0, 3, 200, 200, 0, 500]) {
+      clock.step(stepMs);
+      expect((await key.touch()).kind).toBe('admitted');
+    }
+    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 7, retryAfterMs: 97 });
+    clock.step(96);
+    expect(await key.touch()).toMatchObject({ retryAfterMs: 1 });
+    clock.step(1);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => key.touch()));
+    expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'rate_limited', 'rate_limited', 'rate_limited']);
+    clock.step(3);
+    expect((await key.touch()).kind).toBe('admitted');
+    expect(await key.touch()).toMatchObject({ retryAfterMs: 200 });
+  });
+
+  limited('a clock that steps back moves the window of a key along', async () => {
+    const { clock } = subject;
+    const key = await keyUnderTest({ requestsPerSecond: 2 });
+    await key.touch();
+    clock.step(600);
+    await key.touch();
+    clock.step(-HOUR_MS);
+    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 400 });
+    clock.step(400);
+    expect((await key.touch()).kind).toBe('admitted');
+    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 600 });
+    clock.step(70_000);
+    expect((await key.touch()).kind).toBe('admitted');
+    expect((await key.touch()).kind).toBe('admitted');
+    expect((await key.touch()).kind).toBe('rate_limited');
+  });
+
+  limited('a rate that is changed holds for the places that are taken', async () => {
+    const { clock } = subject;
+    const key = await keyUnderTest({ requestsPerSecond: 4 });
+    for (let i = 0; i < 4; i++) {
+      expect((await key.touch()).kind).toBe('admitted');
+      clock.step(100);
+    }
+    await key.change({ limits: { requestsPerSecond: 2 } });
+    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 800 });
+    await key.change({ limits: { requestsPerSecond: 5 } });
+    expect((await key.touch()).kind).toBe('admitted');
+    expect(await key.touch()).toMatchObject({ kind: 'rate_limited', limit: 5 });
+  });
+
+  limited("the key's characters are judged before the team's, with what is open, and a refusal takes its place", async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 25, requestsPerSecond: 6 });
+    const key = await keyUnderTest({ characters: 20 }, team);
+    const { periodEndMs } = await team.usage();
+    const first = await team.reserve(12, { keyId: key.keyId });
+    const second = await team.reserve(8, { keyId: key.keyId });
+    const refused = { kind: 'quota_exceeded', characterLimit: 20, overageCapMinor: 0, periodEndMs };
+    expect(await key.admit({ characters: 1 })).toEqual(refused);
+    await team.commit(first.requestId);
+    expect(await key.admit({ characters: 1 })).toEqual(refused);
+    await team.release(second.requestId);
+    expect(await key.admit({ characters: 9 })).toEqual(refused);
+    expect(await team.admit({ characters: 14 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 25 });
+    expect(await team.touch()).toMatchObject({ kind: 'rate_limited', limit: 6 });
+    subject.clock.step(1000);
+    expect((await key.admit({ characters: 8 })).kind).toBe('admitted');
+    expect(await key.admit({ characters: 6 })).toEqual(refused);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 12, heldCharacters: 8 });
+  });
+
+  limited("the team's quota and credit hold for a key with room of its own", async () => {
+    const quota = await keyUnderTest({ characters: 1000 }, await teamUnderTest(subject.store, { characterLimit: 25 }));
+    expect(await quota.admit({ characters: 26 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 25 });
+    const prepaid = await teamUnderTest(subject.store, { billing: 'credit', characterLimit: 0, minorPerMillion: 2500 }, 25_000);
+    const credit = await keyUnderTest({ characters: 15 }, prepaid);
+    expect((await credit.admit({ characters: 10 })).kind).toBe('admitted');
+    expect(await credit.admit({ characters: 6 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 15, overageCapMinor: 0 });
+    await credit.change({ limits: { characters: 100 } });
+    expect(await credit.admit({ characters: 10 })).toMatchObject({ kind: 'credit_exhausted' });
+  });
+
+  limited('what is too long, or names no glossary, is told before the characters of the key', async () => {
+    const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50 });
+    const key = await keyUnderTest({ characters: 5 }, team);
+    expect(await key.admit({ characters: 51 })).toMatchObject({ kind: 'text_too_long' });
+    const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
+    expect(await key.admit({ glossary })).toEqual({ kind: 'glossary_missing' });
+    expect(await key.admit()).toMatchObject({ kind: 'quota_exceeded', characterLimit: 5 });
+    expect((await key.admit({ reserve: false })).kind).toBe('admitted');
+  });
+
+  limited('what was used and is open counts for a limit that comes later', async () => {
+    const key = await keyUnderTest({});
+    const { team } = key;
+    const committed = await team.reserve(10, { keyId: key.keyId });
+    const [open, released] = [await team.reserve(7, { keyId: key.keyId }), await team.reserve(5, { keyId: key.keyId })];
+    await team.reserve(1000);
+    await team.commit(committed.requestId);
+    await team.release(released.requestId);
+    await key.change({ limits: { characters: 20 } });
+    expect(await key.admit({ characters: 4 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 20 });
+    expect((await key.admit({ characters: 3 })).kind).toBe('admitted');
+    await team.release(open.requestId);
+    expect((await key.admit({ characters: 7 })).kind).toBe('admitted');
+    expect((await key.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    await key.change({ limits: { characters: null } });
+    expect((await key.admit({ characters: 100 })).kind).toBe('admitted');
+    await key.change({ limits: { characters: 121 } });
+    expect((await key.admit({ characters: 2 })).kind).toBe('quota_exceeded');
+    expect((await key.admit({ characters: 1 })).kind).toBe('admitted');
+  });
+
+  limited('a lease that ends gives the characters back to the key', async () => {
+    const { clock } = subject;
+    const key = await keyUnderTest({ characters: 20 });
+    await key.admit({ characters: 12, leaseMs: 500 });
+    const long = await key.team.reserve(8, { keyId: key.keyId });
+    clock.step(499);
+    expect((await key.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    clock.step(1);
+    expect((await key.admit({ characters: 13, leaseMs: 500 })).kind).toBe('quota_exceeded');
+    expect((await key.admit({ characters: 12, leaseMs: 500 })).kind).toBe('admitted');
+    clock.step(500);
+    // By an operation of another key: the lease ends, whoever comes.
+    await key.team.touch();
+    await key.team.commit(long.requestId);
+    expect((await key.admit({ characters: 13 })).kind).toBe('quota_exceeded');
+    expect((await key.admit({ characters: 12 })).kind).toBe('admitted');
+  });
+
+  limited("the key's characters begin anew with the team's period, and what is open stays in its own", async () => {
+    const { clock } = subject;
+    const team = await teamUnderTest(subject.store, { period: 'PT1H' });
+    const key = await keyUnderTest({ characters: 20 }, team);
+    const used = await team.reserve(15, { keyId: key.keyId });
+    await team.commit(used.requestId);
+    const open = await team.reserve(5, { keyId: key.keyId, leaseMs: 2 * HOUR_MS });
+    clock.step(HOUR_MS);
+    expect((await key.admit({ characters: 21 })).kind).toBe('quota_exceeded');
+    expect((await key.admit({ characters: 20 })).kind).toBe('admitted');
+    await team.commit(open.requestId);
+    expect((await key.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    clock.step(HOUR_MS);
+    expect((await key.admit({ characters: 20 })).kind).toBe('admitted');
+    await team.setLimits({ period: 'P1D' });
+    expect((await key.admit({ characters: 20 })).kind).toBe('admitted');
+    expect((await key.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+  });
+
+  limited('the rate that is reported is that of the window with fewer places left', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 4 });
+    const key = await keyUnderTest({ requestsPerSecond: 3 }, team);
+    expect(await key.admit({ reportRate: true })).toMatchObject({ kind: 'admitted', rate: { limit: 3, remaining: 2 } });
+    await team.touch();
+    // As many left in both: the team's is judged first.
+    expect(await key.admit({ reportRate: true })).toMatchObject({ rate: { limit: 4, remaining: 1 } });
+    expect(await team.admit({ reportRate: true })).toMatchObject({ rate: { limit: 4, remaining: 0 } });
+    subject.clock.step(1000);
+    expect(await team.admit({ reportRate: true })).toMatchObject({ rate: { limit: 4, remaining: 3 } });
+  });
+
+  limited('before a long body key, address and both rates are judged, and nothing is taken', async () => {
+    const { store, clock } = subject;
+    if (store.ledger.check === undefined) return;
+    const team = await teamUnderTest(store, { requestsPerSecond: 3 });
+    const key = await keyUnderTest({ requestsPerSecond: 1, allowedAddresses: ['10.0.0.0/8'] }, team);
+    const check = async (address?: string) =>
+      store.ledger.check!({ requestId: newId(), teamId: team.teamId, keyId: key.keyId, ...(address === undefined ? {} : { address }) });
+    expect(await check()).toEqual({ kind: 'address_wanted' });
+    expect(await check('192.0.2.1')).toEqual({ kind: 'address_refused' });
+    expect((await key.record()).lastUsedAtMs).toBeUndefined();
+    for (let i = 0; i < 3; i++) expect(await check('10.1.1.1')).toEqual({ kind: 'admitted', reservation: undefined });
+    expect((await key.record()).lastUsedAtMs).toBe(clock.nowMs());
+    await key.admit({ address: '10.1.1.1' });
+    expect(await check('10.1.1.1')).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 1000 });
+    await team.touch();
+    await team.touch();
+    expect(await check('10.1.1.1')).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 1000 });
+    await key.change({ disabled: true });
+    expect(await check('10.1.1.1')).toEqual({ kind: 'key_revoked', reason: 'disabled' });
+    clock.step(1000);
+    await key.change({ disabled: false, limits: { expiresAtMs: clock.nowMs() - 1 } });
+    expect(await check('10.1.1.1')).toEqual({ kind: 'key_revoked', reason: 'expired' });
+  });
+
+  limited('a summary counts neither disabled nor expired keys as active', async () => {
+    const { store, clock } = subject;
+    const key = await keyUnderTest({ expiresAtMs: clock.nowMs() + 10 });
+    const summary = async () => {
+      const found = answered(await store.teams.pageSummaries({ after: undefined, limit: 5, search: key.team.teamId }));
+      return found.find(({ team }) => team.teamId === key.team.teamId);
+    };
+    expect(await summary()).toMatchObject({ activeKeys: 2 });
+    clock.step(10);
+    expect(await summary()).toMatchObject({ activeKeys: 1, idlestKey: { keyId: key.team.keyId } });
+    answered(await store.teams.updateKey!(key.team.keyId, { disabled: true }));
+    expect(await summary()).toMatchObject({ activeKeys: 0, idlestKey: undefined });
+  });
+
+  limited('asked together, no window and no limit is passed', async () => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 12, characterLimit: 70 });
+    const [one, other] = [await keyUnderTest({ requestsPerSecond: 5 }, team), await keyUnderTest({ characters: 30 }, team)];
+    const asked = Array.from({ length: 30 }, (_, i) => {
+      const { keyId } = i % 2 === 0 ? one : other;
+      return team.admit({ keyId, characters: 10 }, i % 3 === 0 ? subject.again : subject.store);
+    });
+    const answers = await Promise.all(asked);
+    const admitted = (key: KeyUnderTest) =>
+      answers.filter(({ kind }, i) => kind === 'admitted' && (i % 2 === 0 ? one : other) === key).length;
+    expect(admitted(one) <= 5).toBe(true);
+    expect(admitted(other) <= 3).toBe(true);
+    const placed = answers.filter(({ kind }) => kind !== 'rate_limited').length;
+    expect(placed).toBe(12);
+    expect((await team.standing()).heldCharacters).toBe(10 * (admitted(one) + admitted(other)));
+  });
+}

@@ -1,0 +1,113 @@
+// Planted bugs in the limits of keys, each rule in both stores.
+import type { Mutation, TestRun } from './mutation.ts';
+import { contract, inRedis, inSqlite } from './store-mutations.ts';
+
+const TITLE = 'keys with limits';
+
+type Bug = readonly [name: string, file: string, find: string, replace: string, ...more: TestRun[]];
+
+const REDIS: readonly Bug[] = [
+  ['a disabled key is let through', 'guards.lua', 'if guard.disabled == 1 then', 'if guard.disabled == 2 then'],
+  ['a key expires a millisecond late', 'guards.lua', 'now >= guard.expires', 'now > guard.expires'],
+  ['a request without an address is let through', 'guards.lua', 'return ADDRESS_WANTED', 'return nil'],
+  ['addresses are compared by whole bytes only', 'guards.lua', '(whole == length or floor', '(true or floor'],
+  [
+    'an address refused leaves a last use',
+    'admit.lua',
+    'op_address[i])\n      if refusal then',
+    'op_address[i])\n      if refusal then\n        key.last_use, key.changed = now, true',
+  ],
+  [
+    "a request that the key's rate refuses takes a place of the team's",
+    'admit.lua',
+    'return rate_limited(guard.rate, wait)',
+    'take_place(id)\n        return rate_limited(guard.rate, wait)',
+  ],
+  ["the key's rate is off by one", 'guards.lua', 'guard.total - guard.rate, 1', 'guard.total - guard.rate - 1, 1'],
+  ["the key's window does not move with the clock", 'guards.lua', 'if guard.newest > now and guard.total > 0 then', 'if false then'],
+  [
+    "a place of the key's ends a millisecond late",
+    'guards.lua',
+    'age(guard, low) + RATE_WINDOW_MS - now)',
+    'age(guard, low) + RATE_WINDOW_MS + 1 - now)',
+  ],
+  ["what is open of the key's does not count", 'guards.lua', 'used_by_key + guard.held + characters', 'used_by_key + characters'],
+  ["the key's characters of an earlier period count", 'guards.lua', 'key.number == number and key.characters or 0', 'key.characters'],
+  ["a settlement leaves what the key's reservation held", 'resolve.lua', 'if guards and reserved_in == number then', 'if false then'],
+  [
+    "a lease that ends leaves what the key's reservation held",
+    'expiry.lua',
+    'guarding.expire(sub(record, OPEN_KEY), characters)',
+    'local _ = guarding',
+  ],
+  ['a limit that comes later does not count what is open', 'keys.lua', 'if held > 0 and held_in == number then', 'if false then'],
+  [
+    "the team's characters are judged for the key",
+    'admit.lua',
+    "return 'q' .. pack('>ddd', guard.characters, 0, ends)",
+    "return 'q' .. pack('>ddd', plan[CHARACTER_LIMIT], 0, ends)",
+  ],
+  ['the wider window is reported', 'admit.lua', 'guard.rate - guard.total < left', 'guard.rate - guard.total > left'],
+  ['revoking passes over keys with limits', 'keys.lua', 'local active = byte(record) ~= REVOKED', 'local active = byte(record) == ACTIVE'],
+];
+
+const SQLITE: readonly Bug[] = [
+  ['a disabled key is let through', 'key-guard.ts', 'if (this.disabled) return', 'if (this.disabled && nowMs < 0) return'],
+  ['a key expires a millisecond late', 'key-guard.ts', 'nowMs >= expiresAtMs', 'nowMs > expiresAtMs'],
+  [
+    'a request without an address is let through',
+    'key-guard.ts',
+    "if (address === undefined) return { kind: 'address_wanted' };",
+    'if (address === undefined) return undefined;',
+  ],
+  [
+    'an address refused leaves a last use',
+    'admissions.ts',
+    'if (barred !== undefined) return barred;',
+    'if (barred !== undefined) this.#stamp(key, nowMs);\n    if (barred !== undefined) return barred;',
+  ],
+  [
+    "a request that the key's rate refuses takes a place of the team's",
+    'admissions.ts',
+    'return guard.rateRefusal(nowMs);',
+    'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined) team.window.take(nowMs);\n    return refused;',
+  ],
+  ["the key's rate is off by one", 'key-guard.ts', 'this.window.waitMsKept(limit, nowMs)', 'this.window.waitMsKept(limit + 1, nowMs)'],
+  ["what is open of the key's does not count", 'admissions.ts', 'used + guard.held(periodNo) + characters', 'used + characters'],
+  [
+    "the key's characters of an earlier period count",
+    'admissions.ts',
+    'counts.periodNo === periodNo ? counts.characters : 0',
+    'counts.characters',
+  ],
+  [
+    "a settlement leaves what the key's reservation held",
+    'resolutions.ts',
+    'if (key.guard !== undefined) this.#books.hold',
+    'if (key.guard === undefined) this.#books.hold',
+  ],
+  [
+    "a lease that ends leaves what the key's reservation held",
+    'expiry.ts',
+    'if (limitsKeys) this.#books.hold',
+    'if (!limitsKeys) this.#books.hold',
+  ],
+  ['a limit that comes later does not count what is open', 'key-rows.ts', 'iif($characters IS NULL, 0,', 'iif(true, 0,'],
+  ['the wider window is reported', 'key-guard.ts', 'remaining < rate.remaining', 'remaining > rate.remaining'],
+];
+
+export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
+  ...REDIS.map(([name, file, find, replace, ...more]) =>
+    inRedis(`key limits: ${name}`, `lua/${file}`, find, replace, contract('Redis', TITLE), ...more),
+  ),
+  ...SQLITE.map(([name, file, find, replace, ...more]) =>
+    inSqlite(`key limits: ${name}`, file, find, replace, contract('SQLite', TITLE), ...more),
+  ),
+  {
+    name: 'key limits: an IPv4 address within IPv6 is another address',
+    edits: [
+      { file: 'src/domain/key-limits.ts', find: 'return isMapped(whole) ? whole.subarray(-IPV4_BYTES) : whole;', replace: 'return whole;' },
+    ],
+    caughtBy: [{ file: 'test/unit/domain/key-limits.test.ts' }, contract('Redis', TITLE), contract('SQLite', TITLE)],
+  },
+];
