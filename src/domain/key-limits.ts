@@ -47,6 +47,22 @@ export function sameLimits(one: KeyLimits, other: KeyLimits): boolean {
   return text(one) === text(other);
 }
 
+interface KeptKeys {
+  readonly key?: object;
+  readonly usage?: { readonly keys: readonly object[] };
+}
+
+/** What an event tells of keys, as it was kept before keys had limits: with none. */
+export function withLimits<Facts extends object>(facts: Facts): Facts {
+  const limited = (key: object): object => ({ limits: {}, ...key });
+  const { key, usage }: KeptKeys = facts;
+  return {
+    ...facts,
+    ...(key === undefined ? {} : { key: limited(key) }),
+    ...(usage === undefined ? {} : { usage: { ...usage, keys: usage.keys.map(limited) } }),
+  };
+}
+
 /** The bytes of an address, or of a range's beginning: four of IPv4, sixteen of IPv6. */
 export interface AddressRange {
   readonly bytes: Uint8Array;

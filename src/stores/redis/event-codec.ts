@@ -1,7 +1,7 @@
 // Events as functions keep them (lua/outbox.lua): a time, then texts, each behind its length.
+import { withLimits } from '../../domain/key-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import { packClosed } from './packed-team.ts';
-import { eventFactsOf } from '../event-facts.ts';
 import { readClosed } from './period-record.ts';
 import { readKey, readReport, readTeam } from './team-codec.ts';
 
@@ -83,7 +83,7 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
     case 'day':
       return { kind: 'usage_day', day: number(0), characters: number(1), requests: number(2) };
     case 'facts':
-      return eventFactsOf(String(values[0]));
+      return withLimits(JSON.parse(String(values[0])) as EventFacts);
     default:
       throw new Error(`an event of an unknown kind: ${kind}`);
   }

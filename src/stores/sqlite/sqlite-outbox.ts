@@ -2,10 +2,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
+import { withLimits } from '../../domain/key-limits.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { DueEvent, KeptEvent, Outbox } from '../../ports/outbox.ts';
-import { eventFactsOf } from '../event-facts.ts';
+import type { DueEvent, EventFacts, KeptEvent, Outbox } from '../../ports/outbox.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { databaseFaultOf, unavailable } from './store-fault.ts';
 
@@ -59,7 +59,7 @@ export class SqliteOutbox implements Outbox {
     return this.#look(() => {
       const row = this.#read.get(id);
       if (row === undefined) return undefined;
-      const facts = eventFactsOf(String(row['facts']));
+      const facts = withLimits(JSON.parse(String(row['facts'])) as EventFacts);
       return { id, teamId: String(row['team_id']), atMs: Number(row['at_ms']), facts };
     });
   }

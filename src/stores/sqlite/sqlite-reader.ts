@@ -5,6 +5,7 @@ import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import type { AuditRecord } from '../../domain/audit-entry.ts';
+import { withLimits } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type {
   DayContents,
@@ -19,7 +20,7 @@ import type {
   StoreReader,
   TeamContents,
 } from '../../ports/store-contents.ts';
-import { eventFactsOf } from '../event-facts.ts';
+import type { EventFacts } from '../../ports/outbox.ts';
 import type { SqlRow } from './columns.ts';
 import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
@@ -152,7 +153,7 @@ export class SqliteReader implements StoreReader {
       yield { kind: 'audit', id: String(row['id']), teamId, record: JSON.parse(String(row['record'])) as AuditRecord };
     }
     for (const row of this.#events.iterate()) {
-      const facts = eventFactsOf(String(row['facts']));
+      const facts = withLimits(JSON.parse(String(row['facts'])) as EventFacts);
       const event = { id: String(row['event_id']), teamId: String(row['team_id']), atMs: Number(row['at_ms']), facts };
       yield { kind: 'event', event, dueMs: Number(row['due_ms']), tries: Number(row['tries']) };
     }

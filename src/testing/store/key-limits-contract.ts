@@ -338,6 +338,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
   limited('a lease that ends gives the characters back to the key', async () => {
     const { clock } = subject;
     const key = await keyUnderTest({ characters: 20 });
+    await key.team.reserve(1000);
     await key.admit({ characters: 12, leaseMs: 500 });
     const long = await key.team.reserve(8, { keyId: key.keyId });
     clock.step(499);
