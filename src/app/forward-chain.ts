@@ -1,8 +1,10 @@
 // The chains of forward routes: the shared steps, each route's own charge before the admission, and what passes it on.
+import type { Config } from '../config/config.ts';
 import { routeName } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargedAdmission } from '../forward/charged-admission.ts';
 import { forwardStep } from '../forward/forward-step.ts';
+import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/proxy-upstream.ts';
 import type { ChainParts } from './chain.ts';
 
 /** The steps of each forward route, by its name. */
@@ -23,4 +25,11 @@ export function stepsOfForward(
       log.warn('forward attempts failed', { request_id: x.id, route: x.route.name, causes: failures.join(' '), answered }),
   });
   return new Map(named.map(([name, route]) => [name, new Map([...shared, ['forward', step], ['admit', chargedAdmission(admit, route)]])]));
+}
+
+/** What they go through; `undefined` where nothing is forwarded: only otherwise is http-proxy-3 loaded. */
+export async function openUpstream({ forward }: Config, options: ProxyUpstreamOptions): Promise<ProxyUpstream | undefined> {
+  if (forward.length === 0) return undefined;
+  const { openProxyUpstream } = await import('../forward/proxy-upstream.ts');
+  return openProxyUpstream(options);
 }

@@ -1,23 +1,21 @@
 // Judges a configuration as a whole before anything is opened: plugins, routes, engine, forward routes, secrets, files.
-import { accessSync, constants } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import process from 'node:process';
 import { adminOperators, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
+import { forwardSettings } from '../config/forward-settings.ts';
 import { labelOf } from '../config/load.ts';
+import { assertStore, unreadable } from '../config/named-places.ts';
 import type { Environment } from '../config/overrides.ts';
 import { isShipped, loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Operator } from '../domain/operator.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
-import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
 import { setUpEngines } from './engine-setup.ts';
-import { setUpForward } from './forward-setup.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows } from './plugin-routes.ts';
 import { ownRows, routeRows } from './route-rows.ts';
@@ -52,10 +50,17 @@ export async function judge(config: Config, log: Log, env: Environment = process
   const judgeable =
     known === undefined ? { ...config, engines: config.engines.filter(({ protocol }) => builtInProtocols.has(protocol)) } : config;
   const engines = await faults.of(() => setUpEngines(judgeable, (known ?? NO_PLUGINS).engines, env));
-  const forward = await faults.of(() => setUpForward(config, [...own, ...(rows ?? [])], env));
+  const forward = await faults.of(() =>
+    forwardSettings(
+      config.forward,
+      [...own, ...(rows ?? [])].map(({ path }) => path),
+      { env, file: config.file },
+      labelOf(config.file),
+    ),
+  );
   const operators = await faults.of(() => adminOperators(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
-  if (known !== undefined) await faults.of(() => assertStore(config, known));
+  if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
   if (config.tls !== undefined && !missing.has('tls.cert_file') && !missing.has('tls.key_file')) {
     const { readTlsFiles } = await import('../server/tls-files.ts');
     await faults.of(() => readTlsFiles(config.tls!));
@@ -94,36 +99,4 @@ class FoundFaults {
       return undefined;
     }
   }
-}
-
-/** A line for each file that is not there, by the member that names it. */
-function unreadable({ tls, plugins, file }: Config): ReadonlyMap<string, string> {
-  const files: (readonly [path: string, named: string])[] = [
-    ...(tls === undefined
-      ? []
-      : ([
-          ['tls.cert_file', tls.certFile],
-          ['tls.key_file', tls.keyFile],
-        ] as const)),
-    ...plugins.map(({ module }, index) => [`plugins.${index}.module`, module] as const).filter(([, module]) => isAbsolute(module)),
-  ];
-  const missing = files.filter(([, named]) => !isReadable(named));
-  return new Map(missing.map(([path, named]) => [path, `${labelOf(file)}: ${path}: ${named} cannot be read`]));
-}
-
-function isReadable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A URL of none of our kinds has to be that of a plugin's store. */
-function assertStore({ store, file }: Config, { stores }: LoadedPlugins): void {
-  const scheme = otherSchemeOf(store);
-  if (storeKindOf(store) !== undefined || (scheme !== undefined && stores.has(scheme))) return;
-  const more = [...stores.keys()].map((name) => `, ${name}:…`).join('');
-  throw new ConfigError([`${labelOf(file)}: store: ${JSON.stringify(withoutCredentials(store))} is not one of ${STORE_URL_FORMS}${more}`]);
 }

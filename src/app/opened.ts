@@ -20,7 +20,7 @@ import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { replicaWatch } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
-import { openUpstream } from './forward-setup.ts';
+import { openUpstream } from './forward-chain.ts';
 import { judge } from './judge.ts';
 import { openAwaited } from './store-wait.ts';
 

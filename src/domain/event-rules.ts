@@ -1,4 +1,4 @@
-// What counts as an event about use: the percents of a quota, and the balances, whose passing is told.
+// What counts as an event about use, the percents of a quota and the balances whose passing is told; and the ids of all events.
 import { MICRO_PER_MINOR } from './money.ts';
 import type { Micro } from './money.ts';
 
@@ -45,3 +45,18 @@ export function nextCharacters({ percents }: EventRules, limit: number, told: nu
 export function creditReached({ creditMinor }: EventRules, before: Micro, after: Micro): readonly number[] {
   return creditMinor.filter((minor) => before >= microAbove(minor) && after < microAbove(minor));
 }
+
+/** Ids of events: made of what they tell, so that one that is kept again, after a repetition or a failover, has the same. No dots: they divide what is signed. */
+export const eventIds = {
+  /** A period is named by its start, as what was copied to another store still has it. */
+  quota: (teamId: string, periodStartMs: number, percent: number) => `${teamId}-quota-${periodStartMs}-${percent}`,
+  /** A threshold can be passed again when the balance has been above it. */
+  credit: (teamId: string, thresholdMinor: number, atMs: number) => `${teamId}-credit-${thresholdMinor}-${atMs}`,
+  period: (teamId: string, periodStartMs: number) => `${teamId}-period-${periodStartMs}`,
+  /** A day to which more was added, because the clock had stepped back, is another event. */
+  day: (teamId: string, day: number, requests: number) => `${teamId}-day-${day}-${requests}`,
+  /** One is made, revoked or deleted once. */
+  once: (id: string, what: 'created' | 'revoked' | 'deleted') => `${id}-${what}`,
+  /** Two changes in a millisecond are told as one. */
+  updated: (id: string, atMs: number) => `${id}-updated-${atMs}`,
+} as const;

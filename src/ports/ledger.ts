@@ -166,6 +166,9 @@ export type Verdict = 'commit' | 'release';
  */
 export type Resolution = { readonly kind: 'committed' | 'released' | 'expired' | 'absent' } | StoreUnavailable;
 
+/** How a settlement ended: the ledger's answer, or `abandoned` where the verdict was given up, because the lease ended first or the queue was full. */
+export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
+
 /** What is asked before a long body is read. The id is not remembered, and plays no part if it is known. */
 export interface CallerCheck {
   readonly requestId: string;

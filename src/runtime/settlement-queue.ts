@@ -1,7 +1,6 @@
 // Settles reservations: hands each verdict to the ledger at once, and repeats it by id while its outcome is unknown.
-import type { AskedResolution, Ledger, Reservation, Resolution, Settlements, Verdict } from '../ports/ledger.ts';
+import type { AskedResolution, Ledger, Reservation, Resolution, SettlementResult, Settlements, Verdict } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
-import type { SettlementResult } from '../ports/settlement-result.ts';
 
 export interface SettlementQueueOptions {
   readonly ledger: Pick<Ledger, 'resolve'>;

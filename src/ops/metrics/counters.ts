@@ -2,9 +2,8 @@
 import type { Registry } from 'prom-client';
 import type { EngineTokens } from '../../ports/engine.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
-import type { Admission, Verdict } from '../../ports/ledger.ts';
+import type { Admission, Verdict, SettlementResult } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
-import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { FastCounter } from './fast-counter.ts';
 import type { CounterSeries } from './fast-counter.ts';
 

@@ -3,10 +3,9 @@ import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { AccessEntry } from '../../ports/access-entry.ts';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
-import type { Admission, Verdict } from '../../ports/ledger.ts';
+import type { Admission, Verdict, SettlementResult } from '../../ports/ledger.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
-import type { SettlementResult } from '../../ports/settlement-result.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import {
   unaskedSeries,

@@ -1,6 +1,6 @@
 // Keeps events in the outbox, inside the transactions of what they tell.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { eventIds } from '../../domain/event-ids.ts';
+import { eventIds } from '../../domain/event-rules.ts';
 import { creditReached, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Micro } from '../../domain/money.ts';

@@ -1,7 +1,7 @@
 // Events as their receiver reads them: CloudEvents by the specification's schema, each with the members that are promised.
 import { expect, test } from 'vitest';
 import { eventDocument } from '../../../src/app/event-document.ts';
-import { eventIds } from '../../../src/domain/event-ids.ts';
+import { eventIds } from '../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../src/domain/money.ts';
 import type { EventFacts } from '../../../src/ports/outbox.ts';
 import type { KeyRecord, Team } from '../../../src/ports/team-registry.ts';

@@ -1,9 +1,8 @@
 // The queue of verdicts by itself: what it repeats, when it gives up, and whom it tells that nothing is open.
 import { expect, test, vi } from 'vitest';
-import type { Resolution } from '../../../src/ports/ledger.ts';
+import type { Resolution, SettlementResult } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import type { SettlementQueueOptions } from '../../../src/runtime/settlement-queue.ts';
-import type { SettlementResult } from '../../../src/ports/settlement-result.ts';
 
 const LEASE_MS = 60_000;
 const reservation = { requestId: 'r1', teamId: 'T1', characters: 10, leaseUntilMs: 0 };
