@@ -12,8 +12,8 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
   bug(
     'second attempts move the rotation',
     'rotation.ts',
-    'this.#secondTurn = (index + 1) % members.length;',
-    'this.#turn = (index + 1) % members.length;',
+    'others);\n    this.#secondTurn = (index + 1) % members.length;',
+    'others);\n    this.#turn = (index + 1) % members.length;',
     ROTATION,
   ),
   bug(

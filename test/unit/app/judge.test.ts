@@ -91,7 +91,7 @@ test('each plugin that cannot be had is named; what the others bring is not said
     `plugins.0.module: ${folder.path}/none.mjs cannot be read`,
     expect.stringMatching(/^plugins\.1\.options\.word: is missing/),
     expect.stringMatching(/^plugins\.2\.options: 5 is not a mapping of names to values/),
-    'plugins.5.module: no plugin lingate/plugins/nowhere comes with the gateway; there are lingate/plugins/azure-v3, lingate/plugins/deepl-v2, lingate/plugins/google-v2, lingate/plugins/libretranslate',
+    'plugins.5.module: no plugin lingate/plugins/nowhere comes with the gateway; there are lingate/plugins/azure-v3, lingate/plugins/deepl-v2, lingate/plugins/google-v2, lingate/plugins/libretranslate, lingate/plugins/memory',
   ]);
 });
 

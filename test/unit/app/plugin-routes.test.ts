@@ -97,7 +97,7 @@ describe('the chains', () => {
     routeSteps: () => new Map([['other', steps]]),
     ...parts,
   });
-  const build = (loaded: LoadedPlugins) => buildChains(config, loaded, { store: {}, can: {} } as ChainParts);
+  const build = (loaded: LoadedPlugins) => buildChains(config, loaded, { store: { ledger: {} }, can: {} } as ChainParts);
 
   test('hold the routes of plugins behind ours, with the steps that other plugins place', () => {
     const placed = { after: 'access-log', step: { kind: 'head', name: 'third-mark', run: () => undefined } } as const;
