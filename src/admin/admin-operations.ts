@@ -8,6 +8,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
+import { auditId } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
 import type {
@@ -27,6 +28,9 @@ import { comparePlan, teamsBehind } from './plan-comparison.ts';
 import type { PlanChange, PlanComparison } from './plan-comparison.ts';
 import { planReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
+
+/** Greater than the number of changes that are made in one millisecond. */
+const CLEARING_SERIAL = 1_000_000_000;
 
 type Plans = ReadonlyMap<string, Plan>;
 
@@ -230,6 +234,19 @@ export class AdminOperations {
     if (isUnavailable(found)) return found;
     const entries = found.slice(0, page.limit);
     return done({ entries, next: found.length > page.limit ? entries.at(-1)?.id : undefined });
+  }
+
+  /** Leaves the entry by which every gateway learns that what it remembers of a team, or of all, is to go. */
+  async clearMemory(teamId: string | undefined, nowMs: number): Promise<AdminResult<undefined>> {
+    const { audit } = this.#options;
+    if (audit === undefined) return { kind: 'no_audit' };
+    const newest = await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 });
+    if (isUnavailable(newest)) return newest;
+    // Never before the newest, where a gateway no longer looks.
+    const atMs = Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0);
+    const id = auditId(atMs, CLEARING_SERIAL + Math.floor(Math.random() * CLEARING_SERIAL));
+    const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before: {}, after: {}, ...this.#by('clearMemory') }]);
+    return failed ?? done(undefined);
   }
 
   #by(action: AuditAction, reason?: string): Audited {

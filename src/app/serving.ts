@@ -37,6 +37,7 @@ import { ListenError } from '../server/listener.ts';
 import type { Listener, TlsFiles } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
+import { Forgetting } from '../runtime/forgetting.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
@@ -114,6 +115,7 @@ class OpenServing implements Serving {
     this.audit = opened.store.audit;
     this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
+    const forgetting = forgettingOf(opened);
     const languages = new OfferedLanguages({
       config: this.#offeredBy(config),
       engines: settings.map(({ config: { name }, can }) => ({ name, can, ask: engines.byName.get(name)!.askPairs })),
@@ -124,6 +126,7 @@ class OpenServing implements Serving {
     down.add('offered languages', () => languages.close());
     this.#planRecord = new PlanRecord({ records: opened.store.gateways, file: config.file }, config.plans);
     down.add('plan record', () => this.#planRecord.close());
+    down.add('forgetting', () => forgetting?.close());
     this.metrics.gauge('draining', () => Number(this.#draining !== undefined));
   }
 
@@ -239,6 +242,16 @@ class OpenServing implements Serving {
       ...sources,
     };
   }
+}
+
+/** `undefined` where no plugin remembers anything of teams, or the store has nothing by which that is told. */
+function forgettingOf({ plugins, store, output }: Opened): Forgetting | undefined {
+  if (plugins.forgetful.length === 0) return undefined;
+  if (store.audit !== undefined) {
+    return new Forgetting({ audit: store.audit, plugins: plugins.forgetful, log: output.log, nowMs: () => clock.nowMs() });
+  }
+  output.log.warn('this store keeps no audit: what plugins remember of a team that is deleted goes only when it expires');
+  return undefined;
 }
 
 /** The store as the chain uses it, with caches in front for what never changes: whose key it is, and a glossary's entries. */

@@ -97,6 +97,11 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/audit-list.ts')).auditList,
   },
   {
+    name: 'memory clear',
+    summary: 'Drops the translations that are remembered.',
+    load: async () => (await import('./commands/memory-clear.ts')).memoryClear,
+  },
+  {
     name: 'config check',
     summary: 'Checks the configuration and shows the result.',
     load: async () => (await import('./commands/config-check.ts')).configCheck,

@@ -132,6 +132,6 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
     case 'reason_missing':
       return 'credit is taken only with a --reason, which the audit keeps';
     case 'no_audit':
-      return 'this store keeps no audit: there are no changes to list';
+      return 'this store keeps no audit: there are no changes to list, and none can be told to gateways by it';
   }
 }

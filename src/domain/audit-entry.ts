@@ -4,7 +4,7 @@ import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
 import type { TeamLimits } from './plan.ts';
 
-/** Operations by the names that the admin API's routes have, whichever front was used. */
+/** Operations by the names that the admin API's routes have, whichever front was used; `clearMemory` is the command line's alone. */
 export type AuditAction =
   | 'createTeam'
   | 'updateTeam'
@@ -13,7 +13,8 @@ export type AuditAction =
   | 'createKey'
   | 'updateKey'
   | 'revokeKey'
-  | 'deleteGlossary';
+  | 'deleteGlossary'
+  | 'clearMemory';
 
 /** Given to a change: the operation that makes it keeps an entry with it, and none if it changes nothing. */
 export interface Audited {

@@ -4,7 +4,7 @@ import type { Team } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandFailure } from '../command.ts';
 import { readId } from '../operand.ts';
-import { TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-store.ts';
+import { SILENT, TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-store.ts';
 
 export const teamDelete: Command = {
   name: 'team delete',
@@ -33,6 +33,11 @@ export const teamDelete: Command = {
       if (team.kind === 'done' && !context.on('yes')) await confirm(context, team.value);
       const result = await admin.deleteTeam(teamId, keepUsage);
       valueOf(result);
+      // Gateways that run drop what they remember by themselves; this is for what they share, should none be running.
+      const { forgetInPlugins } = await import('../../app/forget-team.ts');
+      for (const { plugin } of (await forgetInPlugins(await context.config(), SILENT, teamId)).filter(({ failed }) => failed)) {
+        context.io.err(`lingate team delete: what plugin ${plugin} remembers of the team could not be reached; it goes when it expires\n`);
+      }
       context.print({ team_id: teamId, status: 'deleted', kept_usage: keepUsage, ...replicatedMember(result) }, () =>
         saying(`Team ${teamId} is deleted${keepUsage ? '; its days and periods are kept' : ''}.`, result),
       );

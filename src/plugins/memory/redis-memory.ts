@@ -84,7 +84,7 @@ export class RedisMemory {
 
   /** Deletes what is kept of a team, or of all, and says how many texts that were. Rejects when it cannot. */
   async forget(teamId: string | undefined): Promise<number> {
-    if (this.#redis.status === 'wait') await this.#redis.connect();
+    if (this.#redis.status === 'wait') await within(this.#redis.connect(), FORGET_COMMAND_MS);
     const match = `${PREFIX}:${teamId === undefined ? '' : `${literal(teamId)}:`}*`;
     let deleted = 0;
     let cursor = '0';

@@ -30,10 +30,13 @@ export function readRecord(teamId: string, member: Buffer): AuditRecord {
   return { ...record, ...(teamDifference(was, readTeam(teamId, after)) ?? { before: {}, after: {} }) };
 }
 
+/** Where entries lie that are of no team in particular. */
+export const NO_TEAM = 'all';
+
 export function readEntry(teamId: string, member: Buffer): AuditEntry {
   const { keyId, ...record } = readRecord(teamId, member);
   const id = idOf(member);
-  return { id, atMs: momentOf(id), teamId, keyId, ...record };
+  return { id, atMs: momentOf(id), teamId: teamId === NO_TEAM ? undefined : teamId, keyId, ...record };
 }
 
 class Reader {

@@ -7,7 +7,7 @@ import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
 import type { AuditDifference, AuditRecord } from '../../domain/audit-entry.ts';
-import { ID_BYTES, idOf, packEntry, readEntry, readRecord } from './audit-codec.ts';
+import { NO_TEAM, ID_BYTES, idOf, packEntry, readEntry, readRecord } from './audit-codec.ts';
 import { AUDIT_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
@@ -166,7 +166,7 @@ export class RedisAuditLog implements AuditLog {
   async restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
     const restored = await this.#link.ask(({ redis }) =>
       Promise.all(
-        entries.map(async ({ id, atMs: _atMs, teamId = '', ...record }) => {
+        entries.map(async ({ id, atMs: _atMs, teamId = NO_TEAM, ...record }) => {
           const key = teamKeys(teamId).audit;
           const [there] = await redis.zrangebylexBuffer(key, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1);
           if (there === undefined) await redis.multi().zadd(key, 0, packEntry(id, record)).pexpire(key, this.#keptMs).exec();
@@ -179,7 +179,7 @@ export class RedisAuditLog implements AuditLog {
   async #list(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
     const added = await this.#link.ask(({ redis }) => {
       const both = redis.multi();
-      for (const { id, teamId = '' } of entries) both.zadd(AUDIT_KEY, 0, id + teamId);
+      for (const { id, teamId = NO_TEAM } of entries) both.zadd(AUDIT_KEY, 0, id + teamId);
       return both.pexpire(AUDIT_KEY, this.#keptMs).exec();
     });
     return isUnavailable(added) ? added : undefined;

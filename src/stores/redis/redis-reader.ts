@@ -3,7 +3,7 @@ import { EntriesSplitter } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, TeamContents } from '../../ports/store-contents.ts';
-import { idOf, readRecord } from './audit-codec.ts';
+import { NO_TEAM, idOf, readRecord } from './audit-codec.ts';
 import { readEvent } from './event-codec.ts';
 import { memberOf } from './event-list.ts';
 import { causeOf } from './failure-cause.ts';
@@ -138,7 +138,8 @@ export class RedisReader implements StoreReader {
     if (kind === 'audit') {
       for (let first = 0, read = SCAN_PIECE; read === SCAN_PIECE; first += SCAN_PIECE) {
         const members = await this.#redis.zrangeBuffer(name, String(first), String(first + SCAN_PIECE - 1));
-        for (const member of members) yield { kind: 'audit', id: idOf(member), teamId, record: readRecord(teamId, member) };
+        const whose = teamId === NO_TEAM ? undefined : teamId;
+        for (const member of members) yield { kind: 'audit', id: idOf(member), teamId: whose, record: readRecord(teamId, member) };
         read = members.length;
       }
     } else if (kind === 'outbox') {

@@ -6,7 +6,7 @@ import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
-import { packEntry } from './audit-codec.ts';
+import { NO_TEAM, packEntry } from './audit-codec.ts';
 import { packEvent } from './event-codec.ts';
 import { memberOf } from './event-list.ts';
 import { RedisFunctions } from './functions.ts';
@@ -125,7 +125,7 @@ export class RedisWriter implements StoreWriter {
         return;
       }
       case 'audit': {
-        const { id, teamId = '' } = record;
+        const { id, teamId = NO_TEAM } = record;
         const { audit } = teamKeys(teamId);
         await this.#together([
           ['ZADD', audit, '0', packEntry(id, record.record)],

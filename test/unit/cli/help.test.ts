@@ -22,6 +22,7 @@ describe('help', () => {
       ...decided.split(', '),
       ...STORE_COMMANDS,
       'audit list',
+      'memory clear',
       'config check',
       'engine check',
       'engine route',

@@ -10,7 +10,7 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   [
     'frobnicate',
     '',
-    'unknown command "frobnicate"; there are serve, demo, team, key, glossary, usage, plan, store, audit, config, engine, routes, openapi.',
+    'unknown command "frobnicate"; there are serve, demo, team, key, glossary, usage, plan, store, audit, memory, config, engine, routes, openapi.',
   ],
   ['--json team list', '', 'unknown flag --json; flags go after the command.'],
   ['team', 'team', 'a command is missing; there are create, list, show, update, delete.'],

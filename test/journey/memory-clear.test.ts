@@ -1,0 +1,86 @@
+// What is remembered goes with its team and by command, in Redis and in gateways that run, on both stores.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { inProcess } from '../support/lingate-command.ts';
+import { V1 } from '../support/fronts.ts';
+import { request } from '../support/raw-http.ts';
+import { startRedis } from '../support/redis.ts';
+import { storePlace } from '../support/store-place.ts';
+
+/** Gateways look every five seconds; a busy machine takes its time. */
+const LEARNT_MS = 30_000;
+
+test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (kind) => {
+  const [place, shared, engine] = await Promise.all([storePlace(kind), startRedis(), startScriptedEngine()]);
+  const client = new Redis(shared.url);
+  const plugins = [{ module: 'lingate/plugins/memory', options: { store: { env: 'SHARED_MEMORY' } } }];
+  process.env['SHARED_MEMORY'] = shared.url;
+  const file = join(place.folder, 'command.yaml');
+  writeFileSync(file, JSON.stringify({ store: place.url, plugins }));
+  const gateway = await startGateway({ listener: 'uws', store: place.url, engineUrls: [engine.url], config: { plugins } });
+  try {
+    const [one, two, three] = [await gateway.team(), await gateway.team(), await gateway.team()];
+    const command = async (...args: readonly string[]): Promise<unknown> => {
+      const { status, stdout, stderr } = await inProcess([...args, '--config', file, '--json']);
+      expect({ args, status, stderr }).toEqual({ args, status: 0, stderr: '' });
+      return JSON.parse(stdout);
+    };
+    const teamsInRedis = async (): Promise<string[]> => (await client.keys('*')).map((key) => key.split(':')[2]!).toSorted();
+    const own = (): Promise<number> => entriesOf(gateway);
+
+    // The first connects to Redis, and is not found there.
+    for (const team of [one, one, two, three]) await translate(gateway, team, 'Hello');
+    await expect.poll(async () => (await translate(gateway, one, 'again'), teamsInRedis()), { timeout: LEARNT_MS }).toContain(one.teamId);
+    await translate(gateway, two, 'again');
+    await translate(gateway, three, 'again');
+    await expect.poll(teamsInRedis).toEqual(expect.arrayContaining([one.teamId, two.teamId, three.teamId]));
+    expect(await own()).toBe(6);
+
+    expect(await command('memory', 'clear', '--team', one.teamId)).toMatchObject({ team_id: one.teamId });
+    expect(await teamsInRedis()).not.toContain(one.teamId);
+    await command('team', 'delete', two.teamId, '--yes');
+    expect(new Set(await teamsInRedis())).toEqual(new Set([three.teamId]));
+    await expect.poll(own, { timeout: LEARNT_MS }).toBe(2);
+
+    expect(await command('memory', 'clear')).toMatchObject({ team_id: null });
+    expect(await teamsInRedis()).toEqual([]);
+    await expect.poll(own, { timeout: LEARNT_MS }).toBe(0);
+    const { entries } = (await command('audit', 'list')) as { entries: readonly { action: string; team_id: string | null }[] };
+    expect(entries.filter(({ action }) => action === 'clearMemory').map(({ team_id: teamId }) => teamId)).toEqual([null, one.teamId]);
+
+    // Entries without a team are sound, and no orphans.
+    await command('store', 'check');
+
+    await shared.stop();
+    expect(await command('memory', 'clear')).toMatchObject({ away: ['memory'] });
+  } finally {
+    client.disconnect();
+    await gateway.stop();
+    await engine.close();
+    await shared.stop();
+    await place.remove();
+  }
+});
+
+test('without a plugin that remembers, the command says so', async () => {
+  const { status, stderr } = await inProcess(['memory', 'clear', '--store', 'sqlite:/nowhere/x.db']);
+  expect([status, stderr]).toEqual([
+    1,
+    'lingate memory clear: the configuration has no plugin that remembers anything, such as lingate/plugins/memory\n',
+  ]);
+});
+
+async function translate(gateway: TestGateway, { key }: TestTeam, text: string): Promise<void> {
+  const { status } = await request({ port: gateway.port, ...V1.translation(key, [text]) });
+  expect(status).toBe(200);
+}
+
+async function entriesOf(gateway: TestGateway): Promise<number> {
+  const { body } = await request({ port: gateway.opsPort, method: 'GET', path: '/metrics', headers: {} });
+  return Number(/^lingate_memory_entries (\S+)$/m.exec(body)![1]);
+}

@@ -1,0 +1,81 @@
+// What tells plugins of teams that are gone: each entry of the audit once, also a late one, and again until the plugin has done it.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { auditId } from '../../../src/domain/audit-entry.ts';
+import type { AuditAction, AuditEntry } from '../../../src/domain/audit-entry.ts';
+import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import type { AuditPage } from '../../../src/ports/audit-log.ts';
+import { Forgetting } from '../../../src/runtime/forgetting.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const START_MS = 1_000_000_000;
+
+function scene() {
+  const entries: AuditEntry[] = [];
+  const forgotten: (string | undefined)[] = [];
+  const state = { away: false, failing: false };
+  const audit = {
+    page: async ({ after, sinceMs = 0, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> => {
+      if (state.away) return { kind: 'unavailable', cause: 'away' };
+      const newestFirst = entries.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      return newestFirst.filter(({ id, atMs }) => atMs >= sinceMs && (after === undefined || id < after)).slice(0, limit);
+    },
+  };
+  const plugin = {
+    plugin: 'memory',
+    forget: async (teamId: string | undefined) => {
+      if (state.failing) throw new Error('away');
+      forgotten.push(teamId);
+    },
+  };
+  const forgetting = new Forgetting({ audit, plugins: [plugin], log: SILENT, nowMs: () => START_MS });
+  onTestFinished(() => forgetting.close());
+  const change = (action: AuditAction, teamId: string | undefined, laterMs: number): void => {
+    const atMs = START_MS + laterMs;
+    const id = auditId(atMs, entries.length);
+    entries.push({ id, atMs, action, actor: 'cli:a@b', teamId, keyId: undefined, before: {}, after: {} });
+  };
+  return { state, forgotten, forgetting, change };
+}
+
+describe('plugins drop what they remember', () => {
+  test('of teams that are deleted or cleared, and of all, once for each time, and of nobody else', async () => {
+    const { forgetting, forgotten, change } = scene();
+    change('deleteTeam', 'gone before we started', -120_000);
+    change('updateTeam', 'A', 1);
+    change('deleteTeam', 'B', 2);
+    await forgetting.look();
+    await forgetting.look();
+    expect(forgotten).toEqual(['B']);
+    change('clearMemory', 'A', 3);
+    change('clearMemory', undefined, 4);
+    change('clearMemory', 'A', 5);
+    await forgetting.look();
+    expect(forgotten.toSorted()).toEqual(['A', 'A', 'B', undefined]);
+  });
+
+  test('also where an entry comes late, or so many others come with it that they fill pages', async () => {
+    const { forgetting, forgotten, change } = scene();
+    for (let i = 0; i < 450; i++) change('createKey', 'K', i + 50_000);
+    await forgetting.look();
+    change('deleteTeam', 'late', 1);
+    for (let i = 0; i < 450; i++) change('createKey', 'K', i + 55_000);
+    await forgetting.look();
+    expect(forgotten).toEqual(['late']);
+  });
+
+  test('when the store is back, and when the plugin can again', async () => {
+    const { forgetting, forgotten, change, state } = scene();
+    change('deleteTeam', 'A', 1);
+    state.away = true;
+    await forgetting.look();
+    state.away = false;
+    state.failing = true;
+    await forgetting.look();
+    await forgetting.look();
+    expect(forgotten).toEqual([]);
+    state.failing = false;
+    await forgetting.look();
+    await forgetting.look();
+    expect(forgotten).toEqual(['A']);
+  });
+});
