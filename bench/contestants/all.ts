@@ -1,4 +1,5 @@
 // Everybody who takes part, in the order in which they are measured and shown.
+import { fileURLToPath } from 'node:url';
 import type { Contestant } from './contestant.ts';
 import { fastify } from './fastify.ts';
 import { haproxy } from './haproxy.ts';
@@ -44,12 +45,27 @@ const FACADES = {
   ],
 };
 
+const DISTINCT = fileURLToPath(new URL('../servers/distinct-texts.ts', import.meta.url));
+const REMEMBERED: Readonly<Record<string, number>> = {
+  'lingate-redis-memory': 0,
+  'lingate-redis-memory-half': 0.5,
+  'lingate-redis-memory-new': 1,
+};
+
+/** With the memory in the process, and a share of texts that it does not know. */
+function remembering(name: string, share: number): Contestant {
+  const distinct = share === 0 ? [] : [{ module: DISTINCT, options: { share } }];
+  const does = `all of it, on Redis, ${share * 100} % of the texts unknown to the memory`;
+  return lingate({ name, does, store: 'redis', config: { plugins: [...distinct, { module: 'lingate/plugins/memory' }] } });
+}
+
 /** Those that only `--only` calls up. */
 export const furtherContestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-facades', does: 'all of it, on Redis, all facades loaded', store: 'redis', config: FACADES }),
   lingate({ name: 'lingate-sqlite-facades', does: 'all of it, on SQLite, all facades loaded', store: 'sqlite', config: FACADES }),
   lingate({ name: 'lingate-redis-older', does: 'on the older build of uWebSockets.js, Redis, access log', store: 'redis', env: olderUws }),
   uwsFloorOlder,
+  ...Object.entries(REMEMBERED).map(([name, share]) => remembering(name, share)),
   lingate({ name: 'lingate-sqlite-forward', does: 'a charged forward route on SQLite, access log', store: 'sqlite', forwards: true }),
   lingate({ name: 'lingate-redis-forward', does: 'a charged forward route on Redis, access log', store: 'redis', forwards: true }),
 ];

@@ -6,7 +6,7 @@ import type { Overview } from '../console/overview-figures.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import { addUp, grouped, quantileMs, LIVE_STEP_MS, sumOf } from '../runtime/live-window.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
-import { mergeReplicas } from './process-state.ts';
+import { mergeFigures, mergeReplicas } from './process-state.ts';
 import type { ProcessStates } from './process-state.ts';
 import { versionOf } from './version.ts';
 
@@ -43,6 +43,7 @@ export function overviewOf({ expected, states }: ProcessStates, config: Config, 
     },
     engines: enginesOf(config, states),
     routing: config.routing,
+    plugins: mergeFigures(states),
     version,
     startedAtMs: nowMs - process.uptime() * 1000,
   };

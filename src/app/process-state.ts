@@ -1,5 +1,6 @@
 // The state that a process reports to the console, as values that survive structured cloning, and how several are merged.
 import type { ReplicaHealth } from '../ports/engine.ts';
+import type { NamedFigures, PluginFigure } from '../ports/plugin.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 
 /** A replica, and which engine it is one of. */
@@ -19,6 +20,8 @@ export interface ProcessState {
   /** What the store's latest good answer to a probe took; `undefined` before the first. */
   readonly storeTookMs: number | undefined;
   readonly draining: boolean;
+  /** Of plugins that have something to show. */
+  readonly plugins?: readonly NamedFigures[];
 }
 
 /** The processes that serve callers. */
@@ -53,4 +56,21 @@ function sum(a: EngineReplica, b: EngineReplica): EngineReplica {
     asideMs: a.asideMs === undefined || b.asideMs === undefined ? (a.asideMs ?? b.asideMs) : Math.max(a.asideMs, b.asideMs),
     lastFailure: failed === undefined || (other !== undefined && other.agoMs < failed.agoMs) ? other : failed,
   };
+}
+
+/** The same figures of the same plugins, added up. */
+export function mergeFigures(states: readonly Pick<ProcessState, 'plugins'>[]): readonly NamedFigures[] {
+  const merged = new Map<string, Map<string, PluginFigure>>();
+  for (const { plugin, figures } of states.flatMap(({ plugins = [] }) => plugins)) {
+    const known = merged.get(plugin) ?? new Map<string, PluginFigure>();
+    for (const figure of figures) known.set(figure.name, added(known.get(figure.name), figure));
+    merged.set(plugin, known);
+  }
+  return [...merged].map(([plugin, figures]) => ({ plugin, figures: [...figures.values()] }));
+}
+
+function added(before: PluginFigure | undefined, figure: PluginFigure): PluginFigure {
+  if (before === undefined) return figure;
+  if ('count' in figure) return 'count' in before ? { name: figure.name, count: before.count + figure.count } : figure;
+  return 'part' in before ? { name: figure.name, part: before.part + figure.part, whole: before.whole + figure.whole } : figure;
 }

@@ -172,6 +172,7 @@ class OpenServing implements Serving {
       storeFault: probe.fault?.cause,
       storeTookMs: probe.tookMs,
       draining: this.#draining !== undefined,
+      plugins: this.#opened.plugins.figures(),
     };
   }
 

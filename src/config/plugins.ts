@@ -15,10 +15,10 @@ import type { Log } from '../ports/log.ts';
 import type {
   GatewayServices,
   LoadedProblem,
+  NamedFigures,
   OpenPluginStore,
   PluginApis,
   PluginDefinition,
-  PluginFigure,
   PluginHost,
   PluginMetric,
   PluginParts,
@@ -59,12 +59,6 @@ export interface LoadedPlugins extends PluginApis {
 export interface ForgetfulPlugin {
   readonly plugin: string;
   forget(teamId: string | undefined): number | undefined | Promise<number | undefined>;
-}
-
-/** What the console shows of a plugin. */
-export interface NamedFigures {
-  readonly plugin: string;
-  readonly figures: readonly PluginFigure[];
 }
 
 /** Loads the listed plugins for the descriptions of their routes, and closes them again. */

@@ -3,6 +3,7 @@ import type { StepFigures } from '../admin/live-report.ts';
 import { problems } from '../core/problem.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
+import type { NamedFigures } from '../ports/plugin.ts';
 
 export interface OverviewEngine {
   readonly name: string;
@@ -31,6 +32,8 @@ export interface Overview {
   readonly engines: readonly OverviewEngine[];
   /** Which of them a request goes to; `undefined`: all, in their order. */
   readonly routing: readonly RoutingRule[] | undefined;
+  /** What plugins have to show; of those that do. */
+  readonly plugins: readonly NamedFigures[];
   readonly version: string;
   /** Since when the gateway runs, by the wall clock. */
   readonly startedAtMs: number;

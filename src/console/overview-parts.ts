@@ -3,6 +3,7 @@ import type { StepFigures } from '../admin/live-report.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
+import type { PluginFigure } from '../ports/plugin.ts';
 import { htmlTable } from './html-table.ts';
 import { byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from './overview-figures.ts';
 import type { Overview, OverviewEngine } from './overview-figures.ts';
@@ -118,13 +119,19 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
 
 /** Gateway, store and engine, a line each. */
 function stateList(overview: Overview): Html {
-  const { processes, startedAtMs, nowMs, version, store, engines } = overview;
+  const { processes, startedAtMs, nowMs, version, store, engines, plugins } = overview;
   const workers = processes.expected > 1 ? `${processes.answering} of ${processes.expected} workers answer · ` : '';
   return html`<ul class="states">
     ${line('Gateway', gatewayState(overview), `${workers}up ${span(nowMs - startedAtMs)} · version ${version}`)}
     ${line('Store', storeState(store), `${store.url}${store.openSettlements === 0 ? '' : ` · ${count(store.openSettlements)} settlements open`}`)}
     ${engines.map((engine) => engineLine(engine, engines.length === 1))}
+    ${plugins.map(({ plugin, figures }) => html`<li><b>Plugin ${plugin}</b> <span class="soft">${figures.map(figureText).join(' · ')}</span></li>`)}
   </ul>`;
+}
+
+function figureText(figure: PluginFigure): string {
+  if ('count' in figure) return `${count(figure.count)} ${figure.name}`;
+  return `${figure.whole === 0 ? '–' : `${Math.round((100 * figure.part) / figure.whole)} %`} ${figure.name}`;
 }
 
 function engineLine({ name, protocol, replicas }: OverviewEngine, isOnly: boolean): Html {

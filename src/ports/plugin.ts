@@ -80,6 +80,12 @@ export type PluginFigure =
   | { readonly name: string; readonly count: number }
   | { readonly name: string; readonly part: number; readonly whole: number };
 
+/** The figures of a plugin, by its name. */
+export interface NamedFigures {
+  readonly plugin: string;
+  readonly figures: readonly PluginFigure[];
+}
+
 export interface PluginParts {
   readonly steps?: readonly StepPlacement[];
   /**
