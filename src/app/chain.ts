@@ -8,7 +8,7 @@ import type { Step } from '../core/step.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
 import { credentialReader } from '../domain/credentials.ts';
 import { chargeSlot } from '../domain/charge.ts';
-import { lackOf, offerFor } from '../domain/engine-offer.ts';
+import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { EngineOffers } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import {
@@ -116,7 +116,12 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
     languages: (x) => (x === undefined ? parts.offers().any : offerFor(x, parts.offers())).languages,
-    lackOf: (x, options, hasGlossary) => lackOf(offerFor(x, parts.offers()), options, hasGlossary),
+    engineCanFor: (x, sourceLang, targetLang) => offerFor(x, parts.offers()).canFor(sourceLang, targetLang),
+    refusalFor(x, options, hasGlossary) {
+      const offer = offerFor(x, parts.offers());
+      const lack = lackOf(offer, options, hasGlossary);
+      return lack === undefined ? undefined : notAble(lack, offer, options);
+    },
     judgeAgain(x, judge) {
       const charge = x.get(chargeSlot);
       if (charge !== undefined && parts.offers().byPlan) x.set(chargeSlot, { ...charge, again: judge });

@@ -50,11 +50,14 @@ export function isAble({ can }: Pick<OfferedEngine, 'can'>, want: Want): boolean
 export class EngineRoute {
   readonly engines: readonly OfferedEngine[];
   readonly names: readonly string[];
+  /** What at least one of them can. */
+  readonly can: OfferedCapabilities;
   readonly #narrowed = new Map<Want, EngineRoute | undefined>();
 
   constructor(engines: readonly OfferedEngine[]) {
     this.engines = engines;
     this.names = engines.map(({ name }) => name);
+    this.can = unionOf(engines);
   }
 
   /** Without those that cannot do this; `undefined` when none is left. */
@@ -65,14 +68,8 @@ export class EngineRoute {
   }
 
   /** The route that is left, or the first want that nobody on it can do. */
-  withAll(wants: readonly Want[]): EngineRoute | Want {
-    let route: EngineRoute = this;
-    for (const want of wants) {
-      const narrowed = route.with(want);
-      if (narrowed === undefined) return want;
-      route = narrowed;
-    }
-    return route;
+  withAll([want, ...others]: readonly Want[]): EngineRoute | Want {
+    return want === undefined ? this : (this.with(want)?.withAll(others) ?? want);
   }
 
   #narrow(want: Want): EngineRoute | undefined {
@@ -106,6 +103,11 @@ export class EngineOffer {
   /** For a pair that is offered; `sourceLang` is `undefined` where the caller names none. Codes are canonical. */
   route(sourceLang: string | undefined, targetLang: string): EngineRoute | undefined {
     return this.#routes(sourceLang, targetLang);
+  }
+
+  /** What at least one of the engines of a pair can; of all where the pair is not offered. */
+  canFor(sourceLang: string | undefined, targetLang: string): OfferedCapabilities {
+    return this.#routes(sourceLang, targetLang)?.can ?? this.can;
   }
 
   /** Whether `more` and `less` mean something for a pair that is offered. */

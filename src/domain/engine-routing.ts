@@ -20,7 +20,7 @@ export interface ReadRule {
   readonly plans: ReadonlySet<string> | undefined;
   readonly engines: readonly string[];
   /** `sourceLang` is `undefined` where the caller names none; `*` fits that, a code does not. Codes are canonical. */
-  fitsPair(sourceLang: string | undefined, targetLang: string): boolean;
+  readonly fitsPair: (sourceLang: string | undefined, targetLang: string) => boolean;
 }
 
 /** The rules, or where there are none the one that takes everything. Pairs that the table does not have are left out. */

@@ -13,7 +13,7 @@ import type { Clock } from './clock.ts';
 import type { EngineCapabilities, EngineProtocol, Translation } from './engine.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type { Want } from '../domain/engine-offer.ts';
+import type { OfferedCapabilities } from '../domain/engine-offer.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, Resolution, Verdict } from './ledger.ts';
 import type { Log } from './log.ts';
@@ -258,7 +258,7 @@ export interface DocExamples {
 export interface GatewayServices {
   /** Finds a key in a request's fields as `identify` does; a step that uses it lists `credentials.headers` as its own. */
   readonly credentials: CredentialReader;
-  /** What the engine can do, of several at least one: what none can is to be refused. `lackOf` knows of each request. */
+  /** What the engine can do, of several at least one: what none can is to be refused. `refusalFor` knows of each request. */
   readonly engineCan: EngineCapabilities;
   /** `engine.timeout_ms`, of several engines the longest: how long an attempt may take. */
   readonly engineTimeoutMs: number;
@@ -276,11 +276,13 @@ export interface GatewayServices {
    * without, or before the admission, what any can.
    */
   languages(x?: Exchange): Languages;
+  /** What can be had for a pair that is offered, by at least one of the engines that a request for it may go to. */
+  engineCanFor(x: Exchange, sourceLang: string | undefined, targetLang: string): OfferedCapabilities;
   /**
-   * What of a request none of the engines can do that it may go to, of a pair that is offered; to be refused before the
-   * admission. `hasGlossary` where the options do not have it yet.
+   * Why none of the engines that it may go to does all that a request asks for; `undefined` where one does. To be asked before
+   * the charge is left. `hasGlossary` where the options do not have it yet.
    */
-  lackOf(x: Exchange, options: TranslationOptions, hasGlossary?: boolean): 'pair' | Want | undefined;
+  refusalFor(x: Exchange, options: TranslationOptions, hasGlossary?: boolean): Refusal | undefined;
   /**
    * To be called when the charge is left: has the request judged again behind the admission, where what is offered depends on
    * the plan, which is known then. `judge` leaves what it makes of the request, or refuses it: before quota and credit.

@@ -155,18 +155,18 @@ function judgedAgain(x: Exchange, { reportPlan, charge, options }: PendingAdmiss
   return admission.kind === 'text_too_long' ? undefined : charge?.again?.();
 }
 
+/** The kinds of answers that have taken a place. */
+const PLACED: ReadonlySet<Admission['kind']> = new Set<Placed['kind']>([
+  'admitted',
+  'text_too_long',
+  'glossary_missing',
+  'glossary_mismatch',
+  'quota_exceeded',
+  'credit_exhausted',
+]);
+
 function isPlaced(admission: Admission): admission is Placed {
-  switch (admission.kind) {
-    case 'admitted':
-    case 'text_too_long':
-    case 'glossary_missing':
-    case 'glossary_mismatch':
-    case 'quota_exceeded':
-    case 'credit_exhausted':
-      return true;
-    default:
-      return false;
-  }
+  return PLACED.has(admission.kind);
 }
 
 /** No headers where the admission did not get as far as the rate. */

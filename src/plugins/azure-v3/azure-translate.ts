@@ -33,7 +33,7 @@ export function translate({ options, host }: PartSetup<AzureOptions>): ApiPart {
 }
 
 function take(x: Exchange, services: GatewayServices, slot: Slot<AzureOrder>, options: AzureOptions): Refusal | undefined {
-  const rules = { languages: services.languages(), variants: options.default_variants, can: services.engineCan };
+  const rules = { languages: services.languages(x), variants: options.default_variants, can: services.engineCan };
   const { head, body } = x;
   const judged = judgeTranslation(head.query, () => readTexts(head.headers, body, services.bodyBytesMax), rules);
   if (judged.kind === 'invalid') {
@@ -41,9 +41,24 @@ function take(x: Exchange, services: GatewayServices, slot: Slot<AzureOrder>, op
     return judged.refusal;
   }
   const { order, characters } = judged;
+  const refusal = refusalOf(x, services, order);
+  if (refusal !== undefined) {
+    x.set(chargeSlot, refusedCharge(refusal, characters));
+    return refusal;
+  }
   x.set(slot, order);
   // Texts that are all empty cost nothing.
   x.set(chargeSlot, { characters, reserve: characters > 0, glossary: undefined, refusal: undefined });
+  services.judgeAgain(x, () => refusalOf(x, services, order));
+  return undefined;
+}
+
+/** Where no engine does all of it for one of the targets. */
+function refusalOf(x: Exchange, services: GatewayServices, { targets, sourceLang, format }: AzureOrder): Refusal | undefined {
+  for (const { targetLang } of targets) {
+    const refusal = services.refusalFor(x, { ...NOTHING_CHOSEN, sourceLang, targetLang, format });
+    if (refusal !== undefined) return refusal;
+  }
   return undefined;
 }
 

@@ -67,7 +67,7 @@ function readType(services: GatewayServices, slot: Slot<ListType>): BodyStep {
 }
 
 function listStep(services: GatewayServices, slot: Slot<ListType>): BodyStep {
-  return { kind: 'body', name: 'deepl-languages', run: (x) => json(listOf(services.languages(), x.need(slot))) };
+  return { kind: 'body', name: 'deepl-languages', run: (x) => json(listOf(services.languages(x), x.need(slot))) };
 }
 
 function listOf(list: Languages, type: ListType): string {

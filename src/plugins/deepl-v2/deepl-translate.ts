@@ -69,10 +69,13 @@ export function translate({ options, host }: PartSetup<DeepLOptions>): ApiPart {
 
 function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, variants: DefaultVariants): BodyStep {
   const take: Take = (x, members) => {
-    const judged = judgeTranslation(members, { languages: services.languages(), variants, can: services.engineCan });
-    if (judged.kind === 'invalid') {
-      x.set(chargeSlot, refusedCharge(judged.refusal, judged.characters));
-      return judged.refusal;
+    const judged = judgeTranslation(members, { languages: services.languages(x), variants, can: services.engineCan });
+    const refusal =
+      judged.kind === 'invalid' ? judged.refusal : services.refusalFor(x, judged.order.options, judged.order.glossaryIds.length > 0);
+    if (judged.kind === 'invalid' || refusal !== undefined) {
+      const { characters } = judged.kind === 'invalid' ? judged : judged.order;
+      x.set(chargeSlot, refusedCharge(refusal!, characters));
+      return refusal;
     }
     x.set(slot, judged.order);
     x.set(chargeSlot, chargeOf(judged.order));

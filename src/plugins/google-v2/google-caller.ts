@@ -38,9 +38,14 @@ export function readParameters(name: string, services: GatewayServices, take: Ta
       const taken = 'problem' in read ? read : take(x, read.sound);
       // A refusal is answered after the admission, so that a revoked key and the rate limit come first.
       if (taken !== undefined) x.set(chargeSlot, 'problem' in taken ? refusedCharge(taken) : taken);
+      if (!('problem' in read)) services.judgeAgain(x, () => refusalIn(take(x, read.sound)));
       return undefined;
     },
   };
+}
+
+function refusalIn(taken: Charge | Refusal | undefined): Refusal | undefined {
+  return taken !== undefined && 'problem' in taken ? taken : taken?.refusal;
 }
 
 function membersOf(x: Exchange, bytesMax: number): Judged<Members> {

@@ -76,7 +76,7 @@ function readNamed(services: GatewayServices, slot: Slot<Named>, { default_varia
 }
 
 function listStep(services: GatewayServices, slot: Slot<Named>): BodyStep {
-  return { kind: 'body', name: 'google-languages', run: (x) => json(listOf(services.languages(), x.need(slot))) };
+  return { kind: 'body', name: 'google-languages', run: (x) => json(listOf(services.languages(x), x.need(slot))) };
 }
 
 function listOf({ sources, targets }: Languages, named: Named): string {

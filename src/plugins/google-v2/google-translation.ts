@@ -57,7 +57,8 @@ function readTranslation(services: GatewayServices, slot: Slot<GoogleOrder>, var
     const texts = textsOf(members);
     if ('problem' in texts) return texts;
     const { characters } = texts.sound;
-    const options = optionsOf(members, texts.sound, { languages: services.languages(), variants, can: services.engineCan });
+    const can: Rules['can'] = (sourceLang, targetLang) => services.engineCanFor(x, sourceLang, targetLang);
+    const options = optionsOf(members, texts.sound, { languages: services.languages(x), variants, can });
     // With its characters: a text that is too long is told before all that is behind it.
     if ('problem' in options) return refusedCharge(options, characters);
     x.set(slot, { ...texts.sound, ...options.sound });
@@ -68,7 +69,8 @@ function readTranslation(services: GatewayServices, slot: Slot<GoogleOrder>, var
 interface Rules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
-  readonly can: EngineCapabilities;
+  /** For a pair that is offered. */
+  readonly can: (sourceLang: string | undefined, targetLang: string) => Pick<EngineCapabilities, 'formats'>;
 }
 
 function optionsOf(
@@ -89,7 +91,7 @@ function optionsOf(
     );
   }
   if (!languages.offers(sourceLang, targetLang)) return badPair(sourceLang, targetLang, languages);
-  const format = formatOf(members, texts, can);
+  const format = formatOf(members, texts, can(sourceLang, targetLang));
   if ('problem' in format) return format;
   const model = modelFault(members);
   if (model !== undefined) return model;
@@ -103,7 +105,7 @@ const MARKUP = /[<&]/;
 function formatOf(
   members: Members,
   { text }: Texts,
-  { formats }: EngineCapabilities,
+  { formats }: Pick<EngineCapabilities, 'formats'>,
 ): Judged<{ readonly format: TextFormat; readonly isEscaped: boolean }> {
   const format = chosen(members, 'format') ?? 'html';
   if (format === 'text') return { sound: { format, isEscaped: false } };

@@ -99,6 +99,7 @@ export function readParameters(
       const refusal = read.kind === 'members' ? take(x, read.members) : read;
       // Answered after the admission, so that a revoked key and the rate limit come first.
       if (refusal !== undefined) x.set(chargeSlot, x.get(chargeSlot) ?? refusedCharge(refusal));
+      if (read.kind === 'members') services.judgeAgain(x, () => take(x, read.members));
       return undefined;
     },
   };

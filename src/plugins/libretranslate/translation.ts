@@ -50,9 +50,11 @@ function take(
   slot: Slot<Order>,
   options: LibreTranslateOptions,
 ): Refusal | undefined {
-  const rules = { languages: services.languages(), variants: options.default_variants, can: services.engineCan };
+  const rules = { languages: services.languages(x), variants: options.default_variants, can: services.engineCan };
   const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
   if ('problem' in judged) return judged;
+  const refusal = services.refusalFor(x, judged.sound.options);
+  if (refusal !== undefined) return refusal;
   x.set(slot, judged.sound);
   x.set(chargeSlot, { characters: judged.sound.characters, reserve: true, glossary: undefined, refusal: undefined });
   return undefined;

@@ -1,0 +1,187 @@
+// Several engines behind one door: routing by plan, pair and what is asked for, and a second attempt at the next engine, over all fronts.
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { limitsOf } from '../../src/domain/plan.ts';
+import type { Plan } from '../../src/domain/plan.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { CANARY, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import type { Behaviour, ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { FACADES, FRONTS } from '../support/fronts.ts';
+import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { LISTENERS } from '../support/listeners.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+import { storePlace } from '../support/store-place.ts';
+import type { StorePlace } from '../support/store-place.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const COMBINATIONS = [
+  { listener: LISTENERS[0]!, store: 'sqlite' },
+  { listener: LISTENERS.at(-1)!, store: 'redis' },
+] as const;
+
+describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, store }) => {
+  let place: StorePlace;
+  let gateway: TestGateway;
+  const engines = {} as Record<'small' | 'large' | 'third', ScriptedEngine>;
+
+  beforeAll(async () => {
+    place = await storePlace(store);
+    for (const name of ['small', 'large', 'third'] as const) engines[name] = await startScriptedEngine();
+    gateway = await startGateway({
+      listener,
+      store: place.url,
+      engineUrls: [],
+      config: {
+        plugins: FACADES,
+        engines: {
+          small: { urls: [engines.small.url], timeout_ms: 400, pairs: ['EN-DE', 'EN-FR', 'EN-ES'] },
+          large: { urls: [engines.large.url], timeout_ms: 400 },
+          third: { urls: [engines.third.url], timeout_ms: 400 },
+        },
+        routing: [
+          { plans: ['free'], engines: ['small'] },
+          { pairs: ['*-FR'], engines: ['large'] },
+          { plans: ['pro'], pairs: ['*-DE', 'EN-ES', 'EN-IT'], engines: ['small', 'large', 'third'] },
+        ],
+      },
+    });
+  });
+  afterEach(() => Object.values(engines).forEach((engine) => engine.forget()));
+  afterAll(async () => {
+    await gateway.stop();
+    await Promise.all(Object.values(engines).map((engine) => engine.close()));
+    await place.remove();
+  });
+
+  async function teamOf(plan: 'free' | 'pro', numbers: Plan = QUOTA_PLAN): Promise<TestTeam> {
+    const team = await gateway.team(numbers);
+    answered(await gateway.store.teams.updateTeam(team.teamId, { plan: { name: plan, limits: limitsOf(numbers) } }));
+    return team;
+  }
+  const asked = (): string =>
+    Object.entries(engines)
+      .flatMap(([name, { requests }]) => requests.map(() => name))
+      .join(' ');
+  const translate = (team: TestTeam, body: object): Promise<HttpResponse> =>
+    request({
+      port: gateway.port,
+      method: 'POST',
+      path: '/v1/translate',
+      headers: { authorization: `Bearer ${team.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ text: ['Hello'], source_lang: 'EN', ...body }),
+    });
+  const standing = (team: TestTeam) => gateway.store.teams.standing(team.teamId);
+
+  test('the plan decides, from the next request on', async () => {
+    const team = await teamOf('free');
+    expect((await translate(team, { target_lang: 'DE' })).status).toBe(200);
+    expect(asked()).toBe('small');
+    expect((await translate(team, { target_lang: 'IT' })).json()).toMatchObject({
+      code: 'validation_error',
+      detail: 'target_lang: IT is not offered for texts in EN; offered: DE, ES, FR.',
+    });
+    answered(await gateway.store.teams.updateTeam(team.teamId, { plan: { name: 'pro', limits: limitsOf(QUOTA_PLAN) } }));
+    expect((await translate(team, { target_lang: 'IT' })).status).toBe(200);
+    expect((await translate(team, { target_lang: 'FR' })).status).toBe(200);
+    expect(asked()).toBe('small large large');
+    await expect.poll(() => standing(team)).toMatchObject({ usedCharacters: 15, openReservations: 0 });
+  });
+
+  test('a rule with a source does not fit a request without one', async () => {
+    const team = await teamOf('pro');
+    expect((await translate(team, { source_lang: undefined, target_lang: 'DE' })).status).toBe(200);
+    expect((await translate(team, { source_lang: undefined, target_lang: 'ES' })).json()).toMatchObject({
+      detail: 'target_lang: ES is not offered without source_lang; offered: DE, FR.',
+    });
+    expect(asked()).toBe('small');
+  });
+
+  test('the 400 of a plan comes before its 402, takes a place and no characters', async () => {
+    const poor = await teamOf('free', { ...QUOTA_PLAN, characters: 1, requests_per_second: 2 });
+    expect((await translate(poor, { target_lang: 'DE' })).json()).toMatchObject({ code: 'quota_exceeded' });
+    expect((await translate(poor, { target_lang: 'IT' })).json()).toMatchObject({ code: 'validation_error' });
+    expect((await translate(poor, { target_lang: 'IT' })).json()).toMatchObject({ code: 'rate_limited' });
+    await expect.poll(() => standing(poor)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
+    const rich = await teamOf('free');
+    expect((await translate(rich, { target_lang: 'IT' })).status).toBe(400);
+    await expect.poll(() => standing(rich)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
+    expect(asked()).toBe('');
+  });
+
+  test.each(FRONTS)('over $name the plan decides too: who reaches a language, and who is refused', async (front) => {
+    const [free, pro] = [await teamOf('free', { ...QUOTA_PLAN, characters: 1 }), await teamOf('pro')];
+    const send = (key: string, target: string): Promise<HttpResponse> =>
+      request({ port: gateway.port, ...front.translation(key, ['Hello'], target) });
+    expect((await send(pro.key, 'it')).status).toBe(200);
+    expect(asked()).toBe('large');
+    // Before its quota, which is too small for any request.
+    expect((await send(free.key, 'it')).status).toBe(400);
+    expect((await send(free.key, 'de')).status).toBe(front.statuses.quota_exceeded);
+    await expect.poll(() => standing(free)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
+    expect(asked()).toBe('large');
+  });
+
+  test('the list of languages is what the plan can reach', async () => {
+    const listed = async (plan: 'free' | 'pro'): Promise<string[]> => {
+      const { key } = await teamOf(plan);
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await request({ port: gateway.port, path: '/v1/languages?type=target', headers });
+      return (answer.json() as { language: string }[]).map(({ language }) => language);
+    };
+    expect(await listed('free')).toEqual(['DE', 'ES', 'FR']);
+    expect(await listed('pro')).toEqual(['DE', 'ES', 'FR', 'IT']);
+  });
+
+  test.each<[name: string, behaviour: Behaviour]>([
+    ['reset', 'reset'],
+    ['closed', 'close'],
+    ['timeout', 'hang'],
+    ['status', status(500)],
+    ['wrong key', status(401)],
+    ['busy', status(429)],
+    ['overloaded', status(503)],
+    ['not_json', 'not_json'],
+    ['wrong_shape', 'one_too_few'],
+    ['truncated', 'truncate'],
+    ['no HTTP', 'garbage'],
+    ['too_large', 'huge_headers'],
+  ])('%s at the first engine: the next one answers, once charged; and never a third', async (_name, behaviour) => {
+    const team = await teamOf('pro');
+    engines.small.always(behaviour);
+    const answer = await translate(team, { target_lang: 'DE' });
+    expect([answer.status, answer.json()]).toMatchObject([200, { translations: [{ text: '[DE] Hello' }], billed_characters: 5 }]);
+    expect(asked()).toBe('small large');
+    engines.large.always(behaviour);
+    const failed = await translate(team, { target_lang: 'DE' });
+    expect([failed.status, failed.json()]).toMatchObject([503, { code: 'engine_unavailable' }]);
+    expect(failed.headers['retry-after']).toBe('5');
+    expect(asked()).toBe('small small large large');
+    expect(JSON.stringify([answer, failed])).not.toMatch(new RegExp(`${CANARY}|small|large|third`));
+    await expect.poll(() => standing(team)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+  });
+
+  test('where the list ends the second attempt stays at the engine', async () => {
+    const team = await teamOf('free');
+    engines.small.behave('reset');
+    expect((await translate(team, { target_lang: 'DE' })).status).toBe(200);
+    expect(asked()).toBe('small small');
+  });
+
+  test('the access log names the engine that answered, or was tried last; metrics count each', async () => {
+    const team = await teamOf('pro');
+    engines.small.always('reset');
+    await translate(team, { target_lang: 'DE' });
+    engines.large.always('reset');
+    await translate(team, { target_lang: 'DE' });
+    const lines = (): object[] => gateway.logLines.filter((line) => line.includes(team.teamId)).map((line) => JSON.parse(line) as object);
+    await expect.poll(lines).toMatchObject([
+      { status: 200, engine: 'large', engine_attempts: 2, characters: 5 },
+      { status: 503, engine: 'large', engine_attempts: 2, characters: 0 },
+    ]);
+    const metrics = (await request({ port: gateway.opsPort, path: '/metrics' })).body;
+    expect(metrics).toContain(`lingate_engine_attempts_total{engine="small",replica="${engines.small.url}",outcome="reset"}`);
+    expect(metrics).toContain(`lingate_engine_replica_up{engine="third",replica="${engines.third.url}"} 1`);
+  });
+});
