@@ -58,7 +58,7 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const sources = {
     fileNamed: named !== undefined,
     store: originOf('store'),
-    engineUrls: originOf('engine', 'urls'),
+    engineUrls: isWritten(written.value, ['engines']) ? originOf('engines') : originOf('engine', 'urls'),
     engineProtocol: originOf('engine', 'protocol'),
     warnings,
   };

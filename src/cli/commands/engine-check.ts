@@ -26,7 +26,9 @@ export const engineCheck: Command = {
     // Loaded late: it brings the engine client with it.
     const { checkReplicas } = await import('../../app/check-replicas.ts');
     const replicas = await checkReplicas(config, context.io.env, pair);
-    context.print({ replicas }, () => replicas.map(textOf).join('\n'));
+    context.print({ replicas }, () =>
+      replicas.map((report) => `${config.engines.length > 1 ? `${report.engine}, ` : ''}${textOf(report)}`).join('\n'),
+    );
     const failed = replicas.filter(({ ok }) => !ok).length;
     if (failed > 0)
       throw new CommandFailure(`${failed} of ${replicas.length} ${replicas.length === 1 ? 'replica' : 'replicas'} cannot translate`);

@@ -1,6 +1,7 @@
-// lingate routes: the final order of steps of every route, plugins included.
+// lingate routes: the final order of steps of every route, plugins included, and the rules that lead to several engines.
 import { describeRoutes } from '../../app/route-rows.ts';
 import type { Command } from '../command.ts';
+import type { RoutingRule } from '../../domain/engine-routing.ts';
 import { textTable } from '../text-table.ts';
 
 export const routes: Command = {
@@ -12,11 +13,18 @@ export const routes: Command = {
   async run(context) {
     const config = await context.config();
     const described = await describeRoutes(config);
-    context.print({ routes: described }, () =>
-      textTable(
-        ['ROUTE', 'STEPS'],
-        described.map(({ route, steps }) => [route, steps.join(' > ')]),
-      ),
+    const { engines, routing } = config;
+    const rules: readonly RoutingRule[] = routing ?? [{ engines: engines.map(({ name }) => name) }];
+    const isRouted = engines.length > 1 || routing !== undefined;
+    const steps = textTable(
+      ['ROUTE', 'STEPS'],
+      described.map((one) => [one.route, one.steps.join(' > ')]),
     );
+    // Which engine the step `translate` goes to.
+    const table = textTable(
+      ['PLANS', 'PAIRS', 'ENGINES'],
+      rules.map((rule) => [rule.plans?.join(' ') ?? 'all', rule.pairs?.join(' ') ?? 'all', rule.engines.join(' > ')]),
+    );
+    context.print({ routes: described, ...(isRouted ? { routing: rules } : {}) }, () => (isRouted ? `${steps}\n\n${table}` : steps));
   },
 };
