@@ -66,6 +66,9 @@ export const furtherContestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-older', does: 'on the older build of uWebSockets.js, Redis, access log', store: 'redis', env: olderUws }),
   uwsFloorOlder,
   ...Object.entries(REMEMBERED).map(([name, share]) => remembering(name, share)),
+  lingate({ name: 'lingate-redis-http', does: 'on node:http, Redis, access log', store: 'redis', config: { listener: 'node' } }),
+  lingate({ name: 'lingate-redis-24', does: 'on Node 24 and what listener: auto is there, Redis, access log', store: 'redis', node: '24' }),
+  lingate({ name: 'lingate-redis-26', does: 'on Node 26 and what listener: auto is there, Redis, access log', store: 'redis', node: '26' }),
   lingate({ name: 'lingate-sqlite-forward', does: 'a charged forward route on SQLite, access log', store: 'sqlite', forwards: true }),
   lingate({ name: 'lingate-redis-forward', does: 'a charged forward route on Redis, access log', store: 'redis', forwards: true }),
 ];

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { nodeFile } from '../../test/bare/node.ts';
+import type { NodeName } from '../../test/bare/node.ts';
 import { runProgram } from '../../test/support/start-program.ts';
 import { engineAnswer, gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant, Ground, Running } from './contestant.ts';
@@ -32,6 +34,8 @@ export interface LingateOptions {
   readonly forwards?: boolean;
   /** For its process; may throw `NotOffered`. */
   readonly env?: () => Readonly<Record<string, string>>;
+  /** Another Node than the one that runs the bench. */
+  readonly node?: NodeName;
   /** Stands between Lingate and its Redis; given the port of the one, tells the port of the other. */
   readonly beforeRedis?: (port: number, ground: Ground) => Promise<Program>;
 }
@@ -59,7 +63,8 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   await makeTeams(store.directUrl, plan, keys);
   const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
   const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store.url, ...workers];
-  const program = await startProgram('node', args, { cores: ground.cores.gateway, port: READY, folder, name: options.name, env });
+  const node = options.node === undefined ? {} : { file: await nodeFile(options.node) };
+  const program = await startProgram('node', args, { cores: ground.cores.gateway, port: READY, folder, name: options.name, env, ...node });
   return {
     ...judged(program.port, keys.map(bearer), options),
     gatewayPid: program.pid,

@@ -26,25 +26,33 @@ export interface ProgramOptions {
   /** For the name of its output file, and for people. */
   readonly name: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The file that is run instead of the program's own. */
+  readonly file?: string;
 }
 
 /** What it writes goes to a file: an access log costs what it costs. */
 export async function startProgram(program: Startable, args: readonly string[], options: ProgramOptions): Promise<Program> {
   const { cores, port, folder, name, env = {} } = options;
-  const file = join(folder, `${name}.log`);
-  const output = openSync(file, 'a');
+  const written = join(folder, `${name}.log`);
+  const output = openSync(written, 'a');
   // Of an earlier start by the same name.
   const writtenBefore = fstatSync(output).size;
-  const child = startPinned(program, args, { cores, stdio: ['ignore', output, output], cwd: folder, env });
+  const child = startPinned(program, args, {
+    cores,
+    stdio: ['ignore', output, output],
+    cwd: folder,
+    env,
+    ...(options.file === undefined ? {} : { file: options.file }),
+  });
   closeSync(output);
   try {
     if (typeof port === 'number') await untilListening(port, child, name);
-    const taken = typeof port === 'number' ? port : await portTold(port, file, writtenBefore, child, name);
+    const taken = typeof port === 'number' ? port : await portTold(port, written, writtenBefore, child, name);
     return { port: taken, pid: child.pid!, stop: () => stop(child) };
   } catch (error) {
     await stop(child);
     const reason = error instanceof Error ? error.message : 'it did not start';
-    throw new Error(`${reason}; it said: ${readFileSync(file, 'utf8').slice(-600).trim()}`, { cause: error });
+    throw new Error(`${reason}; it said: ${readFileSync(written, 'utf8').slice(-600).trim()}`, { cause: error });
   }
 }
 

@@ -26,12 +26,14 @@ export interface PinnedOptions {
   readonly stdio: StdioOptions;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The file that is run instead of the program's own. */
+  readonly file?: string;
 }
 
 /** taskset becomes the program: the process id is the program's own. It is killed when we end. */
 export function startPinned(program: Startable, args: readonly string[], options: PinnedOptions): ChildProcess {
-  const { cores, stdio, cwd, env } = options;
-  return launch('taskset', ['-c', cores, fileOf(program), ...args], {
+  const { cores, stdio, cwd, env, file = fileOf(program) } = options;
+  return launch('taskset', ['-c', cores, file, ...args], {
     stdio,
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...env },
     ...(cwd === undefined ? {} : { cwd }),
