@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
@@ -80,6 +80,18 @@ describe.each([
       expect(textsOf(V1, await translate(V1, team, ['To bob@example.com']))).toEqual(['[DE] To bob@example.com']);
       expect(sent()).toEqual(['To 0@masked.invalid']);
       await expect.poll(() => charged(team)).toBe(18 + ofHits(18));
+    });
+
+    test('through DeepL’s routes each text says what it was charged itself', async () => {
+      const { key } = await setting.gateway.team();
+      const translated = async (...text: string[]): Promise<unknown[]> => {
+        const body = { text, target_lang: 'DE', source_lang: 'EN', show_billed_characters: true };
+        const response = await ask(setting, { method: 'POST', path: '/v2/translate', key, body });
+        const { translations } = JSON.parse(response.body) as { translations: { billed_characters: unknown }[] };
+        return translations.map(({ billed_characters: billed }) => billed);
+      };
+      expect(await translated('Hello', 'World!')).toEqual([5, 6]);
+      expect(await translated('new', 'World!', '', 'Hello')).toEqual([3, ofHits(6), 0, ofHits(5)]);
     });
 
     test('billed_characters is what quota and credit are charged, and rate and quota are judged for the whole request', async () => {
