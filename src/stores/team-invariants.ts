@@ -1,6 +1,7 @@
 // What must hold of a team's books, whichever store keeps them.
 import { bytesOfEntry, eachEntry, ReadEntries } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
+import { canonicalRange } from '../domain/key-limits.ts';
 import { isPeriodRule } from '../domain/period-rule.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
@@ -20,7 +21,8 @@ export function judgeTeam(contents: TeamContents, report: ReportFinding): void {
   judgeCurrent(contents, found);
   judgePeriods(contents, found);
   judgeDays(contents, found);
-  judgeWindow(contents, found);
+  judgeWindow(contents.window, 'the places of its rate window are in no order', found);
+  judgeKeyLimits(contents, found);
   judgeGlossaries(contents, found);
 }
 
@@ -109,12 +111,30 @@ function judgeDays({ days, periods, keys, usedCharacters }: TeamContents, found:
   if (sum > total) found('day', `its days come to ${sum} characters, its periods to ${total}`);
 }
 
-function judgeWindow({ window }: TeamContents, found: Found): void {
+function judgeWindow(window: TeamContents['window'], detail: string, found: Found, more?: Partial<StoreFinding>): void {
   const newestMs = window.at(-1)?.atMs ?? 0;
   const faults = window.some(
     ({ atMs, count }, i) => !isCount(count) || count === 0 || atMs < (window[i - 1]?.atMs ?? 0) || newestMs - atMs >= RATE_WINDOW_MS,
   );
-  if (faults) found('window', 'the places of its rate window are in no order');
+  if (faults) found('window', detail, more);
+}
+
+/** What is kept for a key's own limits is what its reservations and its places come to. */
+function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found): void {
+  for (const { keyId, status, limits, heldCharacters, window } of keys) {
+    const { expiresAtMs = 1, requestsPerSecond = 1, characters = 1, allowedAddresses = [] } = limits;
+    if (![expiresAtMs, requestsPerSecond, characters].every((number) => isCount(number) && number > 0)) {
+      found('key', 'its limits are not whole numbers from 1 on', { keyId });
+    }
+    if (allowedAddresses.some((range) => canonicalRange(range) !== range)) found('key', 'it is allowed from what is no range', { keyId });
+    judgeWindow(window, "the places of a key's rate window are in no order", found, { keyId });
+    // Of a key that is revoked nothing is counted any more.
+    if (heldCharacters === undefined || status === 'revoked') continue;
+    const open = requests.filter((one) => one.state === 'open' && one.keyId === keyId && one.periodNumber === period.number);
+    const sum = sumOf(open.map((one) => one.characters));
+    if (sum !== heldCharacters)
+      found('held', `a key is said to hold ${heldCharacters} characters, its open reservations hold ${sum}`, { keyId });
+  }
 }
 
 function judgeGlossaries({ team, glossaries, glossaryBytes }: TeamContents, found: Found): void {

@@ -42,7 +42,17 @@ export class Cast {
     return { teamId: this.teamId(id), requestId };
   }
 
-  request({ id, key, characters, reserve, leaseMs, glossary, reportRate, reportPlan }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
+  request({
+    id,
+    key,
+    characters,
+    reserve,
+    leaseMs,
+    glossary,
+    reportRate,
+    reportPlan,
+    address,
+  }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
     const team = id % TEAMS;
     return {
       ...this.named(id),
@@ -53,12 +63,13 @@ export class Cast {
       glossary: glossary === undefined ? undefined : this.#reference(team, glossary),
       reportRate,
       ...(reportPlan ? { reportPlan } : {}),
+      ...(address === undefined ? {} : { address }),
     };
   }
 
-  check({ id, key }: Extract<Step, { step: 'check' }>): CallerCheck {
+  check({ id, key, address }: Extract<Step, { step: 'check' }>): CallerCheck {
     const team = id % TEAMS;
-    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key) };
+    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key), ...(address === undefined ? {} : { address }) };
   }
 
   #reference(team: number, { foreign, nthLast, pair, byBase }: GlossaryUse): AdmissionRequest['glossary'] {

@@ -1,6 +1,7 @@
 // Random histories of a store's use: what fast-check draws, shrinks and prints.
 import * as fc from 'fast-check';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Verdict } from '../../../src/ports/ledger.ts';
 
 /** Ids, keys and teams are named by small numbers, so that steps meet each other's ids and survive shrinking. */
@@ -14,6 +15,14 @@ export type Step =
   | { readonly step: 'clock_back'; readonly ms: number }
   | { readonly step: 'create_key'; readonly team: number }
   | { readonly step: 'revoke_key'; readonly team: number; readonly key: number }
+  /** `expiresInMs` from then on. */
+  | {
+      readonly step: 'change_key';
+      readonly team: number;
+      readonly key: number;
+      readonly change: KeyChange;
+      readonly expiresInMs: number | null | undefined;
+    }
   | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
   | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
   | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
@@ -42,9 +51,10 @@ export type Operation =
       readonly glossary: GlossaryUse | undefined;
       readonly reportRate: boolean;
       readonly reportPlan: boolean;
+      readonly address: string | undefined;
     }
   /** Asks for key and rate alone, by an id that may be known. */
-  | { readonly step: 'check'; readonly id: number; readonly key: number }
+  | { readonly step: 'check'; readonly id: number; readonly key: number; readonly address: string | undefined }
   | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict; readonly part: number | undefined }
   /** Resolves a reservation that was made, perhaps long ago. */
   | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict; readonly part: number | undefined }
@@ -131,6 +141,25 @@ const pair = fc.integer({ min: 0, max: PAIRS.length - 1 });
 const nthLast = fc.constantFrom(0, 0, 0, 1, 2);
 const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair, byBase: fc.boolean() });
 
+const address = fc.constantFrom(undefined, undefined, '10.1.2.3', '::ffff:10.1.2.3', '2001:db8::1', '');
+
+/** Limits that histories come near, and mostly leave room for some requests. */
+const keyChange: fc.Arbitrary<KeyChange> = fc.record(
+  {
+    label: fc.constantFrom('one', 'an"other'),
+    disabled: fc.constantFrom(false, false, false, true),
+    limits: fc.record(
+      {
+        requestsPerSecond: fc.constantFrom(null, 1, 2, 3, 5),
+        characters: fc.constantFrom(null, 5, 40, 80, 120),
+        allowedAddresses: fc.constantFrom(null, null, null, ['10.0.0.0/8'], ['10.1.2.3/32', '2001:db8::/33']),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
 /** The first key most of the time: revocation must not silence every history. */
 const admitKey = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: key });
 
@@ -148,11 +177,12 @@ const admit = fc.record({
   glossary: fc.option(glossaryUse, { nil: undefined, freq: 5 }),
   reportRate: fc.boolean(),
   reportPlan: fc.boolean(),
+  address,
 });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: admit },
-  { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey, address }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict, part }) },
   { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict, part }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
@@ -176,6 +206,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constant('clock_back' as const), ms: fc.constantFrom(1, 400, 1500, 3_600_000) }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('create_key' as const), team }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('revoke_key' as const), team, key }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.constant('change_key' as const),
+      team,
+      key: admitKey,
+      change: keyChange,
+      expiresInMs: fc.constantFrom(undefined, undefined, undefined, null, 400, 5000),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('change_plan' as const), team, limits }) },
   {
     weight: 1,
@@ -211,12 +251,18 @@ const busyAdmit = fc.record({
   glossary: fc.constant(undefined),
   reportRate: fc.boolean(),
   reportPlan: fc.boolean(),
+  address: fc.constant(undefined),
 });
 const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: busyAdmit },
   {
     weight: 1,
-    arbitrary: fc.record({ step: fc.constant('check' as const), id: fc.integer({ min: 0, max: IDS - 1 }), key: fc.constant(0) }),
+    arbitrary: fc.record({
+      step: fc.constant('check' as const),
+      id: fc.integer({ min: 0, max: IDS - 1 }),
+      key: fc.constant(0),
+      address: fc.constant(undefined),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast, verdict, part }) },
 );

@@ -1,4 +1,5 @@
 // One team's books in the reference model: every rule of the ledger said once, by plain arrays and linear scans.
+import { allowsAddress, changedLimits } from '../../../src/domain/key-limits.ts';
 import { sameLength } from '../../../src/domain/period-rule.ts';
 import { parseDuration, periodAt } from '../../../src/domain/period.ts';
 import type { Period } from '../../../src/domain/period.ts';
@@ -18,6 +19,7 @@ import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts'
 import type {
   BalanceOutOfBounds,
   CreditNotFree,
+  KeyChange,
   KeyRecord,
   KeyUsage,
   NewKey,
@@ -40,6 +42,9 @@ type Entry =
   | { kind: 'open'; requestId: string; reservation: Reservation; keyId: string; priceMicro: number; period: Period }
   | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
 
+/** Its status is `active` until it is revoked; whether it is disabled or has expired is said where it is shown. */
+type ModelKey = Mutable<KeyUsage> & { disabled: boolean; places: number[] };
+
 type Open = Extract<Entry, { kind: 'open' }>;
 
 /** A Monday, and the first day of a month and of a year: what is counted from it is counted by the calendar. */
@@ -49,7 +54,7 @@ const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
 export class ReferenceAccount {
   readonly team: Mutable<Team>;
   glossaries: readonly ReferenceGlossary[] = [];
-  readonly #keys: Mutable<KeyUsage>[] = [];
+  readonly #keys: ModelKey[] = [];
   /** Periods are counted from here: the creation, or the last change of their length. */
   #anchorMs: number;
   /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
@@ -73,9 +78,12 @@ export class ReferenceAccount {
       return { kind: 'admitted', reservation: entry.reservation, ...(request.reportPlan === true ? { plan: this.team.plan } : {}) };
     }
     if (entry !== undefined) return { kind: 'repeated' };
-    const caller = this.#caller(request.keyId, nowMs, true);
+    const caller = this.#caller(request, nowMs);
     if (caller.kind !== 'admitted') return caller;
-    this.#places.push(nowMs);
+    const key = this.#keys.find((one) => one.keyId === request.keyId)!;
+    const isLive = (place: number): boolean => nowMs - place < RATE_WINDOW_MS;
+    this.#places = [...this.#places.filter(isLive), nowMs];
+    if (key.limits.requestsPerSecond !== undefined) key.places = [...key.places.filter(isLive), nowMs];
     const answer = this.#judge(request, nowMs);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
       const { requestId, keyId } = request;
@@ -86,21 +94,32 @@ export class ReferenceAccount {
     }
     const placed = request.reportPlan === true ? { ...answer, plan: this.team.plan } : answer;
     if (request.reportRate !== true) return placed;
-    const limit = this.team.limits.requestsPerSecond;
-    return { ...placed, rate: { limit, remaining: limit - this.#places.length } };
+    const [limit, own] = [this.team.limits.requestsPerSecond, key.limits.requestsPerSecond];
+    const [left, leftOfKey] = [limit - this.#places.length, own === undefined ? Infinity : own - key.places.length];
+    return { ...placed, rate: leftOfKey < left ? { limit: own!, remaining: leftOfKey } : { limit, remaining: left } };
   }
 
-  check({ keyId }: CallerCheck, nowMs: number): CheckedCaller {
+  check(check: CallerCheck, nowMs: number): CheckedCaller {
     this.#catchUp(nowMs);
-    return this.#caller(keyId, nowMs, false);
+    return this.#caller(check, nowMs);
   }
 
-  #caller(keyId: string, nowMs: number, takesPlace: boolean): Exclude<CheckedCaller, StoreUnavailable> {
+  #caller({ keyId, address }: Pick<CallerCheck, 'keyId' | 'address'>, nowMs: number): Exclude<CheckedCaller, StoreUnavailable> {
     const key = this.#keys.find((one) => one.keyId === keyId);
     if (key === undefined) return { kind: 'key_unknown' };
     if (key.status === 'revoked') return { kind: 'key_revoked' };
+    const { expiresAtMs, requestsPerSecond, allowedAddresses } = key.limits;
+    if (key.disabled) return { kind: 'key_revoked', reason: 'disabled' };
+    if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return { kind: 'key_revoked', reason: 'expired' };
+    if (allowedAddresses !== undefined && address === undefined) return { kind: 'address_wanted' };
+    if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return { kind: 'address_refused' };
     key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
-    return this.#rateRefusal(nowMs, takesPlace) ?? { kind: 'admitted', reservation: undefined };
+    this.#places = movedBack(this.#places, nowMs);
+    const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs);
+    if (tooFast !== undefined) return tooFast;
+    if (requestsPerSecond === undefined) return { kind: 'admitted', reservation: undefined };
+    key.places = movedBack(key.places, nowMs);
+    return rateRefusal(key.places, requestsPerSecond, nowMs) ?? { kind: 'admitted', reservation: undefined };
   }
 
   resolve(requestId: string, verdict: Verdict, nowMs: number, characters?: number): Resolution {
@@ -141,12 +160,30 @@ export class ReferenceAccount {
 
   addKey({ keyId, teamId, display, label, mode, limits = {} }: NewKey, nowMs: number): KeyRecord {
     const record = { keyId, teamId, display, label, mode, limits, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined } as const;
-    this.#keys.push({ ...record, characters: 0, requests: 0 });
+    this.#keys.push({ ...record, characters: 0, requests: 0, disabled: false, places: [] });
     return record;
   }
 
-  keys(): KeyRecord[] {
-    return this.#keys.map(({ characters: _characters, requests: _requests, ...record }) => record);
+  keys(nowMs: number): KeyRecord[] {
+    return this.#shown(nowMs).map(({ characters: _characters, requests: _requests, ...record }) => record);
+  }
+
+  #shown(nowMs: number): KeyUsage[] {
+    return this.#keys.map(({ disabled, places: _places, ...key }) => {
+      const isOver = key.limits.expiresAtMs !== undefined && key.limits.expiresAtMs <= nowMs;
+      return key.status === 'revoked' ? key : { ...key, status: disabled ? 'disabled' : isOver ? 'expired' : 'active' };
+    });
+  }
+
+  change(keyId: string, { label, disabled, limits = {} }: KeyChange, nowMs: number): KeyRecord | undefined {
+    this.#catchUp(nowMs);
+    const key = this.#keys.find((one) => one.keyId === keyId);
+    if (key === undefined) return undefined;
+    key.label = label ?? key.label;
+    key.disabled = disabled ?? key.disabled;
+    key.limits = changedLimits(key.limits, limits);
+    if (key.limits.requestsPerSecond === undefined) key.places = [];
+    return this.keys(nowMs).find((one) => one.keyId === keyId);
   }
 
   revoke(keyId: string): void {
@@ -160,16 +197,16 @@ export class ReferenceAccount {
       periodStartMs: this.#period.startMs,
       periodEndMs: this.#period.endMs,
       characters: this.#books().usedCharacters,
-      keys: this.#keys.map((key) => ({ ...key })),
+      keys: this.#shown(nowMs),
     };
   }
 
-  days(range: DayRange): TeamDays {
+  days(range: DayRange, nowMs: number): TeamDays {
     const days = this.#history.days(
       range,
       this.#keys.map(({ keyId }) => keyId),
     );
-    return { team: { ...this.team }, keys: this.keys().filter((key) => days.some(({ keyId }) => keyId === key.keyId)), days };
+    return { team: { ...this.team }, keys: this.keys(nowMs).filter((key) => days.some(({ keyId }) => keyId === key.keyId)), days };
   }
 
   periods(nowMs: number): PeriodUse[] {
@@ -210,19 +247,7 @@ export class ReferenceAccount {
     return periodAt(anchor === 'calendar' ? FIRST_OF_ALL : this.#anchorMs, duration, nowMs);
   }
 
-  /** What takes no place forgets none: a clock that steps back may count an ended one again. */
-  #rateRefusal(nowMs: number, takesPlace: boolean): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
-    const backMs = Math.max(0, ...this.#places.map((place) => place - nowMs));
-    this.#places = this.#places.map((place) => place - backMs);
-    const live = this.#places.filter((place) => nowMs - place < RATE_WINDOW_MS);
-    if (takesPlace) this.#places = live;
-    const limit = this.team.limits.requestsPerSecond;
-    // The place that must be free before one more fits; the oldest, unless the limit was lowered meanwhile.
-    const decisive = live[live.length - limit];
-    return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
-  }
-
-  #judge({ requestId, teamId, characters, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
+  #judge({ requestId, teamId, keyId, characters, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
     const { limits } = this.team;
     if (characters !== undefined && characters > limits.maxCharactersPerRequest) {
       return { kind: 'text_too_long', maxCharacters: limits.maxCharactersPerRequest };
@@ -230,9 +255,18 @@ export class ReferenceAccount {
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
     const dictionary = glossary === undefined ? undefined : this.#dictionary(glossary);
     if (dictionary !== undefined && 'kind' in dictionary) return dictionary;
-    const refusal = priceRefusal(limits, this.#books(), this.#period, characters);
+    const refusal = this.#keyRefusal(keyId, characters) ?? priceRefusal(limits, this.#books(), this.#period, characters);
     if (refusal !== undefined) return refusal;
     return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs }, ...dictionary };
+  }
+
+  #keyRefusal(keyId: string, characters: number): Placed | undefined {
+    const key = this.#keys.find((one) => one.keyId === keyId)!;
+    const open = this.#entries.filter((entry) => entry.kind === 'open' && entry.keyId === keyId && entry.period === this.#period);
+    const held = sum(open.map((entry) => (entry as Open).reservation.characters));
+    const characterLimit = key.limits.characters ?? Infinity;
+    if (key.characters + held + characters <= characterLimit) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.#period.endMs };
   }
 
   #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {
@@ -273,6 +307,24 @@ export class ReferenceAccount {
       openReservations: open.length,
     };
   }
+}
+
+/** A clock that has stepped back takes the places with it. */
+function movedBack(places: readonly number[], nowMs: number): number[] {
+  const backMs = Math.max(0, ...places.map((place) => place - nowMs));
+  return places.map((place) => place - backMs);
+}
+
+/** Forgets no place: only one that is taken does. */
+function rateRefusal(
+  places: readonly number[],
+  limit: number,
+  nowMs: number,
+): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
+  const live = places.filter((place) => nowMs - place < RATE_WINDOW_MS);
+  // The place that must be free before one more fits; the oldest, unless the limit was lowered meanwhile.
+  const decisive = live[live.length - limit];
+  return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
 }
 
 function withoutRegions(pair: string): string {

@@ -28,8 +28,8 @@ export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks(
     teams: registryOf(books, account, clock),
     glossaries: referenceGlossaries(account, clock),
     history: {
-      days: async (teamId, range) => used(teamId)?.days(range),
-      pageDays: async (page, range) => pageOf(books.used, page).map((one) => one.days(range)),
+      days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
+      pageDays: async (page, range) => pageOf(books.used, page).map((one) => one.days(range, clock.nowMs())),
       periods: async (teamId) => used(teamId)?.periods(clock.nowMs()),
     },
     ping: () => Promise.resolve(undefined),
@@ -86,11 +86,15 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
       if (record !== undefined) books.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
       return record;
     },
-    listKeys: async (teamId) => account(teamId)?.keys(),
+    listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
+    async updateKey(keyId, change) {
+      const owner = books.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
+      return owner?.change(keyId, change, clock.nowMs());
+    },
     async revokeKey(keyId) {
-      const owner = books.accounts.find((one) => one.keys().some((key) => key.keyId === keyId));
+      const owner = books.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
       owner?.revoke(keyId);
-      return owner?.keys().find((key) => key.keyId === keyId);
+      return owner?.keys(clock.nowMs()).find((key) => key.keyId === keyId);
     },
     findKeys: async (search) => {
       const ids =
@@ -98,7 +102,7 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
       const wanted = (key: KeyRecord): boolean => ('display' in search ? key.display === search.display : ids!.includes(key.keyId));
       return books.accounts.flatMap((one) =>
         one
-          .keys()
+          .keys(clock.nowMs())
           .filter(wanted)
           .map((key) => ({ ...key, teamName: one.team.name })),
       );
@@ -122,7 +126,7 @@ function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefin
       endMs: i === 0 ? Math.max(period.startMs, Math.min(period.endMs, nowMs)) : period.endMs,
     }))
     .filter(({ characters }) => characters > 0);
-  const whole = account.days({ from: 0, to: dayOf(nowMs) + 1 });
+  const whole = account.days({ from: 0, to: dayOf(nowMs) + 1 }, nowMs);
   if (whole.days.length === 0) return undefined;
   return {
     team,
@@ -152,7 +156,7 @@ function pageOf<Account extends Pick<ReferenceAccount, 'team'>>(
 /** Opens the period that holds now, as every look at an account does here. */
 function summaryOf(account: ReferenceAccount, nowMs: number): TeamSummary {
   const { team, characters } = account.usage(nowMs);
-  const keys = account.keys();
+  const keys = account.keys(nowMs);
   const uses = keys.map(({ lastUsedAtMs }) => lastUsedAtMs).filter((atMs) => atMs !== undefined);
   const active = keys
     .filter(({ status }) => status === 'active')

@@ -107,6 +107,14 @@ class Replay {
         await this.#agreement.on(`revoke key ${keyId}`, (store) => store.teams.revokeKey(keyId));
         return;
       }
+      case 'change_key': {
+        const [keyId, expires] = [this.#cast.keyId(step.team, step.key), step.expiresInMs];
+        const expiresAtMs = typeof expires === 'number' ? this.#clock.nowMs() + expires : expires;
+        const limits = { ...step.change.limits, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
+        const change = { ...step.change, limits };
+        await this.#agreement.on(`change key ${keyId} ${JSON.stringify(change)}`, (store) => store.teams.updateKey!(keyId, change));
+        return;
+      }
       case 'change_plan':
         return this.#changePlan(step.team, step.limits);
       case 'add_credit':
