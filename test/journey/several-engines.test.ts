@@ -17,7 +17,7 @@ import type { StorePlace } from '../support/store-place.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const COMBINATIONS = [
-  { listener: LISTENERS[0]!, store: 'sqlite' },
+  { listener: LISTENERS[0], store: 'sqlite' },
   { listener: LISTENERS.at(-1)!, store: 'redis' },
 ] as const;
 
