@@ -45,7 +45,7 @@ const FACADES = {
   ],
 };
 
-const DISTINCT = fileURLToPath(new URL('../servers/distinct-texts.ts', import.meta.url));
+const DISTINCT = fileURLToPath(new URL('../../test/support/plugins/distinct-texts.ts', import.meta.url));
 const REMEMBERED: Readonly<Record<string, number>> = {
   'lingate-redis-memory': 0,
   'lingate-redis-memory-half': 0.5,

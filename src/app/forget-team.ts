@@ -17,9 +17,10 @@ export async function forgetInPlugins(config: Config, log: Log, teamId: string |
   const plugins = await loadPlugins(config.plugins, log);
   try {
     const forgot: PluginForgot[] = [];
-    for (const { plugin, forget } of plugins.forgetful) {
+    for (const forgetful of plugins.forgetful) {
+      const { plugin } = forgetful;
       try {
-        forgot.push({ plugin, dropped: await forget(teamId), failed: false });
+        forgot.push({ plugin, dropped: await forgetful.forget(teamId), failed: false });
       } catch {
         forgot.push({ plugin, dropped: undefined, failed: true });
       }

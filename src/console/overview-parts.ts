@@ -125,7 +125,7 @@ function stateList(overview: Overview): Html {
     ${line('Gateway', gatewayState(overview), `${workers}up ${span(nowMs - startedAtMs)} · version ${version}`)}
     ${line('Store', storeState(store), `${store.url}${store.openSettlements === 0 ? '' : ` · ${count(store.openSettlements)} settlements open`}`)}
     ${engines.map((engine) => engineLine(engine, engines.length === 1))}
-    ${plugins.map(({ plugin, figures }) => html`<li><b>Plugin ${plugin}</b> <span class="soft">${figures.map(figureText).join(' · ')}</span></li>`)}
+    ${plugins.map(({ plugin, figures: shownFigures }) => html`<li><b>Plugin ${plugin}</b> <span class="soft">${shownFigures.map(figureText).join(' · ')}</span></li>`)}
   </ul>`;
 }
 

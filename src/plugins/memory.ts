@@ -31,7 +31,15 @@ export default definePlugin({
     const own = new ProcessMemory({ bytesMax: options.bytes, ageMaxMs, now });
     const url = redisUrlOf(options.store);
     const shared =
-      url === undefined ? undefined : new RedisMemory({ url, ageMaxMs, lookUpMs: LOOK_UP_MS, now, onAway: warning(host.warn, now) });
+      url === undefined
+        ? undefined
+        : new RedisMemory({
+            url,
+            ageMaxMs,
+            lookUpMs: LOOK_UP_MS,
+            now,
+            onAway: warning((message, fields) => host.warn(message, fields), now),
+          });
     const counts = { texts: { hit: 0, miss: 0, unavailable: 0 }, saved: 0 };
     const memory = new TextMemory({
       process: own,

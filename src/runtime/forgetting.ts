@@ -32,7 +32,7 @@ export class Forgetting {
   readonly #timer: NodeJS.Timeout;
   #fromMs: number;
   /** Ids of entries that were read and may be read again. */
-  #read = new Map<string, number>();
+  readonly #read = new Map<string, number>();
   #due: Due[] = [];
   #looking: Promise<void> | undefined = undefined;
   #failed = false;

