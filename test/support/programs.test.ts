@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STARTERS: Readonly<Record<string, string>> = {
   'test/support/start-program.ts': 'the one way',
   'src/build.ts': 'the compiler, by our own Node',
+  'src/release.ts': 'npm and git, by which a release is made',
   'src/workers/worker-process.ts': "the gateway's workers: our own Node with our own entry, by fork",
 };
 /** npm scripts that start nothing but Node and what npm installs; `bench:micro` says of programs that are not there that they are missing. */

@@ -32,7 +32,7 @@ const EVERY = [
 ] as const;
 /** They make root file systems and run things in these. */
 const ROOTS = ['test:bare', 'test:image'] as const;
-export const COMMANDS = [...EVERY, ...ROOTS, 'pictures'] as const;
+export const COMMANDS = [...EVERY, ...ROOTS, 'pictures', 'release'] as const;
 
 const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'test:long', 'scorecard'] as const;
@@ -91,7 +91,12 @@ export const PROGRAMS = {
   haproxy: { package: 'haproxy', file: '/usr/sbin/haproxy', for: FRONTS, why: 'request smuggling through a front proxy; a contestant' },
   nginx: { package: 'nginx', file: '/usr/sbin/nginx', for: FRONTS, why: 'another one, which reads HTTP differently; the yardstick' },
   strace: { package: 'strace', file: '/usr/bin/strace', for: CARD, why: "SQLite's system calls are watched and made to fail" },
-  git: { package: 'git', file: '/usr/bin/git', for: [...CARD, ...BENCH, 'test:bare'], why: 'results name their commit' },
+  git: {
+    package: 'git',
+    file: '/usr/bin/git',
+    for: [...CARD, ...BENCH, 'test:bare', 'release'],
+    why: 'results and releases name their commit',
+  },
   debootstrap: { package: 'debootstrap', file: '/usr/sbin/debootstrap', for: ROOTS, why: 'fresh root file systems of Debian' },
   buildah: { package: 'buildah', file: '/usr/bin/buildah', for: ['test:image'], why: 'the Dockerfile is built without Docker' },
   tar: { package: 'tar', file: '/usr/bin/tar', for: ROOTS, why: 'a root file system is kept for the day' },
