@@ -6,23 +6,24 @@ import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
-import { auditPageOf, headerOf, keySearchOf, match, nameOf, pageOf, readBody, reasonOf } from './admin-input.ts';
+import { auditPageOf, headerOf, match, nameOf, pageOf, readBody, reasonOf } from './admin-input.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import type { AdminRequest } from './admin-input.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
 import { auditEntryReport } from './audit-report.ts';
-import { done, KEY_OF_ANOTHER, MAY_ONLY_READ, NO_GLOSSARY, NO_KEY, NO_TEAM, WAIT, withId, WRONG_TOKEN } from './admin-refusals.ts';
+import { done, KEY_OF_ANOTHER, MAY_ONLY_READ, NO_GLOSSARY, NO_TEAM, WAIT, withId, WRONG_TOKEN } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
 import { glossaryReport } from './glossary-operations.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { Fate } from './idempotency.ts';
+import { keyHandlers } from './key-handlers.ts';
 import type { LiveReport } from './live-report.ts';
 import type { AdminOperations } from './admin-operations.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator } from './operators.ts';
-import { foundKeyReport, keyReport, teamReport } from './reports.ts';
+import { teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
 import type { Download } from './usage-download.ts';
 import { listUsage, periodsReport } from './usage-handlers.ts';
@@ -232,27 +233,7 @@ export class AdminApi {
         done(await this.#options.usage.periods(id), (periods) => ({ value: periodsReport(periods) })),
       ),
     listUsage: ({ query }) => listUsage(this.#options.usage, query, this.#options.nowMs()),
-    listKeys: ({ operations, parameter }) =>
-      withId(parameter, NO_TEAM, async (id) => done(await operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } }))),
-    createKey: ({ operations, parameter, body, id }) =>
-      withId(parameter, NO_TEAM, async (teamId) => {
-        const label = (body['label'] ?? '') === '' ? '' : nameOf(body, 'label');
-        if (typeof label === 'object') return label;
-        const result = await operations.createKey({ id, teamId, mode: body['mode'] as 'live' | 'test', label });
-        return done(result, (report) => ({ value: report, audit: { team_id: teamId, key_id: report.key_id } }));
-      }),
-    revokeKey: ({ operations, parameter }) =>
-      withId(parameter, NO_KEY, async (id) =>
-        done(await operations.revokeKey(id), (key) => ({
-          value: { key_id: key.keyId, status: key.status },
-          audit: { team_id: key.teamId, key_id: key.keyId },
-        })),
-      ),
-    findKeys: async ({ operations, body }) => {
-      const search = keySearchOf(body);
-      if ('kind' in search) return search;
-      return done(await operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
-    },
+    ...keyHandlers(() => this.#options.nowMs()),
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
     applyPlan: async ({ operations, parameter }) =>
       done(

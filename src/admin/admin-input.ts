@@ -3,12 +3,14 @@ import { Compile } from 'typebox/compile';
 import type { TObject } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { holdsKey, matchesDisplay, matchesKeyPattern } from '../domain/api-key.ts';
+import { holdsKey } from '../domain/api-key.ts';
 import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
+import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import { jsonFault } from '../domain/json-cost.ts';
 import { judgeReason } from '../domain/reason.ts';
 import { judgeRecordName } from '../domain/record-name.ts';
+import { Type } from '../domain/schema-type.ts';
 import { AUDIT_ID } from '../domain/audit-entry.ts';
 import type { AuditPage } from '../ports/audit-log.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
@@ -33,7 +35,7 @@ const NO_CURSOR = 'cursor: must be the next of the page before.';
 const SEARCH_MAX = 100;
 const WHOLE_KEY = 'holds a key, and an address is no place for one: look for it by POST /admin/v1/keys/find.';
 const NO_PATH = refuse('not_found', 'The admin API has no such path.');
-const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(body)] as const])));
+const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(withoutLimits(body))] as const])));
 
 /** `path` is without the prefix. */
 export function match(method: string, path: string): { readonly route: AdminRoute; readonly parameter: string } | Refusal {
@@ -85,6 +87,13 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   return refuse('validation_error', `${field}: ${error?.message ?? 'is not right'}.`);
 }
 
+/** The limits of a key are judged by their handlers, which have better words for what is wrong with them. */
+function withoutLimits(body: TObject): TObject {
+  const left = Object.entries(body.properties).filter(([name]) => !Object.hasOwn(LIMIT_NAMES, name));
+  const { minProperties } = body as { readonly minProperties?: number };
+  return Type.Object(Object.fromEntries(left), minProperties === undefined ? {} : { minProperties });
+}
+
 export function nameOf(body: JsonMembers, field: string): string | Refusal {
   const judged = judgeRecordName(body[field] as string);
   return 'fault' in judged ? refuse('validation_error', `${field}: ${judged.fault}.`) : judged.name;
@@ -95,20 +104,6 @@ export function reasonOf({ reason }: JsonMembers): string | undefined | Refusal 
   if (reason === undefined) return undefined;
   const judged = judgeReason(reason as string);
   return 'fault' in judged ? refuse('validation_error', `reason: ${judged.fault}.`) : judged.reason;
-}
-
-/** What a key is looked for by: never repeated in what is refused. */
-export function keySearchOf({ key, display }: JsonMembers): { readonly key: string } | { readonly display: string } | Refusal {
-  if ((key === undefined) === (display === undefined)) return refuse('validation_error', 'body: must have key or display, one of the two.');
-  if (typeof key === 'string') {
-    if (matchesKeyPattern(key)) return { key };
-    return refuse(
-      'validation_error',
-      'key: must be a whole key, la_live_ or la_test_ and 40 letters and digits; display takes its beginning.',
-    );
-  }
-  if (typeof display === 'string' && matchesDisplay(display)) return { display };
-  return refuse('validation_error', 'display: must be the first twelve characters of a key, for example la_live_Ab3d.');
 }
 
 /** How many a page may have. */

@@ -1,9 +1,8 @@
 // What operators do with teams, keys and plans: one implementation below the command line, the admin API and the console.
 import { digestOf, displayOf, newKey } from '../domain/api-key.ts';
 import type { KeyMode } from '../domain/api-key.ts';
-import { MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';
-import { limitsOf } from '../domain/plan.ts';
-import type { Plan, TeamLimits } from '../domain/plan.ts';
+import type { KeyLimits } from '../domain/key-limits.ts';
+import { minorRoundedDown, toMicro } from '../domain/money.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
@@ -11,28 +10,18 @@ import type { UsageReport } from '../domain/usage-report.ts';
 import { auditId } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
-import type {
-  ChangeOnce,
-  FoundKey,
-  KeyRecord,
-  Team,
-  TeamChange,
-  TeamPage,
-  TeamRegistry,
-  TeamSummary,
-  Usage,
-} from '../ports/team-registry.ts';
+import type { FoundKey, KeyChange, KeyRecord, Team, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 import { cut, done, ofTeam, oneMore } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, TeamList } from './admin-result.ts';
 import { comparePlan, teamsBehind } from './plan-comparison.ts';
 import type { PlanChange, PlanComparison } from './plan-comparison.ts';
-import { planReport } from './reports.ts';
+import { newKeyReport, planReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
+import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
+import type { Plans, TeamDraft, TeamEdit } from './team-terms.ts';
 
 /** Greater than the number of changes that are made in one millisecond. */
 const CLEARING_SERIAL = 1_000_000_000;
-
-type Plans = ReadonlyMap<string, Plan>;
 
 export interface AdminOptions {
   readonly teams: TeamRegistry;
@@ -46,32 +35,15 @@ export interface AdminOptions {
   readonly actor?: string;
 }
 
-export interface TeamDraft {
-  /** Given when the creation may be a repetition: a team that has this id already is the one that the first try made. */
-  readonly id?: string | undefined;
-  readonly name: string;
-  readonly plan: string;
-  /** `undefined` when none was named: then any plan will do. */
-  readonly creditMinor: number | undefined;
-}
-
-export interface TeamEdit {
-  readonly name?: string | undefined;
-  readonly plan?: string | undefined;
-  /** Negative to take credit, which needs a reason. */
-  readonly addCreditMinor?: number | undefined;
-  /** Kept in the audit. */
-  readonly reason?: string | undefined;
-  /** Given when the change may be a repetition. */
-  readonly once?: ChangeOnce | undefined;
-}
-
 export interface KeyDraft {
   /** Likewise; but the key that the first try made was shown to nobody, so it is revoked and another is made. */
   readonly id?: string | undefined;
   readonly teamId: string;
   readonly mode: KeyMode;
   readonly label: string;
+  readonly limits?: KeyLimits;
+  /** Nobody can use it before it is enabled. */
+  readonly disabled?: boolean;
 }
 
 export interface PlanApplied {
@@ -89,8 +61,6 @@ export interface PlanApplyOptions {
   /** Called after each changed team. */
   readonly onProgress?: (changed: number, behind: number) => void;
 }
-
-const BALANCE_TOO_LARGE: AdminRefusal = { kind: 'balance_too_large', maxMinor: MINOR_MAX };
 
 /** Ids are canonical ULIDs, names have been checked. */
 export class AdminOperations {
@@ -133,7 +103,7 @@ export class AdminOperations {
     const before = await this.#options.teams.findTeam(teamId);
     if (before === undefined) return { kind: 'no_such_team', teamId };
     if (isUnavailable(before)) return before;
-    const made = this.#changeOf(before, edit);
+    const made = judgeTeamEdit(this.#options.plans(), before, edit);
     if ('kind' in made) return made;
     const change = edit.once === undefined ? made : { ...made, once: edit.once };
     const after = await this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason));
@@ -162,15 +132,21 @@ export class AdminOperations {
     return ofTeam(teamId, await this.#options.teams.listKeys(teamId));
   }
 
-  async createKey({ id, teamId, mode, label }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
+  async createKey({ id, teamId, mode, label, limits = {}, disabled = false }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
+    const { teams } = this.#options;
+    // A store that knows nothing of limits would make a key without them.
+    if (teams.updateKey === undefined && (disabled || Object.keys(limits).length > 0)) return { kind: 'no_key_limits' };
     const key = newKey(mode);
     const keyId = await this.#idOfKey(id, teamId);
     if (typeof keyId === 'object') return keyId;
-    const record = { keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode };
-    const created = await this.#options.teams.createKey(record, this.#by('createKey'));
+    const record = { keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode, limits };
+    const created = await teams.createKey(record, this.#by('createKey'));
     if (created === undefined) return { kind: 'no_such_team', teamId };
     if (isUnavailable(created)) return created;
-    return done({ key_id: keyId, key, display: created.display, mode, team_id: teamId });
+    if (!disabled) return done(newKeyReport(key, created));
+    // The key is told only now: nobody could use it meanwhile.
+    const result = await this.updateKey(keyId, { disabled });
+    return result.kind === 'done' ? done(newKeyReport(key, result.value), result.replicated) : result;
   }
 
   /** The id for a new key. Where an earlier try made a key of this id, that key is revoked and a fresh id is drawn. */
@@ -181,6 +157,17 @@ export class AdminOperations {
     if (keys?.some(({ keyId }) => keyId === id) !== true) return id;
     const revoked = await this.#options.teams.revokeKey(id, this.#by('revokeKey'));
     return isUnavailable(revoked) ? revoked : this.#options.newId();
+  }
+
+  async updateKey(keyId: string, change: KeyChange): Promise<AdminResult<KeyRecord>> {
+    const { teams } = this.#options;
+    if (teams.updateKey === undefined) return { kind: 'no_key_limits' };
+    const key = await teams.updateKey(keyId, change, this.#by('updateKey'));
+    if (key === undefined) return { kind: 'no_such_key', keyId };
+    if (isUnavailable(key)) return key;
+    // What takes something from the key's holder has to outlive a failover; a label and a key that works again need not.
+    const weighty = change.disabled === true || change.limits !== undefined;
+    return done(key, weighty ? await this.#replicated([key.teamId]) : undefined);
   }
 
   async revokeKey(keyId: string): Promise<AdminResult<KeyRecord>> {
@@ -201,7 +188,7 @@ export class AdminOperations {
 
   /** Which teams are held to other numbers than the plan has, of the first `teamsMax`. */
   async comparePlan(name: string, teamsMax: number): Promise<AdminResult<PlanComparison>> {
-    const limits = this.#limitsOf(name);
+    const limits = limitsOfPlan(this.#options.plans(), name);
     if ('kind' in limits) return limits;
     const compared = await comparePlan(this.#options.teams, name, limits, teamsMax);
     return 'kind' in compared ? compared : done(compared);
@@ -209,7 +196,7 @@ export class AdminOperations {
 
   /** After an interruption a second run changes the remaining teams. */
   async applyPlan(name: string, { dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
-    const limits = this.#limitsOf(name);
+    const limits = limitsOfPlan(this.#options.plans(), name);
     if ('kind' in limits) return limits;
     const { teams } = this.#options;
     const found = await teamsBehind(teams, name, limits);
@@ -259,24 +246,6 @@ export class AdminOperations {
   async #replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
     return this.#options.teams.replicated?.(teamIds);
   }
-
-  #changeOf(team: Team, { name, plan, addCreditMinor = 0, reason }: TeamEdit): TeamChange | AdminRefusal {
-    const limits = plan === undefined ? team.limits : this.#limitsOf(plan);
-    if ('kind' in limits) return limits;
-    if (addCreditMinor !== 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
-    if (addCreditMinor < 0 && reason === undefined) return { kind: 'reason_missing' };
-    // Beyond this, millionths of a minor unit are no exact integers any more.
-    if (addCreditMinor > 0 && minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
-    return {
-      ...(name === undefined ? {} : { name }),
-      ...(plan === undefined ? {} : { plan: { name: plan, limits } }),
-      ...(addCreditMinor === 0 ? {} : { addMicro: toMicro(addCreditMinor) }),
-    };
-  }
-
-  #limitsOf(name: string): TeamLimits | AdminRefusal {
-    return limitsOfPlan(this.#options.plans(), name);
-  }
 }
 
 /** A page of the audit. */
@@ -298,22 +267,4 @@ function refusedUpdate(
     case 'unavailable':
       return refused;
   }
-}
-
-/** The limits that a configuration's plan comes to. */
-export function planLimits(plans: Plans, name: string): AdminResult<TeamLimits> {
-  const limits = limitsOfPlan(plans, name);
-  return 'kind' in limits ? limits : done(limits);
-}
-
-/** What a new team would be held to, or why there can be none; asks no store. */
-export function judgeNewTeam(plans: Plans, { plan, creditMinor }: Pick<TeamDraft, 'plan' | 'creditMinor'>): AdminResult<TeamLimits> {
-  const limits = limitsOfPlan(plans, plan);
-  if ('kind' in limits) return limits;
-  return creditMinor !== undefined && limits.billing !== 'credit' ? { kind: 'plan_takes_no_credit', plan } : done(limits);
-}
-
-function limitsOfPlan(plans: Plans, name: string): TeamLimits | AdminRefusal {
-  const plan = plans.get(name);
-  return plan === undefined ? { kind: 'no_such_plan', plan: name, plans: [...plans.keys()] } : limitsOf(plan);
 }

@@ -13,6 +13,7 @@ export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you see eve
 export const NO_TEAM = refuse('not_found', 'There is no team of this id.');
 export const NO_GLOSSARY = refuse('not_found', 'There is no glossary of this id.');
 const NO_DELETION = refuse('not_found', 'The store of this gateway cannot delete that: see to it in the store itself.');
+const NO_KEY_LIMITS = refuse('validation_error', 'The store of this gateway, a plugin, keeps no limits of keys and cannot disable them.');
 export const NO_KEY = refuse('not_found', 'There is no key of this id.');
 const NO_HISTORY = refuse('not_found', 'The store of this gateway keeps no history of usage: there are no days and periods to read.');
 
@@ -41,6 +42,8 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
       return NO_GLOSSARY;
     case 'no_deletion':
       return NO_DELETION;
+    case 'no_key_limits':
+      return NO_KEY_LIMITS;
     case 'no_such_plan':
       return planIn === 'path'
         ? refuse('not_found', `There is no such plan; there are ${refusal.plans.join(', ')}.`)

@@ -10,6 +10,8 @@ export type AdminRefusal =
   | { readonly kind: 'no_such_glossary'; readonly glossaryId: string }
   /** The store, a plugin's, cannot delete teams; or cannot tell whose a glossary is. */
   | { readonly kind: 'no_deletion' }
+  /** The store, a plugin's, cannot change keys and knows nothing of their limits. */
+  | { readonly kind: 'no_key_limits' }
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }
@@ -30,7 +32,7 @@ export interface Done<T> {
   readonly kind: 'done';
   readonly value: T;
   /**
-   * Of what revokes a key or moves money: whether a replica of the store has it. `false`: it holds now, and a failover may
+   * Of what revokes, disables or limits a key, or moves money: whether a replica of the store has it. `false`: it holds now, and a failover may
    * undo it. `undefined` where the store has no replicas, and of all other operations.
    */
   readonly replicated?: boolean | undefined;

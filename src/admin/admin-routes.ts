@@ -3,10 +3,12 @@ import type { TObject, TSchema } from 'typebox';
 import { Type } from '../domain/schema-type.ts';
 import {
   AuditAnswer,
+  ChangedKeyAnswer,
   ChangedTeamAnswer,
   FoundKeyAnswer,
   GlossaryAnswer,
   KeyAnswer,
+  KeyPatchBody,
   KeySearchBody,
   LiveAnswer,
   NewKeyAnswer,
@@ -54,6 +56,7 @@ export type AdminRouteId =
   | 'listUsage'
   | 'listKeys'
   | 'createKey'
+  | 'updateKey'
   | 'revokeKey'
   | 'findKeys'
   | 'listPlans'
@@ -171,6 +174,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     body: NewKeyBody,
     status: 201,
     answer: NewKeyAnswer,
+  },
+  {
+    id: 'updateKey',
+    method: 'PATCH',
+    path: '/keys/{id}',
+    summary: "Changes a key's label or limits, disables it or enables it again; holds from its next request on.",
+    body: KeyPatchBody,
+    status: 200,
+    answer: ChangedKeyAnswer,
   },
   {
     id: 'revokeKey',

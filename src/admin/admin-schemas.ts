@@ -1,4 +1,6 @@
 // What the admin API takes and answers, as schemas: requests are checked by them, and the OpenAPI document shows them.
+import type { TSchema } from 'typebox';
+import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX } from '../domain/reason.ts';
 import { RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
@@ -34,18 +36,38 @@ export const TeamPatchBody = Type.Object(
   { ...closed, minProperties: 1 },
 );
 
+/** Judged by `judgeLimits`, in whose words they are refused: the document says what is right. */
+const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
+const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
+export const KeyTerms = {
+  label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
+  expires_at: limit(
+    Type.String({ format: 'date-time' }),
+    'From this moment on the key is refused; RFC 3339, not in the past. `null`, as of every limit: none.',
+  ),
+  requests_per_second: limit(
+    Type.Integer({ minimum: 1, maximum: KEY_RATE_MAX }),
+    "The key's own rate, judged behind the team's, which it cannot raise.",
+  ),
+  characters: limit(Type.Integer({ minimum: 1, maximum: KEY_CHARACTERS_MAX }), "What the key may use of the team's period."),
+  allowed_addresses: limit(
+    Type.Array(range, { minItems: 1, maxItems: ALLOWED_ADDRESSES_MAX }),
+    'Where the key may be used from; an address is a range of one.',
+  ),
+  disabled: Type.Optional(Type.Boolean({ description: 'Whether the key is refused until it is enabled again.' })),
+} as const;
+
 export const NewKeyBody = Type.Object(
-  {
-    mode: Type.Enum(['live', 'test'], { type: 'string', description: 'Only a label: both modes behave alike.' }),
-    label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
-  },
+  { mode: Type.Enum(['live', 'test'], { type: 'string', description: 'Only a label: both modes behave alike.' }), ...KeyTerms },
   closed,
 );
+
+export const KeyPatchBody = Type.Object(KeyTerms, { ...closed, minProperties: 1 });
 
 export const replicated = Type.Optional(
   Type.Boolean({
     description:
-      'Whether a replica of the store has it. `false`: it holds now, and a failover may undo it. Left out where the store has no replicas, and where nothing was revoked or paid.',
+      'Whether a replica of the store has it. `false`: it holds now, and a failover may undo it. Left out where the store has no replicas, and where nothing was revoked, disabled, limited or paid.',
   }),
 );
 export const KeySearchBody = Type.Object(
@@ -85,24 +107,38 @@ export const TeamAnswer = Type.Object({
   created_at: moment,
 });
 export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated });
+const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
+  type: 'string',
+  description: '`disabled` can be enabled, `expired` can be given more time; `revoked` is for ever.',
+});
+/** Left out where the key has no such limit. */
+const LimitAnswers = {
+  expires_at: Type.Optional(moment),
+  requests_per_second: Type.Optional(whole),
+  characters: Type.Optional(whole),
+  allowed_addresses: Type.Optional(Type.Array(range)),
+} as const;
 export const KeyAnswer = Type.Object({
   key_id: Type.String(),
   display: Type.String({ description: "The key's first twelve characters." }),
   label: Type.String(),
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
-  status: Type.Enum(['active', 'revoked'], { type: 'string' }),
+  status,
   created_at: moment,
   last_used_at: Type.Union([moment, Type.Null()]),
+  ...LimitAnswers,
 });
+export const ChangedKeyAnswer = Type.Object({ team_id: Type.String(), ...KeyAnswer.properties, replicated });
 export const FoundKeyAnswer = Type.Object({
   key_id: Type.String(),
   display: Type.String({ description: "The key's first twelve characters." }),
   label: Type.String(),
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
-  status: Type.Enum(['active', 'revoked'], { type: 'string' }),
+  status,
   team_id: Type.String(),
   team_name: Type.String(),
   last_used_at: Type.Union([moment, Type.Null()]),
+  ...LimitAnswers,
 });
 export const NewKeyAnswer = Type.Object({
   key_id: Type.String(),
@@ -110,6 +146,8 @@ export const NewKeyAnswer = Type.Object({
   display: Type.String(),
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
   team_id: Type.String(),
+  ...LimitAnswers,
+  replicated,
 });
 const DictionaryAnswer = Type.Object({ source_lang: Type.String(), target_lang: Type.String(), entry_count: whole });
 export const GlossaryAnswer = Type.Object({

@@ -1,4 +1,5 @@
 // Teams, keys and plans as programs read them: what the command line prints with --json and the admin API answers.
+import type { KeyLimits } from '../domain/key-limits.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
@@ -58,7 +59,25 @@ function billingPart({ limits, balanceMicro }: Team): Partial<TeamReport> {
   };
 }
 
-export interface KeyReport {
+/** A key's limits by the names that operators give them, absent where it has no such limit. */
+export interface LimitsReport {
+  readonly expires_at?: string;
+  readonly requests_per_second?: number;
+  readonly characters?: number;
+  readonly allowed_addresses?: readonly string[];
+}
+
+export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): LimitsReport {
+  return {
+    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
+    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
+    ...(characters === undefined ? {} : { characters }),
+    ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses }),
+  };
+}
+
+/** Limits stand at the end, absent where the key has none. */
+export interface KeyReport extends LimitsReport {
   readonly key_id: string;
   /** The key's first twelve characters. */
   readonly display: string;
@@ -78,11 +97,19 @@ export function keyReport(key: KeyRecord): KeyReport {
     status: key.status,
     created_at: rfc3339(key.createdAtMs),
     last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
+    ...limitsReport(key.limits),
   };
 }
 
+/** A key that was changed. */
+export type ChangedKeyReport = KeyReport & { readonly team_id: string };
+
+export function changedKeyReport(key: KeyRecord): ChangedKeyReport {
+  return { team_id: key.teamId, ...keyReport(key) };
+}
+
 /** A key with the team that it belongs to. */
-export interface FoundKeyReport {
+export interface FoundKeyReport extends LimitsReport {
   readonly key_id: string;
   readonly display: string;
   readonly label: string;
@@ -95,16 +122,21 @@ export interface FoundKeyReport {
 
 export function foundKeyReport(key: FoundKey): FoundKeyReport {
   const { key_id, display, label, mode, status, last_used_at } = keyReport(key);
-  return { key_id, display, label, mode, status, team_id: key.teamId, team_name: key.teamName, last_used_at };
+  const of = { team_id: key.teamId, team_name: key.teamName };
+  return { key_id, display, label, mode, status, ...of, last_used_at, ...limitsReport(key.limits) };
 }
 
 /** A key that was just made; the only time that it is shown whole. */
-export interface NewKeyReport {
+export interface NewKeyReport extends LimitsReport {
   readonly key_id: string;
   readonly key: string;
   readonly display: string;
   readonly mode: 'live' | 'test';
   readonly team_id: string;
+}
+
+export function newKeyReport(key: string, { keyId, display, mode, teamId, limits }: KeyRecord): NewKeyReport {
+  return { key_id: keyId, key, display, mode, team_id: teamId, ...limitsReport(limits) };
 }
 
 export type PlanReport = { readonly name: string } & Plan;

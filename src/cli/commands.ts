@@ -37,6 +37,11 @@ export const COMMANDS: readonly LateCommand[] = [
     load: async () => (await import('./commands/key-find.ts')).keyFind,
   },
   {
+    name: 'key update',
+    summary: "Changes a key's label or limits, disables it, or enables it again.",
+    load: async () => (await import('./commands/key-update.ts')).keyUpdate,
+  },
+  {
     name: 'key revoke',
     summary: 'Revokes a key: no later request with it is let through.',
     load: async () => (await import('./commands/key-revoke.ts')).keyRevoke,

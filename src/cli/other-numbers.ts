@@ -1,5 +1,5 @@
 // Compares a plan of this command's configuration with that of the gateways that run on the same store.
-import { planLimits } from '../admin/admin-operations.ts';
+import { planLimits } from '../admin/team-terms.ts';
 import { gatewaysWithOtherNumbers } from '../admin/plan-comparison.ts';
 import type { NumberChange, OtherNumbers } from '../admin/plan-comparison.ts';
 import { labelOf } from '../config/load.ts';

@@ -114,6 +114,8 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return `there is no glossary with the id ${refusal.glossaryId}; ${GLOSSARIES_WHERE}`;
     case 'no_deletion':
       return 'this store cannot delete that; see to it in the store itself';
+    case 'no_key_limits':
+      return 'this store, a plugin, keeps no limits of keys and cannot disable them';
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;

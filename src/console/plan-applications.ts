@@ -71,6 +71,7 @@ export class PlanApplications {
       case 'no_such_key':
       case 'no_such_glossary':
       case 'no_deletion':
+      case 'no_key_limits':
       case 'no_history':
       case 'other_request':
       case 'plan_takes_no_credit':

@@ -23,7 +23,7 @@ export type JudgedLimits = { readonly limits: KeyLimits } | (LimitFault & { read
 
 type JudgedLimit<T> = { readonly value: T } | LimitFault;
 
-/** As JSON has them; numbers may be digits in a string. What is `undefined` is not judged. */
+/** As JSON has them. What is `undefined` is not judged. */
 export type GivenLimits = { readonly [Name in LimitName]?: unknown };
 
 const JUDGES: { readonly [Name in LimitName]: (given: unknown, nowMs: number) => JudgedLimit<unknown> } = {
@@ -53,9 +53,8 @@ function judgeExpiry(given: unknown, nowMs: number): JudgedLimit<number> {
 }
 
 function judgeWhole(given: unknown, max: number): JudgedLimit<number> {
-  const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
-  const isRight = typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= max;
-  return isRight ? { value: number } : { fault: `is not a whole number from 1 to ${max}` };
+  const isRight = typeof given === 'number' && Number.isInteger(given) && given >= 1 && given <= max;
+  return isRight ? { value: given } : { fault: `is not a whole number from 1 to ${max}` };
 }
 
 /** In their order, each once. */
@@ -84,21 +83,4 @@ export function parseRfc3339(text: string): number | undefined {
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(date)) return undefined;
   const minutes = Number(hour) * 60 + Number(minute) - (sign === '-' ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
   return midnight.getTime() + minutes * MINUTE_MS + Number(second) * 1000 + Number(part.padEnd(3, '0').slice(0, 3));
-}
-
-/** Members by their names, absent where the key has no such limit. */
-export interface LimitsReport {
-  readonly expires_at?: string;
-  readonly requests_per_second?: number;
-  readonly characters?: number;
-  readonly allowed_addresses?: readonly string[];
-}
-
-export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): LimitsReport {
-  return {
-    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
-    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
-    ...(characters === undefined ? {} : { characters }),
-    ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses }),
-  };
 }

@@ -122,7 +122,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
   test('the admin API takes no key in an address', async () => {
     const response = await call('GET', `/teams?q=${NOBODYS}`);
     expect(expectProblem(response, 'validation_error')).toMatch(/^q: holds a key, and an address is no place for one/);
-    expect((await call('GET', '/keys/find')).header('allow')).toBe('POST');
+    expect((await call('GET', '/keys/find')).header('allow')).toBe('PATCH, POST');
   });
 
   test('a process reads it from its pipe', async () => {

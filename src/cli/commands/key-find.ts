@@ -1,9 +1,11 @@
 // lingate key find: whose key it is, by the whole key from standard input or by its first twelve characters.
 import { foundKeyReport } from '../../admin/reports.ts';
 import { matchesDisplay } from '../../domain/api-key.ts';
+import { hasLimits } from '../../domain/key-limits.ts';
 import type { FoundKey } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandFailure, UsageError } from '../command.ts';
+import { limitsText } from '../key-flags.ts';
 import { readKey } from '../operand.ts';
 import { textTable } from '../text-table.ts';
 import { NOBODYS_KEY, valueOf, withAdmin } from '../with-store.ts';
@@ -38,6 +40,7 @@ async function searchOf(context: CommandContext): Promise<{ readonly key: string
 }
 
 function keyTable(keys: readonly FoundKey[], nowMs: number): string {
+  const limited = keys.some(({ limits }) => hasLimits(limits));
   const rows = keys.map((key) => [
     key.keyId,
     key.display,
@@ -47,6 +50,8 @@ function keyTable(keys: readonly FoundKey[], nowMs: number): string {
     key.teamId,
     key.teamName,
     lastUse(key.lastUsedAtMs, nowMs),
+    ...(limited ? [limitsText(key.limits)] : []),
   ]);
-  return textTable(['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'TEAM', 'NAME', 'LAST USED'], rows);
+  const head = ['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'TEAM', 'NAME', 'LAST USED'];
+  return textTable(limited ? [...head, 'LIMITS'] : head, rows);
 }

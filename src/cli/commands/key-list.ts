@@ -1,8 +1,10 @@
 // lingate key list: a team's keys, and when each was last used.
 import { keyReport } from '../../admin/reports.ts';
+import { hasLimits } from '../../domain/key-limits.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import type { Command } from '../command.ts';
+import { limitsText } from '../key-flags.ts';
 import { readId } from '../operand.ts';
 import { textTable } from '../text-table.ts';
 import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
@@ -25,6 +27,7 @@ export const keyList: Command = {
 
 function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): string {
   if (keys.length === 0) return `This team has no keys yet; create one with "lingate key create --team ${teamId} --mode live".`;
+  const limited = keys.some(({ limits }) => hasLimits(limits));
   const rows = keys.map((key) => [
     key.keyId,
     key.display,
@@ -33,8 +36,10 @@ function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): st
     key.status,
     rfc3339(key.createdAtMs),
     lastUse(key.lastUsedAtMs, nowMs),
+    ...(limited ? [limitsText(key.limits)] : []),
   ]);
-  return textTable(['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CREATED', 'LAST USED'], rows);
+  const head = ['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CREATED', 'LAST USED'];
+  return textTable(limited ? [...head, 'LIMITS'] : head, rows);
 }
 
 /** `3 minutes ago (…)`: for reading, and the exact moment, because a rotation waits until it does not change any more. */

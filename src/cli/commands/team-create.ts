@@ -1,5 +1,5 @@
 // lingate team create: makes a team on a plan.
-import { judgeNewTeam } from '../../admin/admin-operations.ts';
+import { judgeNewTeam } from '../../admin/team-terms.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';

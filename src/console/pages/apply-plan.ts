@@ -60,6 +60,7 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
     case 'no_such_key':
     case 'no_such_glossary':
     case 'no_deletion':
+    case 'no_key_limits':
     case 'no_history':
     case 'other_request':
     case 'plan_takes_no_credit':

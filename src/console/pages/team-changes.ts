@@ -1,6 +1,6 @@
 // What the forms of a team's page do: a new key, credit, another plan, another name.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
-import type { TeamEdit } from '../../admin/admin-operations.ts';
+import type { TeamEdit } from '../../admin/team-terms.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -110,6 +110,7 @@ function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, curre
     case 'no_such_key':
     case 'no_such_glossary':
     case 'no_deletion':
+    case 'no_key_limits':
     case 'no_history':
     case 'other_request':
     case 'no_audit':

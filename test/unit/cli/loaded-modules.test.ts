@@ -67,11 +67,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 117],
-    ['team show TEAM', 117],
-    ['key create --team TEAM --mode live', 117],
-    ['key list --team TEAM', 117],
-    ['usage TEAM', 117],
+    ['team list', 125],
+    ['team show TEAM', 125],
+    ['key create --team TEAM --mode live', 125],
+    ['key list --team TEAM', 125],
+    ['usage TEAM', 125],
     ['config check', 90],
     ['routes', 55],
     ['openapi', 70],

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { inProcess, lingate } from '../../support/lingate-command.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+const KEY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
 
 /** The words behind `lingate`, and the line without its `lingate …: ` and `Run "… --help".` */
 const WRONG: readonly [words: string, title: string, reason: string][] = [
@@ -63,6 +64,40 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   [`key create --team ${TEAM} --mode prod`, 'key create', '--mode "prod" is neither live nor test.'],
   ['key create --mode live', 'key create', '--team TEAM is missing.'],
   [`key list ${TEAM}`, 'key list', `"${TEAM}" is too much; only flags are taken.`],
+  [
+    `key create --team ${TEAM} --mode live --expires-at tomorrow`,
+    'key create',
+    '--expires-at "tomorrow" is not a moment as RFC 3339 writes it, with its zone, such as 2027-01-31T18:00:00Z.',
+  ],
+  [
+    `key create --team ${TEAM} --mode live --requests-per-second 0`,
+    'key create',
+    '--requests-per-second "0" is not a whole number from 1 to 100000.',
+  ],
+  [
+    `key create --team ${TEAM} --mode live --characters=-5`,
+    'key create',
+    '--characters "-5" is not a whole number from 1 to 1000000000000.',
+  ],
+  [
+    `key create --team ${TEAM} --mode live --allow ::1 --allow 10.0.0.0/33`,
+    'key create',
+    '--allow "10.0.0.0/33" is not an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.',
+  ],
+  [`key create --team ${TEAM} --mode live --no-allow`, 'key create', 'unknown flag --no-allow; did you mean --allow?'],
+  ['key update', 'key update', 'KEY_ID is missing.'],
+  [`key update ${KEY}`, 'key update', 'nothing to change; give --label, a limit, --disable or --enable.'],
+  [`key update ${KEY} --disable --enable`, 'key update', '--disable and --enable contradict each other; give one of them.'],
+  [`key update ${KEY} --label x --no-label`, 'key update', '--label and --no-label contradict each other; give one of them.'],
+  [
+    `key update ${KEY} --characters 5 --no-characters`,
+    'key update',
+    '--characters and --no-characters contradict each other; give one of them.',
+  ],
+  [`key update ${KEY} --allow ::1 --no-allow`, 'key update', '--allow and --no-allow contradict each other; give one of them.'],
+  [`key update ${KEY} --characters 1e6`, 'key update', '--characters "1e6" is not a whole number from 1 to 1000000000000.'],
+  [`key update ${KEY} --characters 5 --characters 6`, 'key update', '--characters is given twice.'],
+  [`key update ${KEY} --mode live`, 'key update', 'unknown flag --mode.'],
   ['key revoke', 'key revoke', 'KEY_ID is missing.'],
   ['usage', 'usage', 'TEAM is missing.'],
   ['plan apply', 'plan apply', 'NAME is missing.'],

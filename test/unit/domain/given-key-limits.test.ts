@@ -1,6 +1,7 @@
 // Limits of a key as operators give them: what is taken, what is said of the rest, and that a report can be given back.
 import { describe, expect, test } from 'vitest';
-import { judgeLimits, limitsReport, parseRfc3339 } from '../../../src/domain/given-key-limits.ts';
+import { judgeLimits, parseRfc3339 } from '../../../src/domain/given-key-limits.ts';
+import { limitsReport } from '../../../src/admin/reports.ts';
 import type { GivenLimits } from '../../../src/domain/given-key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 
@@ -52,7 +53,7 @@ describe('limits that are given', () => {
     [{}, {}],
     [{ expires_at: '2026-11-22T12:00:00.001Z' }, { expiresAtMs: NOW + 1 }],
     [{ requests_per_second: 1 }, { requestsPerSecond: 1 }],
-    [{ requests_per_second: '100000' }, { requestsPerSecond: 100_000 }],
+    [{ requests_per_second: 100_000 }, { requestsPerSecond: 100_000 }],
     [{ characters: 1_000_000_000_000 }, { characters: 1_000_000_000_000 }],
     [{ allowed_addresses: ['203.0.113.7'] }, { allowedAddresses: ['203.0.113.7/32'] }],
     [
@@ -73,16 +74,12 @@ describe('limits that are given', () => {
     [{ expires_at: 1_900_000_000_000 }, 'expires_at', NO_MOMENT],
     [{ expires_at: '2026-11-22T12:00:00Z' }, 'expires_at', 'is in the past: it is 2026-11-22T12:00:00Z now'],
     [{ expires_at: '9999-12-31T23:59:59-01:00' }, 'expires_at', 'is later than 9999-12-31T23:59:59.999Z'],
-    ...[0, -1, 1.5, 100_001, '0', '', '5k', '1e3', ' 5', true, NaN].map((value): [GivenLimits, string, string] => [
+    ...[0, -1, 1.5, 100_001, '5', '', true, NaN].map((value): [GivenLimits, string, string] => [
       { requests_per_second: value },
       'requests_per_second',
       NO_RATE,
     ]),
-    ...[0, 1_000_000_000_001, '-1', '0x10'].map((value): [GivenLimits, string, string] => [
-      { characters: value },
-      'characters',
-      NO_CHARACTERS,
-    ]),
+    ...[0, 1_000_000_000_001, '-1'].map((value): [GivenLimits, string, string] => [{ characters: value }, 'characters', NO_CHARACTERS]),
     [{ allowed_addresses: [] }, 'allowed_addresses', 'is empty, which no address would be allowed by; give one at least'],
     [{ allowed_addresses: '10.0.0.0/8' }, 'allowed_addresses', 'is not a list of addresses and ranges'],
     ...['10.0.0.0/33', '10.0.0/8', '::/129', 'fe80::1%eth0', 'example.com', '10.0.0.0/08', '10.0.0.0-10.0.0.9', '', 7, null].map(
