@@ -7,6 +7,7 @@ import { APPLY_PLAN_ROUTES } from './pages/apply-plan.ts';
 import { AUDIT_ROUTES } from './pages/audit.ts';
 import { DELETE_TEAM_ROUTES } from './pages/delete-team.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
+import { KEY_ROUTES } from './pages/key.ts';
 import { NEW_TEAM_ROUTES } from './pages/new-team.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
@@ -29,6 +30,7 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...TEAM_CHANGE_ROUTES,
   ...DELETE_TEAM_ROUTES,
   ...GLOSSARY_ROUTES,
+  ...KEY_ROUTES,
   ...ROTATE_KEY_ROUTES,
   ...REVOKE_KEY_ROUTES,
   ...USAGE_ROUTES,

@@ -68,6 +68,16 @@ export function textField({ value = '', type = 'text', required = false, more = 
   return labelled(field, (named) => html`<input ${named}${attributes}${required ? html` required` : undefined} />`);
 }
 
+interface AreaField extends FieldBase {
+  readonly value: string;
+  readonly rows: number;
+}
+
+/** Several lines. */
+export function areaField({ value, rows, ...field }: AreaField): Html {
+  return labelled(field, (named) => html`<textarea ${named} rows="${rows}" autocomplete="off" spellcheck="false">${value}</textarea>`);
+}
+
 interface Choice {
   readonly value: string;
   readonly label: string;

@@ -4,11 +4,13 @@ import type { NewKeyReport } from '../admin/reports.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
+import { hasLimits } from '../domain/key-limits.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { KeyUsage, Team, Usage } from '../ports/team-registry.ts';
+import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts, SignedInVisit } from './console-route.ts';
 import { htmlTable } from './html-table.ts';
+import { limitsSummary } from './key-limit-fields.ts';
 import { ago, count, day } from './shown.ts';
 
 /** Bounds the page. */
@@ -24,28 +26,32 @@ const COLUMNS = [
   { label: 'Requests', figures: true },
   { label: 'Made' },
 ] as const;
+const LIMITS = { label: 'Limits', text: true } as const;
 const CHANGE = { label: 'Change' } as const;
+const ORDER: readonly KeyStatus[] = ['active', 'disabled', 'expired', 'revoked'];
 
-/** Those that work first, the newest of them first. `withChanges` leads to what can be done to each. */
+/** Those that work first, revoked ones last, the newest of each first. `withChanges` leads to what can be done to each. */
 export function keysTable({ team, keys }: Usage, nowMs: number, withChanges: boolean): Html {
   if (keys.length === 0) return html`<p class="soft">There are no keys yet.</p>`;
-  const newest = keys.toReversed();
-  const ordered = [...newest.filter(isActive), ...newest.filter((key) => !isActive(key))];
+  const ordered = keys.toReversed().toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status));
+  const limited = keys.some(({ limits }) => hasLimits(limits));
   const rows = ordered
     .slice(0, KEYS_MAX)
     .map((key) => [
-      html`<code>${key.display}…</code>`,
+      keyLink(team.teamId, key),
       key.label === '' ? '–' : key.label,
       key.mode,
-      html`<span class="${key.status}">${key.status}</span>`,
+      keyStatus(key),
       lastUse(key, nowMs),
       count(key.characters),
       count(key.requests),
       day(key.createdAtMs),
-      ...(withChanges ? [isActive(key) ? changes(team.teamId, key) : '–'] : []),
+      ...(limited ? [limitsSummary(key.limits)] : []),
+      ...(withChanges ? [key.status === 'revoked' ? '–' : changes(team.teamId, key)] : []),
     ]);
+  const columns = [...COLUMNS, ...(limited ? [LIMITS] : []), ...(withChanges ? [CHANGE] : [])];
   const left = ordered.length - rows.length;
-  return html`${htmlTable({ caption: `Keys of ${team.name}`, columns: withChanges ? [...COLUMNS, CHANGE] : COLUMNS, rows })}
+  return html`${htmlTable({ caption: `Keys of ${team.name}`, columns, rows })}
   ${left > 0 ? html`<p class="soft">${count(left)} more, revoked or old, are listed by <code>lingate key list</code>.</p>` : undefined}`;
 }
 
@@ -53,12 +59,22 @@ export function lastUse({ lastUsedAtMs }: Pick<KeyUsage, 'lastUsedAtMs'>, nowMs:
   return lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs);
 }
 
-function isActive({ status }: KeyUsage): boolean {
-  return status === 'active';
+export function keyStatus({ status }: Pick<KeyUsage, 'status'>): Html {
+  return html`<span class="${status}">${status}</span>`;
+}
+
+/** Below `/console`. */
+export function keyPath(teamId: string, keyId: string): string {
+  return `/teams/${teamId}/keys/${keyId}`;
+}
+
+/** Leads to the key's page. */
+export function keyLink(teamId: string, { keyId, display }: Pick<KeyUsage, 'keyId' | 'display'>): Html {
+  return html`<a href="${CONSOLE_PREFIX}${keyPath(teamId, keyId)}"><code>${display}…</code></a>`;
 }
 
 function changes(teamId: string, { keyId, display }: KeyUsage): Html {
-  const to = `${CONSOLE_PREFIX}/teams/${teamId}/keys/${keyId}`;
+  const to = `${CONSOLE_PREFIX}${keyPath(teamId, keyId)}`;
   const which = html`<span class="unseen"> ${display}</span>`;
   return html`<span class="links"><a href="${to}/rotate">Rotate${which}</a> <a href="${to}/revoke">Revoke${which}</a></span>`;
 }

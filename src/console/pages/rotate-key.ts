@@ -2,17 +2,20 @@
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
+import { changedLimits } from '../../domain/key-limits.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
 import { audit, CONSOLE_PREFIX, getForm, pageAnswer, post } from '../console-route.ts';
 import { labelField, NAME_UNITS_MAX, postForm, textField } from '../form.ts';
+import type { FieldFaults } from '../form.ts';
+import { foldedLimits, limitTexts, readLimitFields, sentTexts } from '../key-limit-fields.ts';
 import { findTeamKey, isQuiet, lastUse, newKeyNotice } from '../team-keys.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import type { TeamKey } from '../team-keys.ts';
 
 const PATH = '/teams/{id}/keys/{key}/rotate';
 export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
-  getForm(PATH, (visit, parts) => rotation(visit, parts, undefined)),
+  getForm(PATH, (visit, parts) => rotation(visit, parts, {})),
   post(PATH, replace),
 ];
 
@@ -20,7 +23,8 @@ export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
 const STEPS = ['make', 'deploy', 'watch', 'revoke', 'done'] as const;
 type RotationStep = (typeof STEPS)[number];
 
-async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string | undefined): Promise<ConsoleAnswer> {
+/** `faults` are those of the form that was sent, which is filled in as it was sent. */
+async function rotation(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const found = await findTeamKey(visit, parts);
   if ('kind' in found) return found;
   const { team, key: old } = found;
@@ -31,13 +35,13 @@ async function rotation(visit: SignedInVisit, parts: ConsoleParts, fault: string
   const main = html`<h1>${title}</h1>
     <p>Team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${old.label === '' ? '' : `, label ${old.label}`}</p>
     <ol class="steps">
-      ${stepItem('make', step, 'Create a new key', next === undefined ? makeForm(here, old, visit, fault) : html`<p>${next.display} was made.</p>`)}
+      ${stepItem('make', step, 'Create a new key', next === undefined ? makeForm(here, old, visit, faults) : html`<p>${next.display} was made.</p>`)}
       ${stepItem('deploy', step, 'Deploy it', deployText(next, visit.nowMs))}
       ${stepItem('watch', step, 'Watch the old key until it is quiet', watchText(here, old, next, visit.nowMs))}
       ${stepItem('revoke', step, 'Revoke the old key', revokeText(here, old, step))}
     </ol>`;
   const assets = ['copy.js'] as const;
-  return pageAnswer({ title, section: 'teams', main, assets }, fault === undefined ? 200 : 400);
+  return pageAnswer({ title, section: 'teams', main, assets }, Object.keys(faults).length === 0 ? 200 : 400);
 }
 
 async function replace(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
@@ -45,8 +49,11 @@ async function replace(visit: SignedInVisit, parts: ConsoleParts): Promise<Conso
   if ('kind' in found) return found;
   const { team, key: old } = found;
   const label = labelField(visit.form('label'));
-  if ('fault' in label) return rotation(visit, parts, label.fault);
-  const made = await parts.operations.createKey({ teamId: team.teamId, mode: old.mode, label: label.value });
+  const limits = readLimitFields(visit.form, {}, visit.nowMs);
+  if ('fault' in label) return rotation(visit, parts, { label: label.fault });
+  if ('faults' in limits) return rotation(visit, parts, limits.faults);
+  const draft = { teamId: team.teamId, mode: old.mode, label: label.value, limits: changedLimits({}, limits.change) };
+  const made = await parts.operations.createKey(draft);
   if (made.kind !== 'done') return refusalOf(made);
   audit(parts, visit, 'createKey', { team_id: team.teamId, key_id: made.value.key_id });
   const to = `/teams/${team.teamId}/keys/${old.keyId}/rotate?to=${made.value.key_id}`;
@@ -74,15 +81,20 @@ function stepItem(step: Exclude<RotationStep, 'done'>, current: RotationStep, ti
   </li>`;
 }
 
-function makeForm(here: string, old: KeyUsage, { form, formToken }: SignedInVisit, fault: string | undefined): Html {
-  const fields = textField({
+/** The new key has the old one's limits, unless they are changed here; a moment that has passed is none to begin with. */
+function makeForm(here: string, old: KeyUsage, { form, formToken, nowMs }: SignedInVisit, faults: FieldFaults): Html {
+  const wasSent = Object.keys(faults).length > 0;
+  const { expiresAtMs = 0, ...others } = old.limits;
+  const limits = expiresAtMs > nowMs ? old.limits : others;
+  const fields = html`${textField({
     name: 'label',
     label: 'Label',
-    value: fault === undefined ? old.label : form('label'),
+    value: wasSent ? form('label') : old.label,
     hint: `Its mode is ${old.mode}, like the old one's. Both are valid until the old one is revoked.`,
-    fault,
+    fault: faults['label'],
     more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
-  });
+  })}
+  ${foldedLimits(wasSent ? sentTexts(form) : limitTexts(limits), faults)}`;
   return postForm({ action: `${here}/rotate`, formToken, fields, submit: 'Create the new key' });
 }
 

@@ -11,6 +11,7 @@ import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts'
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { NAME_UNITS_MAX, postForm, REASON_UNITS_MAX, selectField, textField } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
+import { foldedLimits, sentTexts } from '../key-limit-fields.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { teamHistory } from '../team-history.ts';
 import { keysTable } from '../team-keys.ts';
@@ -98,7 +99,8 @@ function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: F
     hint: 'What the key is for; optional. Both modes work alike and cost the same.',
     fault: faults['label'],
     more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
-  })}`;
+  })}
+  ${foldedLimits(sentTexts(form), faults)}`;
   return html`<section aria-labelledby="new-key">
     <h2 id="new-key">New key</h2>
     ${postForm({ action: `/teams/${teamId}/keys`, formToken, fields, submit: 'Create the key' })}

@@ -10,7 +10,7 @@ import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts'
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { htmlTable } from '../html-table.ts';
 import { count, day, money, usageBar } from '../shown.ts';
-import { lastUse } from '../team-keys.ts';
+import { keyLink, keyStatus, lastUse } from '../team-keys.ts';
 
 export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
@@ -171,13 +171,13 @@ function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number, wi
     const team = `${CONSOLE_PREFIX}/teams/${key.teamId}`;
     const which = html`<span class="unseen"> ${key.display} of ${key.teamName}</span>`;
     return [
-      html`<code>${key.display}…</code>`,
+      keyLink(key.teamId, key),
       html`<a href="${team}">${key.teamName}</a>`,
       key.label === '' ? '–' : key.label,
       key.mode,
-      html`<span class="${key.status}">${key.status}</span>`,
+      keyStatus(key),
       lastUse(key, nowMs),
-      ...(withChanges ? [key.status === 'active' ? html`<a href="${team}/keys/${key.keyId}/revoke">Revoke${which}</a>` : '–'] : []),
+      ...(withChanges ? [key.status !== 'revoked' ? html`<a href="${team}/keys/${key.keyId}/revoke">Revoke${which}</a>` : '–'] : []),
     ];
   });
   return html`<h2>Keys that begin with <code>${display}</code></h2>

@@ -1,0 +1,123 @@
+// The limits of a key in the console: as fields of a form, how these are read, and in a few words.
+import { limitsReport } from '../admin/reports.ts';
+import { html } from '../docs/html.ts';
+import type { Html } from '../docs/html.ts';
+import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
+import type { LimitName } from '../domain/given-key-limits.ts';
+import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
+import { areaField, textField } from './form.ts';
+import type { FieldFaults, Form } from './form.ts';
+import { count } from './shown.ts';
+
+const NAMES = Object.keys(LIMIT_NAMES) as LimitName[];
+
+type FieldTexts = Readonly<Record<LimitName, string>>;
+
+/** What the fields show of a key; empty where it has no such limit. */
+export function limitTexts(limits: KeyLimits): FieldTexts {
+  const { expires_at = '', requests_per_second = '', characters = '', allowed_addresses = [] } = limitsReport(limits);
+  return {
+    expires_at,
+    requests_per_second: String(requests_per_second),
+    characters: String(characters),
+    allowed_addresses: allowed_addresses.join('\n'),
+  };
+}
+
+/** As they were sent. */
+export function sentTexts(form: Form): FieldTexts {
+  return Object.fromEntries(NAMES.map((name) => [name, form(name)])) as Record<LimitName, string>;
+}
+
+export function limitFields(texts: FieldTexts, faults: FieldFaults): Html {
+  const more = { autocomplete: 'off', maxlength: 40 };
+  return html`${textField({
+    name: 'expires_at',
+    label: 'Expires at',
+    value: texts.expires_at,
+    hint: 'With its time zone: 2027-01-31T18:00:00Z. Empty: never.',
+    fault: faults['expires_at'],
+    more,
+  })}
+  ${textField({
+    name: 'requests_per_second',
+    label: 'Requests per second',
+    value: texts.requests_per_second,
+    hint: "Within the team's rate. Empty: only that holds.",
+    fault: faults['requests_per_second'],
+    more: { ...more, inputmode: 'numeric' },
+  })}
+  ${textField({
+    name: 'characters',
+    label: 'Characters per period',
+    value: texts.characters,
+    hint: 'Of what the team has. Empty: only that holds.',
+    fault: faults['characters'],
+    more: { ...more, inputmode: 'numeric' },
+  })}
+  ${areaField({
+    name: 'allowed_addresses',
+    label: 'Allowed addresses',
+    value: texts.allowed_addresses,
+    hint: 'One a line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
+    fault: faults['allowed_addresses'],
+    rows: 4,
+  })}`;
+}
+
+/** Folded up, unless there is something in it to be seen. */
+export function foldedLimits(texts: FieldTexts, faults: FieldFaults): Html {
+  const shown = NAMES.some((name) => texts[name] !== '' || faults[name] !== undefined);
+  return html`<details ${shown ? html` open` : undefined}>
+    <summary>Limits</summary>
+    ${limitFields(texts, faults)}
+  </details>`;
+}
+
+/** What the fields change of `current`; what stands there as it was shown is not judged again. */
+export function readLimitFields(form: Form, current: KeyLimits, nowMs: number): { readonly change: KeyLimitChange } | FieldFaultsFound {
+  const shown = limitTexts(current);
+  const change: Record<string, unknown> = {};
+  const faults: Record<string, string> = {};
+  for (const name of NAMES) {
+    const sent = linesOf(form(name));
+    if (sent.join('\n') === shown[name]) continue;
+    if (sent.length === 0) {
+      change[LIMIT_NAMES[name]] = null;
+      continue;
+    }
+    const judged = judgeLimits({ [name]: givenBy(name, sent) }, nowMs);
+    if (!('fault' in judged)) Object.assign(change, judged.limits);
+    else faults[name] = judged.at === undefined ? `This ${judged.fault}.` : `“${sent[judged.at]}” ${judged.fault}.`;
+  }
+  return Object.keys(faults).length === 0 ? { change } : { faults };
+}
+
+interface FieldFaultsFound {
+  readonly faults: FieldFaults;
+}
+
+function givenBy(name: LimitName, lines: readonly string[]): unknown {
+  if (name === 'allowed_addresses') return lines;
+  const text = lines.join(' ');
+  return name !== 'expires_at' && /^\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** `5/s, 100,000 characters, 2 ranges, until 2027-01-31`; a dash where there are none. */
+export function limitsSummary(limits: KeyLimits): string {
+  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from } = limitsReport(limits);
+  const parts = [
+    rate === undefined ? '' : `${count(rate)}/s`,
+    characters === undefined ? '' : `${count(characters)} characters`,
+    from === undefined ? '' : from.length === 1 ? `from ${from[0]}` : `from ${from.length} ranges`,
+    until === undefined ? '' : `until ${until.slice(0, 10)}`,
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? '–' : parts.join(', ');
+}
