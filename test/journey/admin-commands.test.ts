@@ -45,6 +45,8 @@ interface Before {
   readonly outdate: (teamId: string) => Promise<unknown>;
   readonly revoke: (keyId: string) => Promise<unknown>;
   readonly glossary: (key: string) => Promise<unknown>;
+  /** Every limit there is. */
+  readonly limit: (keyId: string) => Promise<unknown>;
 }
 
 /** Days around this one. */
@@ -52,6 +54,7 @@ const [FROM, TO] = [-1, 1].map((days) => dateOf(dayOf(Date.now()) + days)) as [s
 const NEW = { name: 'Équipe “A” =1+1', plan: 'pro' };
 const PREPAID = { name: 'Presse', plan: 'prepaid', credit_minor: 700 };
 const team = ({ id }: Made): string => `/teams/${id}`;
+const key = ({ keyId }: Made): string => `/keys/${keyId}`;
 
 const ROWS: readonly Row[] = [
   {
@@ -158,6 +161,75 @@ const ROWS: readonly Row[] = [
     body: { mode: 'test', label: 'backend' },
     command: ({ id }) => ['key', 'create', '--team', id, '--mode', 'test', '--label', 'backend'],
     drawn: ['key_id', 'key', 'display', 'team_id'],
+  },
+  {
+    id: 'createKey',
+    what: 'with limits',
+    method: 'POST',
+    path: (made) => `${team(made)}/keys`,
+    body: {
+      mode: 'live',
+      expires_at: '2099-01-01T01:00:00+01:00',
+      requests_per_second: 5,
+      characters: 9,
+      allowed_addresses: ['::1', '10.1.2.3/8'],
+    },
+    command: ({ id }) => [
+      ...['key', 'create', '--team', id, '--mode', 'live', '--expires-at', '2099-01-01T00:00:00Z'],
+      ...['--requests-per-second', '5', '--characters', '9', '--allow', '::1', '--allow', '10.0.0.0/8'],
+    ],
+    drawn: ['key_id', 'key', 'display', 'team_id'],
+  },
+  {
+    id: 'updateKey',
+    what: 'limits and label',
+    method: 'PATCH',
+    path: key,
+    body: { label: '“x”', expires_at: null, requests_per_second: 7, allowed_addresses: ['192.0.2.1'] },
+    command: ({ keyId }) => [
+      ...['key', 'update', keyId, '--label', '“x”', '--no-expires-at', '--requests-per-second', '7', '--allow', '192.0.2.1'],
+    ],
+    drawn: ['key_id', 'display', 'team_id', 'created_at'],
+    before: ({ keyId }, { limit }) => limit(keyId),
+  },
+  {
+    id: 'updateKey',
+    what: 'disabling, which a replica would have to know of',
+    method: 'PATCH',
+    path: key,
+    body: { disabled: true },
+    command: ({ keyId }) => ['key', 'update', keyId, '--disable'],
+    drawn: ['key_id', 'display', 'team_id', 'created_at'],
+  },
+  {
+    id: 'updateKey',
+    what: 'enabling, and all limits away',
+    method: 'PATCH',
+    path: key,
+    body: { disabled: false, label: '', expires_at: null, requests_per_second: null, characters: null, allowed_addresses: null },
+    command: ({ keyId }) => [
+      ...['key', 'update', keyId, '--enable', '--no-label', '--no-expires-at', '--no-requests-per-second', '--no-characters', '--no-allow'],
+    ],
+    drawn: ['key_id', 'display', 'team_id', 'created_at'],
+    before: ({ keyId }, { limit }) => limit(keyId),
+  },
+  {
+    id: 'listKeys',
+    what: 'limited, disabled and expired ones',
+    method: 'GET',
+    path: (made) => `${team(made)}/keys`,
+    command: ({ id }) => ['key', 'list', '--team', id],
+    before: ({ keyId }, { limit }) => limit(keyId),
+  },
+  {
+    id: 'findKeys',
+    what: 'with limits',
+    method: 'POST',
+    path: () => '/keys/find',
+    body: ({ key: whole }) => ({ display: whole.slice(0, 12) }),
+    looksOnly: true,
+    command: ({ key: whole }) => ['key', 'find', '--display', whole.slice(0, 12)],
+    before: ({ keyId }, { limit }) => limit(keyId),
   },
   {
     id: 'listKeys',
@@ -286,6 +358,11 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     async outdate(teamId) {
       const { limits } = stored(await setting.gateway.store.teams.findTeam(teamId))!;
       return setting.gateway.store.teams.updateTeam(teamId, { plan: { name: 'prepaid', limits: { ...limits, requestsPerSecond: 7 } } });
+    },
+    async limit(keyId) {
+      const limits = { expiresAtMs: 1_000_000, requestsPerSecond: 5, characters: 9, allowedAddresses: ['10.0.0.0/8', '::1/128'] };
+      const record = stored(await setting.gateway.store.teams.updateKey!(keyId, { disabled: true, limits }));
+      expect(record).toMatchObject({ status: 'disabled', limits });
     },
     revoke: (keyId) => setting.gateway.store.teams.revokeKey(keyId),
     async glossary(key) {

@@ -179,10 +179,82 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     ['an unknown member', 'POST', '/teams', { name: 'A', plan: 'pro', credits: 1 }, 'validation_error'],
     ['credit on a quota plan', 'POST', '/teams', { name: 'A', plan: 'pro', credit_minor: 1 }, 'validation_error'],
     ['credit that is no whole number', 'POST', '/teams', { name: 'A', plan: 'prepaid', credit_minor: 1.5 }, 'validation_error'],
+    ['an unknown key to change', 'PATCH', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', { disabled: true }, 'not_found'],
+    ['a key that is none', 'PATCH', '/keys/find', { disabled: true }, 'not_found'],
+    ['no change of a key', 'PATCH', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', {}, 'validation_error'],
     ['a body that is too large', 'POST', '/teams', `{"name":"${'a'.repeat(20_000)}"}`, 'validation_error'],
   ])('%s is refused', async (_what, method, path, body, code) => {
     const detail = expectProblem(await call(method, path, { body }), code);
     expect(detail).not.toBe('');
+  });
+
+  test.each<[string, object, string]>([
+    ['a moment without a zone', { expires_at: '2099-01-01T00:00:00' }, 'expires_at: is not a moment as RFC 3339 writes it'],
+    ['a moment that has passed', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at: is in the past: it is 20'],
+    ['a moment as a number', { expires_at: 4_070_908_800 }, 'expires_at: is not a moment'],
+    ['a rate of 0', { requests_per_second: 0 }, 'requests_per_second: is not a whole number from 1 to 100000.'],
+    ['a rate in a string', { requests_per_second: '5' }, 'requests_per_second: is not a whole number from 1 to 100000.'],
+    ['half a character', { characters: 1.5 }, 'characters: is not a whole number from 1 to 1000000000000.'],
+    ['no addresses', { allowed_addresses: [] }, 'allowed_addresses: is empty'],
+    ['an address that is no list', { allowed_addresses: '10.0.0.0/8' }, 'allowed_addresses: is not a list'],
+    ['a range that is none', { allowed_addresses: ['::1', '10.0.0.0/33'] }, 'allowed_addresses[1]: is not an address or a range such as'],
+    ['a word for a switch', { disabled: 'yes' }, 'disabled: '],
+    ['a label with a line break', { label: 'a\nb' }, 'label: holds a control character'],
+    ['a label that is null', { label: null }, 'label: '],
+  ])('of a key, %s is refused, in a line that names it, when it is made and when it is changed', async (_what, members, detail) => {
+    const id = String((await makeTeam())['team_id']);
+    const made = await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'live' } }));
+    const before = auditLines().length;
+    for (const [method, path, body] of [
+      ['POST', `/teams/${id}/keys`, { mode: 'live', ...members }],
+      ['PATCH', `/keys/${String(made['key_id'])}`, members],
+    ] as const) {
+      const told = expectProblem(await call(method, path, { body }), 'validation_error');
+      expect(told.startsWith(detail)).toBe(true);
+      expect(told).not.toContain('\n');
+    }
+    expectProblem(await call('PATCH', `/keys/${String(made['key_id'])}`, { body: { mode: 'test' } }), 'validation_error');
+    const { keys } = (await answered('listKeys', call('GET', `/teams/${id}/keys`))) as { keys: Json[] };
+    expect([keys.length, auditLines().length]).toEqual([1, before]);
+  });
+
+  test('a key is limited, disabled, enabled and freed; each change is an entry of the audit, and what changes nothing is none', async () => {
+    const id = String((await makeTeam())['team_id']);
+    const body = { mode: 'live', label: 'a', disabled: true, characters: 100, requests_per_second: null };
+    const made = await answered('createKey', call('POST', `/teams/${id}/keys`, { body }));
+    const keyId = String(made['key_id']);
+    expect(made).toMatchObject({ characters: 100 });
+    expect(made).not.toHaveProperty('requests_per_second');
+    const told = async () => (await askPublic(setting, { path: '/v1/usage', key: String(made['key']) })).status;
+    expect(await told()).toBe(401);
+    const patch = (members: object, headers = {}) => answered('updateKey', call('PATCH', `/keys/${keyId}`, { body: members, headers }));
+    const before = auditLines().length;
+    expect(await patch({ disabled: false, allowed_addresses: ['10.0.0.0/8'] })).toMatchObject({
+      team_id: id,
+      status: 'active',
+      characters: 100,
+      allowed_addresses: ['10.0.0.0/8'],
+    });
+    expect(await told()).toBe(401);
+    const once = { 'idempotency-key': `free-${keyId}` };
+    const freed = await patch({ allowed_addresses: null, characters: null, label: 'b' }, once);
+    expect(Object.keys(freed)).toEqual(['team_id', 'key_id', 'display', 'label', 'mode', 'status', 'created_at', 'last_used_at']);
+    expect(await told()).toBe(200);
+    await patch({ disabled: true });
+    expect(await told()).toBe(401);
+    // What the first was answered, and nothing is done again.
+    expect(await patch({ allowed_addresses: null, characters: null, label: 'b' }, once)).toEqual(freed);
+    expectProblem(await call('PATCH', `/keys/${keyId}`, { body: { disabled: false }, headers: once }), 'validation_error');
+    expect(await told()).toBe(401);
+    await patch({ disabled: true, expires_at: null });
+    expect(auditLines().slice(before)).toHaveLength(4);
+    const { entries } = (await answered('listAudit', call('GET', `/audit?team=${id}`))) as { entries: Json[] };
+    expect(entries.filter(({ action }) => action === 'updateKey').map((entry) => [entry['before'], entry['after']])).toEqual([
+      [{ status: 'active' }, { status: 'disabled' }],
+      [{ label: 'a', characters: 100, allowed_addresses: expect.anything() as unknown }, { label: 'b' }],
+      [{ status: 'disabled' }, { status: 'active', allowed_addresses: expect.anything() as unknown }],
+      [{ status: 'active' }, { status: 'disabled' }],
+    ]);
   });
 
   test('its OpenAPI document is sound, and names every route', async () => {

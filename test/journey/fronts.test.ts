@@ -5,9 +5,10 @@ import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
-import { FACADES, FRONTS } from '../support/fronts.ts';
+import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
 import type { Front, FrontRequest, ToldCode } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import type { KeyChange } from '../../src/ports/team-registry.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -38,13 +39,20 @@ onEveryGateway({ config }, (setting) => {
     const standing = answered(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
+  const changeKey = async ({ keyId }: TestTeam, change: KeyChange) => answered(await setting.gateway.store.teams.updateKey!(keyId, change));
   const balanceMicro = async ({ teamId }: TestTeam): Promise<number> =>
     answered(await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
 
   /** Statuses of as many requests at once, `fronts` in turn, all well within a second. */
-  async function burst(fronts: readonly Front[], requests: number, plan: typeof QUOTA_PLAN): Promise<(readonly [Front, HttpResponse])[]> {
+  async function burst(
+    fronts: readonly Front[],
+    requests: number,
+    plan: typeof QUOTA_PLAN,
+    prepare: (team: TestTeam) => Promise<unknown> = async () => undefined,
+  ): Promise<(readonly [Front, HttpResponse])[]> {
     for (let tries = 0; tries < BURSTS_MAX; tries++) {
       const team = await setting.gateway.team(plan);
+      await prepare(team);
       const startedAtMs = performance.now();
       const answers = await Promise.all(
         Array.from({ length: requests }, async (_, i) => {
@@ -148,6 +156,62 @@ onEveryGateway({ config }, (setting) => {
       expectTold(front, await send(front.translation(team.key, ['a'], 'zz')), 'key_revoked');
       expectTold(front, await translate(front, { key: UNKNOWN_KEY }), 'unauthorized');
       await expect.poll(() => charged(team)).toBe(5);
+    });
+
+    test('a key that is disabled, has expired or is bound to other addresses is refused, and works again when that is taken back', async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 25 });
+      const unknown = await translate(front, { key: UNKNOWN_KEY });
+      for (const [change, code, words] of [
+        [{ disabled: true }, 'key_revoked', /disabled/],
+        [{ limits: { expiresAtMs: 1 } }, 'key_revoked', /expired/],
+        [{ limits: { allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'] } }, 'unauthorized', /address/],
+      ] as const) {
+        await changeKey(team, change);
+        const refused = [await translate(front, team), await send(front.translation(team.key, ['a'], 'zz'))];
+        for (const response of refused) expectTold(front, response, code);
+        for (const { body } of refused) expect(body).toMatch(words);
+        for (const { header } of refused)
+          expect(header('www-authenticate')).toBe(code === 'unauthorized' ? unknown.header('www-authenticate') : undefined);
+        await changeKey(team, { disabled: false, limits: { expiresAtMs: null, allowedAddresses: ['127.0.0.1'] } });
+        expect((await translate(front, team)).status).toBe(200);
+      }
+      // The cache has learnt that the address is wanted, and forgets nothing when it is not any more.
+      await changeKey(team, { limits: { allowedAddresses: null } });
+      expect((await translate(front, team)).status).toBe(200);
+      await expect.poll(() => charged(team)).toBe(20);
+      expect(setting.engine.requests).toHaveLength(4);
+    });
+
+    test("a key's own characters end before the team's, whoever used the rest", async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 1000 });
+      await changeKey(team, { limits: { characters: 12 } });
+      const answers = await Promise.all(Array.from({ length: 5 }, () => translate(front, team)));
+      const refused = answers.filter(({ status }) => status !== 200);
+      expect(refused).toHaveLength(3);
+      for (const response of refused) expectTold(front, response, 'quota_exceeded');
+      await expect.poll(() => charged(team)).toBe(10);
+      if (front === V1) {
+        expect(JSON.parse(refused[0]!.body)).toMatchObject({
+          character_limit: 12,
+          overage_cap_minor: 0,
+          period_end: expect.any(String) as string,
+        });
+      }
+      await changeKey(team, { limits: { characters: 15 } });
+      expect((await translate(front, team)).status).toBe(200);
+      await changeKey(team, { limits: { characters: null } });
+      expect((await translate(front, team)).status).toBe(200);
+    });
+
+    test("a key's own rate is told with its limit, and what it refuses takes no place of the team's", async () => {
+      const own = { limits: { requestsPerSecond: 2 } };
+      const answers = await burst([front], 5, { ...QUOTA_PLAN, requests_per_second: 50 }, (team) => changeKey(team, own));
+      const refused = answers.filter(([, { status }]) => status !== 200);
+      expect(refused).toHaveLength(3);
+      for (const [, response] of refused) {
+        expectTold(front, response, 'rate_limited');
+        expect([response.header('retry-after'), response.header('x-ratelimit-limit')]).toEqual(['1', '2']);
+      }
     });
 
     test('an engine that fails twice costs nothing, and what was reserved can be used again', async () => {
