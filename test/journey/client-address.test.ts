@@ -1,6 +1,7 @@
 // Where requests come from, once the operator has said who stands in front: in the access log, and as what unknown keys are counted by.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 
@@ -59,6 +60,16 @@ describe('without trusted proxies', () => {
   onEveryGateway({ once: true }, (setting) => {
     test('no address is told or believed', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).not.toHaveProperty('client');
+    });
+
+    test('but that of the connection, for a key that is allowed from certain ones', async () => {
+      const { key, keyId } = await setting.gateway.team();
+      const allowed = ['10.0.0.0/8', '203.0.113.9/32'];
+      answered(await setting.gateway.store.teams.updateKey!(keyId, { limits: { allowedAddresses: allowed } }));
+      const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.9' };
+      for (let i = 0; i < 2; i++) expect(await clientOf(setting, headers)).toMatchObject({ client: '127.0.0.1', code: 'unauthorized' });
+      answered(await setting.gateway.store.teams.updateKey!(keyId, { limits: { allowedAddresses: ['127.0.0.0/8'] } }));
+      expect(await clientOf(setting, headers)).toMatchObject({ client: '127.0.0.1', code: 'ok' });
     });
   });
 });

@@ -97,6 +97,32 @@ test('credit is taken with a reason, and the audit shows it by each of its comma
   await gateway.stop();
 });
 
+test('a key is limited, changed, disabled and enabled', async () => {
+  const teamId = await makeTeam();
+  const [create, ...changes] = oneOf('teams-and-keys', 'Keys with limits').split(/^(?=lingate key update)/m) as [string, ...string[]];
+  const made = await typed(create, { TEAM: teamId });
+  const list = async () => ((await command('key', 'list', '--team', teamId)) as { keys: Record<string, unknown>[] }).keys[0]!;
+  const shown = await list();
+  expect(shown).toMatchObject({
+    label: 'trade fair',
+    status: 'active',
+    expires_at: '2099-01-31T18:00:00Z',
+    requests_per_second: 5,
+    characters: 100_000,
+    allowed_addresses: ['203.0.113.0/24', '2001:db8::/32'],
+  });
+  expect(made).toContain(String(shown['key_id']));
+  const statuses = [];
+  for (const change of changes) {
+    await typed(change, { KEY_ID: String(shown['key_id']) });
+    statuses.push((await list())['status']);
+  }
+  expect(statuses).toEqual(['active', 'disabled', 'active']);
+  const freed = await list();
+  expect(freed).toMatchObject({ characters: 250_000, requests_per_second: 5 });
+  expect(freed).not.toHaveProperty('allowed_addresses');
+});
+
 test('operators and events that are shown are a configuration, whose check says where events go', async () => {
   const page = manualPage('events');
   const make = /: (echo "whsec_\$\(openssl rand -base64 32\)")$/m.exec(page)![1]!;
