@@ -138,6 +138,129 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     });
   });
 
+  const LIMITS = {
+    expires_at: '2099-01-31T18:00:00+01:00',
+    requests_per_second: '5',
+    characters: ' 100000 ',
+    allowed_addresses: '203.0.113.7\r\n\r\n 2001:db8::/32',
+  };
+  const AS_KEPT = {
+    expiresAtMs: Date.UTC(2099, 0, 31, 17),
+    requestsPerSecond: 5,
+    characters: 100_000,
+    allowedAddresses: ['203.0.113.7/32', '2001:db8::/32'],
+  };
+  const recordOf = async (team: string, keyId: string) =>
+    answered(await setting.gateway.store.teams.listKeys(idOf(team)))!.find((key) => key.keyId === keyId)!;
+
+  describe('a key’s page', () => {
+    test('shows and changes its label and limits, takes them away, and changes nothing that was left as it is', async () => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator);
+      const keyId = await makeKey(operator, team);
+      const page = `${team}/keys/${keyId}`;
+      expect((await operator.get(team)).body).toContain(`href="${page}"`);
+      const shown = (await seen(operator, await operator.submit(page, page, { label: 'fair', ...LIMITS }))).body;
+      expect(await recordOf(team, keyId)).toMatchObject({ label: 'fair', limits: AS_KEPT });
+      for (const text of [
+        'is saved',
+        'value="2099-01-31T17:00:00Z"',
+        'value="5"',
+        'value="100000"',
+        '203.0.113.7/32\n2001:db8::/32',
+        'label fair',
+      ])
+        expect(shown).toContain(text);
+      expect((await operator.get(team)).body).toContain('5/s, 100,000 characters, from 2 ranges, until 2099-01-31');
+      // As a browser sends it back: a moment that has passed meanwhile is no fault where nobody has touched it.
+      answered(await setting.gateway.store.teams.updateKey!(keyId, { limits: { expiresAtMs: 1_000_000 } }));
+      const as = { expires_at: '1970-01-01T00:16:40Z', requests_per_second: '5', characters: '', allowed_addresses: '' };
+      const after = (await seen(operator, await operator.submit(page, page, { label: '', ...as }))).body;
+      expect(await recordOf(team, keyId)).toMatchObject({
+        label: '',
+        status: 'expired',
+        limits: { expiresAtMs: 1_000_000, requestsPerSecond: 5 },
+      });
+      expect(after).toContain('give it more time');
+      expect(after).toContain('class="expired"');
+    });
+
+    test.each<[string, Fields, readonly string[]]>([
+      ['no moment', { expires_at: '2099-01-31' }, ['This is not a moment as RFC 3339 writes it']],
+      ['a moment that has passed', { expires_at: '2020-01-31T00:00:00Z' }, ['This is in the past']],
+      ['a rate of 0', { requests_per_second: '0' }, ['This is not a whole number from 1 to 100000.']],
+      ['a number with words', { characters: '5 million' }, ['This is not a whole number from 1 to 1000000000000.']],
+      ['a range that is none', { allowed_addresses: '::1\r\n10.0.0.0/<b>' }, ['“10.0.0.0/&lt;b&gt;” is not an address or a range']],
+      [
+        'several faults',
+        { requests_per_second: 'x', characters: 'y', label: 'a\u0007' },
+        ['to 100000.', 'to 1000000000000.', 'This label holds'],
+      ],
+    ])('with %s is shown again as it was sent, with the fault at its field, and changes nothing', async (_what, fields, faults) => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator);
+      const keyId = await makeKey(operator, team);
+      const page = `${team}/keys/${keyId}`;
+      const before = auditLines().length;
+      const answer = await operator.submit(page, page, { label: 'kept “as” sent', ...fields });
+      expect([answer.status, answer.header('location')]).toEqual([400, undefined]);
+      for (const fault of faults) expect(answer.body).toContain(fault);
+      expect(answer.body.match(/aria-invalid="true"/g)).toHaveLength(faults.length);
+      for (const [name, value] of Object.entries(fields))
+        if (name !== 'allowed_addresses') expect(answer.body).toContain(`value="${value}"`);
+      if (fields['label'] === undefined) expect(answer.body).toContain('value="kept “as” sent"');
+      expect([(await recordOf(team, keyId)).limits, auditLines().length]).toEqual([{}, before]);
+    });
+
+    test('disables and enables it; a revoked one is shown, and nothing leads to a change', async () => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator);
+      const keyId = await makeKey(operator, team);
+      const page = `${team}/keys/${keyId}`;
+      const before = auditLines().length;
+      expect((await seen(operator, await operator.submit(page, `${page}/disable`))).body).toContain('its next request is refused');
+      expect((await recordOf(team, keyId)).status).toBe('disabled');
+      expect((await operator.get(team)).body).toContain('class="disabled"');
+      expect((await seen(operator, await operator.submit(page, `${page}/enable`))).body).toContain('is enabled');
+      expect((await recordOf(team, keyId)).status).toBe('active');
+      expect(
+        auditLines()
+          .slice(before)
+          .map(({ action, team_id, key_id }) => [action, team_id, key_id]),
+      ).toEqual([
+        ['updateKey', idOf(team), keyId],
+        ['updateKey', idOf(team), keyId],
+      ]);
+      const enable = { ...hiddenFields((await operator.get(page)).body, `${page}/disable`), once: 'later' };
+      await operator.submit(`${page}/revoke`, `${page}/revoke`);
+      const { body } = await operator.get(page);
+      expect(body).toContain('class="revoked"');
+      expect(body).not.toContain(`action="${page}`);
+      expect((await seen(operator, await operator.post(`${page}/enable`, enable))).body).toContain('nothing brings it back');
+      expect((await recordOf(team, keyId)).status).toBe('revoked');
+    });
+
+    test('limits are given when a key is made, and go on to the one that replaces it', async () => {
+      const operator = await signedIn();
+      const team = await makeTeam(operator);
+      const wrong = await operator.submit(team, `${team}/keys`, { mode: 'live', label: '', characters: 'many' });
+      expect([wrong.status, /<details\s+open/.test(wrong.body), wrong.body.includes('This is not a whole number')]).toEqual([
+        400,
+        true,
+        true,
+      ]);
+      const old = await makeKey(operator, team, LIMITS);
+      expect(await recordOf(team, old)).toMatchObject({ limits: AS_KEPT });
+      const rotate = `${team}/keys/${old}/rotate`;
+      const { body } = await operator.get(rotate);
+      for (const text of ['value="2099-01-31T17:00:00Z"', 'value="5"', 'value="100000"', '203.0.113.7/32\n2001:db8::/32'])
+        expect(body).toContain(text);
+      const rotated = await operator.submit(rotate, rotate, { label: 'new', ...LIMITS, characters: '7' });
+      const next = new URL(rotated.header('location')!, 'http://x').searchParams.get('to')!;
+      expect(await recordOf(team, next)).toMatchObject({ label: 'new', limits: { ...AS_KEPT, characters: 7 } });
+    });
+  });
+
   test('teams, keys, and another team’s keys that are not there are pages of their own, and nothing is changed', async () => {
     const operator = await signedIn();
     const [team, other] = [await makeTeam(operator), await makeTeam(operator)];
@@ -152,6 +275,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       [`/console/teams/${UNKNOWN}/credit`, { amount: '1' }],
       [`${team}/keys/${foreign}/revoke`, undefined],
       [`${team}/keys/${foreign}/revoke`, {}],
+      [`${team}/keys/${foreign}`, undefined],
+      [`${team}/keys/${foreign}`, { label: 'x' }],
+      [`${team}/keys/${foreign}/disable`, {}],
       [`${team}/keys/${foreign}/rotate`, undefined],
       [`${team}/keys/${foreign}/rotate`, { label: '' }],
       [`${team}/keys/${UNKNOWN}/revoke`, {}],
