@@ -5,6 +5,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';
+import type { Period } from '../domain/period.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
@@ -84,6 +85,8 @@ export interface TeamKey {
   readonly key: KeyUsage;
   /** All of the team, in order of creation. */
   readonly keys: readonly KeyUsage[];
+  /** The team's, which the key's counts are of. */
+  readonly period: Period;
 }
 
 /** A key that was used so lately is in use. */
@@ -96,9 +99,9 @@ export async function findTeamKey({ parameters }: SignedInVisit, { operations }:
   const found = teamId === undefined ? undefined : await operations.usage(teamId);
   if (found?.kind === 'unavailable') return refusalOf(found);
   if (found?.kind !== 'done') return NO_KEY;
-  const { team, keys } = found.value.figures;
+  const { team, keys, periodStartMs: startMs, periodEndMs: endMs } = found.value.figures;
   const key = keys.find((one) => one.keyId === keyId);
-  return key === undefined ? NO_KEY : { team, key, keys };
+  return key === undefined ? NO_KEY : { team, key, keys, period: { startMs, endMs } };
 }
 
 export function isQuiet({ lastUsedAtMs }: KeyUsage, nowMs: number): boolean {

@@ -9,8 +9,9 @@ import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '.
 import { labelField, NAME_UNITS_MAX, postForm, textField } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
 import { limitFields, limitTexts, readLimitFields, sentTexts } from '../key-limit-fields.ts';
-import { count, day, failoverWarning, moment, usageBar } from '../shown.ts';
+import { count, day, failoverWarning, usageBar } from '../shown.ts';
 import { findTeamKey, keyPath, keyStatus, lastUse } from '../team-keys.ts';
+import type { TeamKey } from '../team-keys.ts';
 
 const PATH = '/teams/{id}/keys/{key}';
 export const KEY_ROUTES: readonly ConsoleRoute[] = [
@@ -31,7 +32,7 @@ async function keyPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldF
       Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${key.label === '' ? '' : `, label ${key.label}`}, mode
       ${key.mode}, made ${day(key.createdAtMs)}, id <code>${key.keyId}</code>
     </p>
-    ${facts(key, visit.nowMs)} ${mayChange(visit) && key.status !== 'revoked' ? forms(team, key, visit, faults) : undefined}`;
+    ${facts(found, visit.nowMs)} ${mayChange(visit) && key.status !== 'revoked' ? forms(team, key, visit, faults) : undefined}`;
   return pageAnswer({ title, section: 'teams', main }, Object.keys(faults).length === 0 ? 200 : 400);
 }
 
@@ -42,15 +43,16 @@ const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   revoked: ': refused for ever',
 };
 
-function facts(key: KeyUsage, nowMs: number): Html {
+function facts({ key, period }: TeamKey, nowMs: number): Html {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from } = limitsReport(key.limits);
   const used = characters === undefined ? count(key.characters) : usageBar(`Characters of ${key.display}`, key.characters, characters);
   return html`<dl class="facts">
     ${fact('Status', html`${keyStatus(key)}${STATUS_NOTES[key.status]}`)} ${fact('Last use', lastUse(key, nowMs))}
-    ${fact('Characters', html`${used} in this period`)} ${fact('Requests', `${count(key.requests)} in this period`)}
+    ${fact('Period', html`${day(period.startMs)} to ${day(period.endMs)}`)} ${fact('Characters', used)}
+    ${fact('Requests', count(key.requests))}
     ${fact('Rate', rate === undefined ? "the team's" : `at most ${count(rate)} a second, within the team's`)}
     ${fact('Addresses', from === undefined ? 'any' : html`${from.map((range) => html`<code>${range}</code> `)}`)}
-    ${fact('Expires', until === undefined ? 'never' : moment(Date.parse(until)))}
+    ${fact('Expires', until === undefined ? 'never' : `${until.slice(0, 10)} ${until.slice(11, 19)} UTC`)}
   </dl>`;
 }
 
@@ -82,7 +84,7 @@ function forms(team: Team, key: KeyUsage, visit: SignedInVisit, faults: FieldFau
     </section>
     <section aria-labelledby="use">
       ${key.status === 'disabled' ? enableForm(here, formToken) : disableForm(here, formToken)}
-      <h2>For good</h2>
+      <h2>Replace or revoke</h2>
       <p>
         <span class="links"
           ><a href="${CONSOLE_PREFIX}${here}/rotate">Rotate the key</a> <a href="${CONSOLE_PREFIX}${here}/revoke">Revoke the key</a></span

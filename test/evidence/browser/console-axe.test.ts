@@ -3,9 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ulid } from 'ulid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
+import type { KeyRecord, NewKey } from '../../../src/ports/team-registry.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
@@ -74,6 +77,11 @@ async function send(key: string, path: string, body: object, status: number): Pr
   const answer = await request({ port: gateway.port, method: 'POST', path, headers, body: JSON.stringify(body) });
   expect([path, answer.status]).toEqual([path, status]);
   return answer.body;
+}
+
+function anotherKey(): NewKey {
+  const key = newKey('live');
+  return { keyId: ulid(), teamId: team.teamId, digest: digestOf(key), display: displayOf(key), label: '', mode: 'live' };
 }
 
 test('what is wrong would be found', async () => {
@@ -156,6 +164,12 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.fill('Name of the team', 'Another');
     await operator.press('Delete the team');
     await expectSound();
+    await operator.open(`/console/teams/${team.teamId}/keys/${team.keyId}`);
+    await operator.fill('Expires at', 'tomorrow');
+    await operator.fill('Characters per period', 'many');
+    await operator.press('Save');
+    expect(await operator.text()).toContain('This is not a moment as RFC 3339 writes it');
+    await expectSound();
     await operator.open(`/console/teams/${prepaid.teamId}`);
     await operator.fill('Amount in EUR', '-1');
     await operator.press('Change the credit');
@@ -193,6 +207,26 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.tabTo('Change the credit');
     await operator.enter();
     expect(await operator.text()).toContain('1.00 EUR was added.');
+    const { keyId } = (await gateway.store.teams.createKey(anotherKey())) as KeyRecord;
+    await operator.open(`/console/teams/${team.teamId}/keys/${keyId}`);
+    for (const [label, text] of [
+      ['Expires at', '2099-01-31T18:00:00Z'],
+      ['Requests per second', '5'],
+      ['Allowed addresses', '127.0.0.0/8'],
+    ] as const) {
+      await operator.tabTo(label);
+      await operator.type(text);
+    }
+    await operator.tabTo('Save');
+    await operator.enter();
+    expect(await operator.text()).toContain('is saved');
+    await expectSound();
+    for (const words of ['Disable the key', 'Enable the key']) {
+      await operator.tabTo(words);
+      await operator.enter();
+    }
+    expect(await operator.text()).toContain('is enabled');
+    await operator.open(`/console/teams/${prepaid.teamId}`);
     for (const table of ['Last 30 days as a table', 'Last 13 months as a table']) await operator.tabTo(table);
   });
 
