@@ -170,8 +170,8 @@ onEveryGateway({ config }, (setting) => {
         const refused = [await translate(front, team), await send(front.translation(team.key, ['a'], 'zz'))];
         for (const response of refused) expectTold(front, response, code);
         for (const { body } of refused) expect(body).toMatch(words);
-        for (const { header } of refused)
-          expect(header('www-authenticate')).toBe(code === 'unauthorized' ? unknown.header('www-authenticate') : undefined);
+        for (const response of refused)
+          expect(response.header('www-authenticate')).toBe(code === 'unauthorized' ? unknown.header('www-authenticate') : undefined);
         await changeKey(team, { disabled: false, limits: { expiresAtMs: null, allowedAddresses: ['127.0.0.1'] } });
         expect((await translate(front, team)).status).toBe(200);
       }
