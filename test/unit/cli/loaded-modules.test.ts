@@ -58,7 +58,7 @@ describe('what is loaded', () => {
     ['--help', 15],
     ['--version', 20],
     ['team --help', 15],
-    ['team list --help', 30],
+    ['team list --help', 32],
   ])('by %s: no package, and at most %i files of ours', async (line, most) => {
     const loaded = await probe(line.split(' '));
     expect(packagesOf(loaded)).toEqual({});
