@@ -122,4 +122,11 @@ export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts'
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';
 export type { TeamLimits } from './domain/plan.ts';
+export { costMicro, minorRoundedDown, minorRoundedUp } from './domain/money.ts';
 export type { Micro } from './domain/money.ts';
+export { allowsAddress, changedLimits } from './domain/key-limits.ts';
+export { dayOf, parseDuration, periodAt } from './domain/period.ts';
+export type { Period } from './domain/period.ts';
+export { RATE_WINDOW_MS, REMEMBER_MS } from './domain/reservation.ts';
+export type { Clock } from './ports/clock.ts';
+export type { DayRange, KeyDay, PeriodUse, TeamDays } from './ports/usage-history.ts';

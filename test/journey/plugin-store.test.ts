@@ -10,10 +10,10 @@ import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { makeTeam } from '../support/gateway.ts';
 import { inProcess, parsed, temporaryFolder } from '../support/lingate-command.ts';
 import type { Folder } from '../support/lingate-command.ts';
-import model from '../support/plugins/model-store.ts';
+import reference from '../../config/examples/reference-store.ts';
 import { SILENT } from '../support/silent-log.ts';
 
-const MODULE = fileURLToPath(new URL('../support/plugins/model-store.ts', import.meta.url));
+const MODULE = fileURLToPath(new URL('../../config/examples/reference-store.ts', import.meta.url));
 const FREE = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', listener: 'node' };
 
 let folder: Folder;
@@ -31,9 +31,9 @@ function configured(name: string, config: Readonly<Record<string, unknown>>): st
 
 test('a gateway serves from it', async () => {
   const engine = await startScriptedEngine();
-  const file = configured('serve.yaml', { ...FREE, store: 'model:here', engine: { urls: [engine.url] }, plugins: [{ module: MODULE }] });
+  const file = configured('serve.yaml', { ...FREE, store: 'memory:here', engine: { urls: [engine.url] }, plugins: [{ module: MODULE }] });
   const app = await startApp(loadConfig({ file, env: {} }), { logDestination: { write: () => undefined } });
-  const parts = await model.setup(
+  const parts = await reference.setup(
     {},
     {
       refuse: () => expect.unreachable(),
@@ -42,7 +42,7 @@ test('a gateway serves from it', async () => {
       warn: () => undefined,
     },
   );
-  const store = await parts.stores!['model']!('model:here', { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const store = await parts.stores!['memory']!('memory:here', { log: SILENT, clock: { nowMs: () => Date.now() } });
   const { key, teamId } = await makeTeam(store);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${app.listenUrl}/v1/translate`, { method: 'POST', headers, body: '{"text":["Hello"],"target_lang":"DE"}' });
@@ -53,7 +53,7 @@ test('a gateway serves from it', async () => {
 });
 
 test('commands open it too', async () => {
-  const file = configured('list.yaml', { store: 'model:here', plugins: [{ module: MODULE }] });
+  const file = configured('list.yaml', { store: 'memory:here', plugins: [{ module: MODULE }] });
   const { teams } = parsed(await inProcess(['team', 'list', '--config', file, '--json'])) as { teams: unknown[] };
   expect(teams.length).toBeGreaterThan(0);
 });

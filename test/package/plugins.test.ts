@@ -73,11 +73,12 @@ const CONFIGURATION = `plugins:
   - { module: "@scope/common", options: { word: four } }
 `;
 
-/** The guide's protocol, kept to the contract with Node's test runner; and a store that is none. */
+/** The guide's protocol and store, kept to the contracts with Node's test runner; and a store that is none. */
 const CONTRACTS = `
 import { after, test } from 'node:test';
 import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
 import { mine } from './example/own-protocol.ts';
+import { emptyBooks, referenceStore } from './example/reference-store.ts';
 
 const outOf = ({ body }) => JSON.parse(body).in.map((text) => scriptedTranslation(text, 'DE'));
 const protocol = protocolContract({
@@ -87,6 +88,10 @@ const protocol = protocolContract({
   wrong: { 'one too few': (request) => JSON.stringify({ out: outOf(request).slice(1) }), 'no texts': () => '{"out":[1]}' },
 });
 for (const { name, run } of protocol.cases) test('protocol ' + name, run);
+const books = emptyBooks();
+const reference = storeContract(async (clock) => referenceStore(clock, books));
+for (const { name, run } of reference.cases) test('reference ' + name, run);
+after(() => reference.close());
 const store = storeContract(() => Promise.reject(new Error('no store at all')));
 for (const { name, run } of store.cases) test('store ' + name, run);
 after(() => protocol.close());
@@ -245,7 +250,7 @@ test('in a project that has the package, any test runner can hold a protocol and
   writeFiles(project.folder, { ...EXAMPLES, 'contracts.test.js': CONTRACTS });
   const { stdout } = await runProgram('node', ['--test', '--test-reporter=tap', 'contracts.test.js'], { cwd: project.folder });
   const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1]);
-  expect(count('pass')).toBeGreaterThan(40);
+  expect(count('pass')).toBeGreaterThan(240);
   // The store that is none keeps nothing of its contract, and every case says so.
   expect(count('fail')).toBeGreaterThan(100);
   const failed = [...stdout.matchAll(/^not ok \d+ - (.*)$/gm)].map((match) => match[1]!);

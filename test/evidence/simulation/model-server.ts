@@ -1,9 +1,9 @@
 // A Redis server as the gateways' driver sees it: speaks the scripts' protocol, keeps its books in the reference model.
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
-import type { ReferenceAccount } from '../../support/model/reference-account.ts';
-import { emptyBooks, referenceStore } from '../../support/model/reference-store.ts';
-import type { ReferenceBooks } from '../../support/model/reference-store.ts';
+import type { ReferenceAccount } from '../../../config/examples/reference-store.ts';
+import { emptyBooks, referenceStore } from '../../../config/examples/reference-store.ts';
+import type { ReferenceBooks } from '../../../config/examples/reference-store.ts';
 import { unsound } from '../../support/model/invariants.ts';
 import type { Deed } from './entries.ts';
 import { deedOf, perform } from './change.ts';

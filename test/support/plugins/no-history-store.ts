@@ -1,7 +1,7 @@
 // A plugin with a store that keeps counts of the running period and no history, as those may that were written before there was one.
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
-import { emptyBooks, referenceStore } from '../model/reference-store.ts';
+import { emptyBooks, referenceStore } from '../../../config/examples/reference-store.ts';
 
 const books = emptyBooks();
 

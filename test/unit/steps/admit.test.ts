@@ -27,7 +27,7 @@ import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { singleGlossary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { LEASE_MS, newId, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { referenceStore } from '../../support/model/reference-store.ts';
+import { referenceStore } from '../../../config/examples/reference-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const HEAD: RequestHead = { method: 'POST', path: '/', query: '', headers: {} };

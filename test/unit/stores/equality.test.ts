@@ -8,7 +8,7 @@ import type { Backing } from '../../support/backings.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import type { Contender } from '../../support/model/agreement.ts';
 import { busyHistory, commandsIn, history } from '../../support/model/history.ts';
-import { referenceStore } from '../../support/model/reference-store.ts';
+import { referenceStore } from '../../../config/examples/reference-store.ts';
 import { replay } from '../../support/model/replay.ts';
 import { report } from '../../evidence/scorecard/report.ts';
 

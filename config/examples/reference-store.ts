@@ -1,0 +1,677 @@
+// A store in one file: everything in the memory of its process, by plain arrays and linear scans, written from the comments of the types alone.
+// It passes the contract in `lingate/testing`, and the gateway's own stores are compared with it on random histories.
+import Type from 'typebox';
+import {
+  definePlugin,
+  RATE_WINDOW_MS,
+  REMEMBER_MS,
+  allowsAddress,
+  changedLimits,
+  costMicro,
+  dayOf,
+  minorRoundedDown,
+  minorRoundedUp,
+  parseDuration,
+  periodAt,
+  sameLength,
+} from 'lingate';
+import type {
+  Admission,
+  AdmissionRequest,
+  BalanceOutOfBounds,
+  CallerCheck,
+  CheckedCaller,
+  Clock,
+  CreditExhausted,
+  CreditNotFree,
+  DayRange,
+  DictionaryRecord,
+  GlossaryRecord,
+  GlossaryReference,
+  GlossaryStore,
+  KeyChange,
+  KeyDay,
+  KeyOwner,
+  KeyRecord,
+  KeyUsage,
+  Micro,
+  NewDictionary,
+  NewGlossary,
+  NewKey,
+  NewTeam,
+  OtherRequest,
+  Period,
+  PeriodUse,
+  Placed,
+  PluginLedger,
+  PluginStore,
+  QuotaExceeded,
+  Reservation,
+  Resolution,
+  Standing,
+  StoreUnavailable,
+  Team,
+  TeamChange,
+  TeamDays,
+  TeamLimits,
+  TeamPage,
+  TeamRegistry,
+  TeamSummary,
+  Usage,
+  Verdict,
+} from 'lingate';
+
+/** What is kept; stores over the same books are two instances on one backing. */
+export interface ReferenceBooks {
+  readonly accounts: ReferenceAccount[];
+  /** Teams in order of creation, with those of which only their usage is left. */
+  readonly used: UsedAccount[];
+  readonly owners: { readonly digest: string; readonly owner: KeyOwner }[];
+}
+
+export function emptyBooks(): ReferenceBooks {
+  return { accounts: [], used: [], owners: [] };
+}
+
+export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks()): PluginStore {
+  const account = (teamId: string) => books.accounts.find((one) => one.team.teamId === teamId);
+  const used = (teamId: string) => books.used.find((one) => one.team.teamId === teamId);
+  return {
+    keys: { find: (digest) => books.owners.find((one) => one.digest === digest)?.owner },
+    ledger: ledgerOf(account, clock),
+    teams: registryOf(books, account, clock),
+    glossaries: referenceGlossaries(account, clock),
+    history: {
+      days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
+      pageDays: async (page, range) => pageOf(books.used, page).map((one) => one.days(range, clock.nowMs())),
+      periods: async (teamId) => used(teamId)?.periods(clock.nowMs()),
+    },
+    ping: () => Promise.resolve(undefined),
+    close: () => Promise.resolve(),
+  };
+}
+
+type FindAccount = (teamId: string) => ReferenceAccount | undefined;
+
+function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
+  return {
+    admit: (request) => account(request.teamId)?.admit(request, clock.nowMs()) ?? { kind: 'key_unknown' },
+    check: (check) => account(check.teamId)?.check(check, clock.nowMs()) ?? { kind: 'key_unknown' },
+    resolve: (teamId, requestId, verdict, characters) =>
+      account(teamId)?.resolve(requestId, verdict, clock.nowMs(), characters) ?? { kind: 'absent' },
+    chargesParts: true,
+  };
+}
+
+function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): TeamRegistry {
+  return {
+    async createTeam(team) {
+      const known = account(team.teamId);
+      if (known !== undefined) return { ...known.team };
+      const created = new ReferenceAccount(team, clock.nowMs());
+      books.accounts.push(created);
+      books.used.push(created);
+      return { ...created.team };
+    },
+    listTeams: async () => books.accounts.map((one) => ({ ...one.team })),
+    pageTeams: async (page) => pageOf(books.accounts, page).map((one) => ({ ...one.team })),
+    pageSummaries: async (page) => pageOf(books.accounts, page).map((one) => summaryOf(one, clock.nowMs())),
+    async findTeam(teamId) {
+      const found = account(teamId);
+      return found === undefined ? undefined : { ...found.team };
+    },
+    updateTeam: async (teamId, change) => account(teamId)?.update(change, clock.nowMs()),
+    async deleteTeam(teamId, { keepUsage }) {
+      const [at, usedAt] = [books.accounts, books.used].map((all) => all.findIndex(({ team }) => team.teamId === teamId)) as [
+        number,
+        number,
+      ];
+      if (usedAt === -1 || (keepUsage && at === -1)) return false;
+      const left = keepUsage ? leftBy(books.accounts[at]!, clock.nowMs()) : undefined;
+      books.used.splice(usedAt, 1, ...(left === undefined ? [] : [left]));
+      if (at === -1) return true;
+      books.accounts.splice(at, 1);
+      books.owners.splice(0, Infinity, ...books.owners.filter(({ owner }) => owner.teamId !== teamId));
+      return true;
+    },
+    async createKey(key) {
+      const record = account(key.teamId)?.addKey(key, clock.nowMs());
+      const { keyId, teamId, mode } = key;
+      if (record !== undefined) books.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
+      return record;
+    },
+    listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
+    async updateKey(keyId, change) {
+      const owner = books.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
+      return owner?.change(keyId, change, clock.nowMs());
+    },
+    async revokeKey(keyId) {
+      const owner = books.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
+      owner?.revoke(keyId);
+      return owner?.keys(clock.nowMs()).find((key) => key.keyId === keyId);
+    },
+    findKeys: async (search) => {
+      const ids =
+        'digest' in search ? books.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
+      const wanted = (key: KeyRecord): boolean => ('display' in search ? key.display === search.display : ids!.includes(key.keyId));
+      return books.accounts.flatMap((one) =>
+        one
+          .keys(clock.nowMs())
+          .filter(wanted)
+          .map((key) => ({ ...key, teamName: one.team.name })),
+      );
+    },
+    usage: async (teamId) => account(teamId)?.usage(clock.nowMs()),
+    standing: async (teamId) => account(teamId)?.standing(clock.nowMs()),
+  };
+}
+
+/** What a history shows of a team. */
+type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods'>;
+
+/** Closed periods and days without names; `undefined` where there are none. */
+function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefined {
+  const team = { ...account.team, name: '', balanceMicro: 0 };
+  const closed = account
+    .periods(nowMs)
+    .map((period, i) => ({
+      ...period,
+      closed: true,
+      endMs: i === 0 ? Math.max(period.startMs, Math.min(period.endMs, nowMs)) : period.endMs,
+    }))
+    .filter(({ characters }) => characters > 0);
+  const whole = account.days({ from: 0, to: dayOf(nowMs) + 1 }, nowMs);
+  if (whole.days.length === 0) return undefined;
+  return {
+    team,
+    days: ({ from, to }) => {
+      const days = whole.days.filter(({ day }) => day >= from && day <= to);
+      const keys = whole.keys
+        .filter(({ keyId }) => days.some((one) => one.keyId === keyId))
+        .map((key) => ({ ...key, display: '', label: '', status: 'revoked' as const }));
+      return { team, keys, days };
+    },
+    periods: () => closed,
+  };
+}
+
+function pageOf<Account extends Pick<ReferenceAccount, 'team'>>(
+  accounts: readonly Account[],
+  { after, limit, search }: TeamPage,
+): readonly Account[] {
+  const has = (text: string): boolean => search === undefined || text.toLowerCase().includes(search.toLowerCase());
+  const at = accounts.findIndex(({ team }) => team.teamId === after);
+  const gone = after !== undefined && at === -1;
+  const next = gone ? accounts.findIndex(({ team }) => team.teamId > after) : at + 1;
+  const rest = next === -1 ? [] : accounts.slice(next);
+  return rest.filter(({ team }) => has(team.name) || has(team.teamId)).slice(0, limit);
+}
+
+/** Opens the period that holds now, as every look at an account does here. */
+function summaryOf(account: ReferenceAccount, nowMs: number): TeamSummary {
+  const { team, characters } = account.usage(nowMs);
+  const keys = account.keys(nowMs);
+  const uses = keys.map(({ lastUsedAtMs }) => lastUsedAtMs).filter((atMs) => atMs !== undefined);
+  const active = keys
+    .filter(({ status }) => status === 'active')
+    .map((key) => ({ keyId: key.keyId, sinceMs: key.lastUsedAtMs ?? key.createdAtMs }));
+  const [idlestKey] = active.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
+  return {
+    team: { ...team },
+    characters,
+    activeKeys: active.length,
+    lastUsedAtMs: uses.length === 0 ? undefined : Math.max(...uses),
+    idlestKey,
+  };
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** All that is known of an id: a reservation that is open, or how the id stands and until when that is remembered. */
+type Entry =
+  | { kind: 'open'; requestId: string; reservation: Reservation; keyId: string; priceMicro: number; period: Period }
+  | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
+
+/** Its status is `active` until it is revoked; whether it is disabled or has expired is said where it is shown. */
+type ModelKey = Mutable<KeyUsage> & { disabled: boolean; places: number[] };
+
+type Open = Extract<Entry, { kind: 'open' }>;
+
+/** A Monday, and the first day of a month and of a year: what is counted from it is counted by the calendar. */
+const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
+
+/** Every method takes `nowMs`, the one reading of the clock that its operation has. */
+export class ReferenceAccount {
+  readonly team: Mutable<Team>;
+  glossaries: readonly ReferenceGlossary[] = [];
+  readonly #keys: ModelKey[] = [];
+  /** Periods are counted from here: the creation, or the last change of their length. */
+  #anchorMs: number;
+  /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
+  #period: Period;
+  readonly #history = new ReferenceHistory();
+  /** By their ids. */
+  readonly #changes = new Map<string, string>();
+  #places: number[] = [];
+  #entries: Entry[] = [];
+
+  constructor(team: NewTeam, nowMs: number) {
+    this.team = { ...team, createdAtMs: nowMs };
+    this.#anchorMs = nowMs;
+    this.#period = this.#periodAt(nowMs);
+  }
+
+  admit(request: AdmissionRequest, nowMs: number): Admission {
+    this.#catchUp(nowMs);
+    const entry = this.#entry(request.requestId);
+    if (entry?.kind === 'open') {
+      return { kind: 'admitted', reservation: entry.reservation, ...(request.reportPlan === true ? { plan: this.team.plan } : {}) };
+    }
+    if (entry !== undefined) return { kind: 'repeated' };
+    const caller = this.#caller(request, nowMs);
+    if (caller.kind !== 'admitted') return caller;
+    const key = this.#keys.find((one) => one.keyId === request.keyId)!;
+    const isLive = (place: number): boolean => nowMs - place < RATE_WINDOW_MS;
+    this.#places = [...this.#places.filter(isLive), nowMs];
+    if (key.limits.requestsPerSecond !== undefined) key.places = [...key.places.filter(isLive), nowMs];
+    const answer = this.#judge(request, nowMs);
+    if (answer.kind === 'admitted' && answer.reservation !== undefined) {
+      const { requestId, keyId } = request;
+      const priceMicro = priceMicroOf(this.team.limits, answer.reservation.characters);
+      this.#entries.push({ kind: 'open', requestId, reservation: answer.reservation, keyId, priceMicro, period: this.#period });
+    } else {
+      this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
+    }
+    const placed = request.reportPlan === true ? { ...answer, plan: this.team.plan } : answer;
+    if (request.reportRate !== true) return placed;
+    const [limit, own] = [this.team.limits.requestsPerSecond, key.limits.requestsPerSecond];
+    const [left, leftOfKey] = [limit - this.#places.length, own === undefined ? Infinity : own - key.places.length];
+    return { ...placed, rate: leftOfKey < left ? { limit: own!, remaining: leftOfKey } : { limit, remaining: left } };
+  }
+
+  check(check: CallerCheck, nowMs: number): CheckedCaller {
+    this.#catchUp(nowMs);
+    return this.#caller(check, nowMs);
+  }
+
+  #caller({ keyId, address }: Pick<CallerCheck, 'keyId' | 'address'>, nowMs: number): Exclude<CheckedCaller, StoreUnavailable> {
+    const key = this.#keys.find((one) => one.keyId === keyId);
+    if (key === undefined) return { kind: 'key_unknown' };
+    if (key.status === 'revoked') return { kind: 'key_revoked' };
+    const { expiresAtMs, requestsPerSecond, allowedAddresses } = key.limits;
+    if (key.disabled) return { kind: 'key_revoked', reason: 'disabled' };
+    if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return { kind: 'key_revoked', reason: 'expired' };
+    if (allowedAddresses !== undefined && address === undefined) return { kind: 'address_wanted' };
+    if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return { kind: 'address_refused' };
+    key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
+    this.#places = movedBack(this.#places, nowMs);
+    const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs);
+    if (tooFast !== undefined) return tooFast;
+    if (requestsPerSecond === undefined) return { kind: 'admitted', reservation: undefined };
+    key.places = movedBack(key.places, nowMs);
+    return rateRefusal(key.places, requestsPerSecond, nowMs) ?? { kind: 'admitted', reservation: undefined };
+  }
+
+  resolve(requestId: string, verdict: Verdict, nowMs: number, characters?: number): Resolution {
+    this.#catchUp(nowMs);
+    const entry = this.#entry(requestId);
+    if (entry !== undefined && entry.kind !== 'open') return { kind: entry.kind };
+    if (entry === undefined && verdict === 'commit') return { kind: 'absent' };
+    if (entry !== undefined && verdict === 'commit') this.#charge(entry, characters ?? entry.reservation.characters, nowMs);
+    const kind = verdict === 'commit' ? 'committed' : 'released';
+    this.#entries = this.#entries.filter((one) => one !== entry);
+    this.#entries.push({ kind, requestId, forgetAtMs: nowMs + REMEMBER_MS });
+    return { kind };
+  }
+
+  update(change: TeamChange, nowMs: number): Team | BalanceOutOfBounds | CreditNotFree | OtherRequest {
+    this.#catchUp(nowMs);
+    const known = change.once && this.#changes.get(change.once.id);
+    if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
+    const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
+    const { heldMicro } = this.#books();
+    if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
+    if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
+    this.team.name = change.name ?? this.team.name;
+    const anotherLength = change.plan !== undefined && !sameLength(change.plan.limits.period, this.team.limits.period);
+    if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);
+    if (change.plan !== undefined) {
+      this.team.plan = change.plan.name;
+      this.team.limits = change.plan.limits;
+    }
+    this.team.balanceMicro = balanceMicro;
+    if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
+    if (anotherLength) {
+      this.#anchorMs = nowMs;
+      this.#startPeriod(nowMs, nowMs);
+    }
+    return { ...this.team };
+  }
+
+  addKey({ keyId, teamId, display, label, mode, limits = {} }: NewKey, nowMs: number): KeyRecord {
+    const record = { keyId, teamId, display, label, mode, limits, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined } as const;
+    this.#keys.push({ ...record, characters: 0, requests: 0, disabled: false, places: [] });
+    return record;
+  }
+
+  keys(nowMs: number): KeyRecord[] {
+    return this.#shown(nowMs).map(({ characters: _characters, requests: _requests, ...record }) => record);
+  }
+
+  #shown(nowMs: number): KeyUsage[] {
+    return this.#keys.map(({ disabled, places: _places, ...key }) => {
+      const isOver = key.limits.expiresAtMs !== undefined && key.limits.expiresAtMs <= nowMs;
+      return key.status === 'revoked' ? key : { ...key, status: disabled ? 'disabled' : isOver ? 'expired' : 'active' };
+    });
+  }
+
+  change(keyId: string, { label, disabled, limits = {} }: KeyChange, nowMs: number): KeyRecord | undefined {
+    this.#catchUp(nowMs);
+    const key = this.#keys.find((one) => one.keyId === keyId);
+    if (key === undefined) return undefined;
+    key.label = label ?? key.label;
+    key.disabled = disabled ?? key.disabled;
+    key.limits = changedLimits(key.limits, limits);
+    if (key.limits.requestsPerSecond === undefined) key.places = [];
+    return this.keys(nowMs).find((one) => one.keyId === keyId);
+  }
+
+  revoke(keyId: string): void {
+    for (const key of this.#keys) if (key.keyId === keyId) key.status = 'revoked';
+  }
+
+  usage(nowMs: number): Usage {
+    this.#catchUp(nowMs);
+    return {
+      team: { ...this.team },
+      periodStartMs: this.#period.startMs,
+      periodEndMs: this.#period.endMs,
+      characters: this.#books().usedCharacters,
+      keys: this.#shown(nowMs),
+    };
+  }
+
+  days(range: DayRange, nowMs: number): TeamDays {
+    const days = this.#history.days(
+      range,
+      this.#keys.map(({ keyId }) => keyId),
+    );
+    return { team: { ...this.team }, keys: this.keys(nowMs).filter((key) => days.some(({ keyId }) => keyId === key.keyId)), days };
+  }
+
+  periods(nowMs: number): PeriodUse[] {
+    this.#catchUp(nowMs);
+    const open = this.#entries.filter((entry) => entry.kind === 'open');
+    return this.#history.periods(this.#period, this.team, (period) => open.some((entry) => entry.period === period));
+  }
+
+  standing(nowMs: number): Standing {
+    this.#catchUp(nowMs);
+    return this.#books();
+  }
+
+  /** What time alone has done by now: leases ended, ids forgotten, a period ended. */
+  #catchUp(nowMs: number): void {
+    this.#entries = this.#entries
+      .map((entry): Entry => {
+        if (entry.kind !== 'open' || entry.reservation.leaseUntilMs > nowMs) return entry;
+        return { kind: 'expired', requestId: entry.requestId, forgetAtMs: entry.reservation.leaseUntilMs + REMEMBER_MS };
+      })
+      .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
+    if (nowMs < this.#period.endMs) return;
+    this.#history.leave(this.#period, this.team, nowMs);
+    this.#startPeriod(nowMs, this.#period.endMs);
+  }
+
+  /** By the calendar a period may have begun before `fromMs`, where the one before it was counted otherwise. */
+  #startPeriod(nowMs: number, fromMs: number): void {
+    const { startMs, endMs } = this.#periodAt(nowMs);
+    this.#period = { startMs: Math.max(startMs, fromMs), endMs };
+    for (const key of this.#keys) Object.assign(key, { characters: 0, requests: 0 });
+  }
+
+  #periodAt(nowMs: number): Period {
+    const [length = '', anchor] = this.team.limits.period.split('@');
+    const duration = parseDuration(length);
+    if (duration === undefined) throw new Error(`not a period: ${length}`);
+    return periodAt(anchor === 'calendar' ? FIRST_OF_ALL : this.#anchorMs, duration, nowMs);
+  }
+
+  #judge({ requestId, teamId, keyId, characters, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
+    const { limits } = this.team;
+    if (characters !== undefined && characters > limits.maxCharactersPerRequest) {
+      return { kind: 'text_too_long', maxCharacters: limits.maxCharactersPerRequest };
+    }
+    if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
+    const dictionary = glossary === undefined ? undefined : this.#dictionary(glossary);
+    if (dictionary !== undefined && 'kind' in dictionary) return dictionary;
+    const refusal = this.#keyRefusal(keyId, characters) ?? priceRefusal(limits, this.#books(), this.#period, characters);
+    if (refusal !== undefined) return refusal;
+    return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs }, ...dictionary };
+  }
+
+  #keyRefusal(keyId: string, characters: number): Placed | undefined {
+    const key = this.#keys.find((one) => one.keyId === keyId)!;
+    const open = this.#entries.filter((entry) => entry.kind === 'open' && entry.keyId === keyId && entry.period === this.#period);
+    const held = sum(open.map((entry) => (entry as Open).reservation.characters));
+    const characterLimit = key.limits.characters ?? Infinity;
+    if (key.characters + held + characters <= characterLimit) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.#period.endMs };
+  }
+
+  #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {
+    const found = this.glossaries.find((one) => one.glossaryId === glossaryId);
+    if (found === undefined) return { kind: 'glossary_missing' };
+    const pair = `${sourceLang} ${targetLang}`;
+    const named = found.dictionaries.map((one) => ({ dictionaryId: one.dictionaryId, pair: `${one.sourceLang} ${one.targetLang}` }));
+    const serving =
+      named.find((one) => one.pair === pair) ??
+      (byBase === true ? named.find((one) => withoutRegions(one.pair) === withoutRegions(pair)) : undefined);
+    return serving === undefined ? { kind: 'glossary_mismatch' } : { dictionaryId: serving.dictionaryId };
+  }
+
+  #charge(entry: Open, asked: number, nowMs: number): void {
+    const reserved = entry.reservation.characters;
+    const characters = Math.min(asked, reserved);
+    this.team.balanceMicro -= reserved === 0 ? 0 : Number((BigInt(entry.priceMicro) * BigInt(characters)) / BigInt(reserved));
+    this.#history.charge(entry.period, entry.keyId, characters, nowMs);
+    const key = this.#keys.find((one) => one.keyId === entry.keyId);
+    // A charge to an ended period is in the history alone.
+    if (key === undefined || entry.period !== this.#period) return;
+    key.characters += characters;
+    key.requests += 1;
+  }
+
+  #entry(requestId: string): Entry | undefined {
+    return this.#entries.find((entry) => entry.requestId === requestId);
+  }
+
+  #books(): Standing {
+    const open = this.#entries.filter((entry) => entry.kind === 'open');
+    return {
+      usedCharacters: sum(this.#keys.map((key) => key.characters)),
+      // What is held in an ended period does not count against this one.
+      heldCharacters: sum(open.map((entry) => (entry.period === this.#period ? entry.reservation.characters : 0))),
+      balanceMicro: this.team.balanceMicro,
+      heldMicro: sum(open.map((entry) => entry.priceMicro)),
+      openReservations: open.length,
+    };
+  }
+}
+
+/** A clock that has stepped back takes the places with it. */
+function movedBack(places: readonly number[], nowMs: number): number[] {
+  const backMs = Math.max(0, ...places.map((place) => place - nowMs));
+  return places.map((place) => place - backMs);
+}
+
+/** Forgets no place: only one that is taken does. */
+function rateRefusal(
+  places: readonly number[],
+  limit: number,
+  nowMs: number,
+): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
+  const live = places.filter((place) => nowMs - place < RATE_WINDOW_MS);
+  // The place that must be free before one more fits; the oldest, unless the limit was lowered meanwhile.
+  const decisive = live[live.length - limit];
+  return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
+}
+
+function withoutRegions(pair: string): string {
+  return pair.replaceAll(/-\w+/g, '');
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}
+
+/** Credit that a reservation holds; with quota billing it holds none. */
+function priceMicroOf(limits: TeamLimits, characters: number): Micro {
+  return limits.billing === 'credit' ? costMicro(characters, limits.minorPerMillion) : 0;
+}
+
+function priceRefusal(
+  limits: TeamLimits,
+  books: Standing,
+  period: Period,
+  characters: number,
+): QuotaExceeded | CreditExhausted | undefined {
+  if (limits.billing === 'quota') {
+    const { characterLimit, overageCharacters, overageCapMinor } = limits;
+    if (books.usedCharacters + books.heldCharacters + characters <= characterLimit + overageCharacters) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: period.endMs };
+  }
+  const freeMicro = books.balanceMicro - books.heldMicro;
+  const requiredMicro = priceMicroOf(limits, characters);
+  if (requiredMicro <= freeMicro) return undefined;
+  const [balanceMinor, requiredMinor] = [minorRoundedDown(freeMicro), minorRoundedUp(requiredMicro)];
+  return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: limits.currency };
+}
+
+interface ReferenceGlossary extends NewGlossary {
+  readonly revision: number;
+  readonly createdAtMs: number;
+}
+
+function referenceGlossaries(account: (teamId: string) => ReferenceAccount | undefined, clock: Clock): GlossaryStore {
+  const all = (teamId: string): readonly ReferenceGlossary[] => account(teamId)?.glossaries ?? [];
+  const one = (teamId: string, glossaryId: string) => all(teamId).find((glossary) => glossary.glossaryId === glossaryId);
+  const dictionaries = (teamId: string): readonly NewDictionary[] => all(teamId).flatMap((glossary) => glossary.dictionaries);
+  return {
+    async create(glossary, teamBytesMax = Infinity) {
+      const owner = account(glossary.teamId);
+      if (owner === undefined) return { kind: 'team_unknown' };
+      const { maxGlossaries } = owner.team.limits;
+      if (owner.glossaries.length >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
+      if (bytesOf(all(glossary.teamId)) + bytesOf([glossary]) > teamBytesMax) return { kind: 'bytes_reached', maxGlossaries };
+      const created = { ...glossary, revision: 1, createdAtMs: clock.nowMs() };
+      owner.glossaries = [...owner.glossaries, created];
+      return { kind: 'created', glossary: recordOf(created) };
+    },
+    list: async (teamId) => all(teamId).map(recordOf),
+    async find(teamId, glossaryId) {
+      const found = one(teamId, glossaryId);
+      return found === undefined ? undefined : recordOf(found);
+    },
+    async entries(teamId, dictionaryId) {
+      const found = dictionaries(teamId).find((known) => known.dictionaryId === dictionaryId);
+      return found === undefined ? undefined : { entries: found.entries };
+    },
+    async change(change, teamBytesMax = Infinity) {
+      const [owner, found] = [account(change.teamId), one(change.teamId, change.glossaryId)];
+      if (owner === undefined || found === undefined) return { kind: 'missing' };
+      if (found.revision !== change.revision) return { kind: 'outdated' };
+      const held = change.dictionaries.map((next) => ('entries' in next ? next : kept(found, next)));
+      const changed = { ...found, name: change.name, revision: found.revision + 1, dictionaries: held };
+      const [before, after] = [bytesOf(owner.glossaries), bytesOf(owner.glossaries) - bytesOf([found]) + bytesOf([changed])];
+      if (after > teamBytesMax && after > before) return { kind: 'bytes_reached', maxGlossaries: owner.team.limits.maxGlossaries };
+      owner.glossaries = owner.glossaries.map((glossary) => (glossary === found ? changed : glossary));
+      return { kind: 'changed', glossary: recordOf(changed) };
+    },
+    async remove(teamId, glossaryId) {
+      const [owner, found] = [account(teamId), one(teamId, glossaryId)];
+      if (owner === undefined || found === undefined) return false;
+      owner.glossaries = owner.glossaries.filter((glossary) => glossary !== found);
+      return true;
+    },
+  };
+}
+
+function bytesOf(glossaries: readonly Pick<ReferenceGlossary, 'dictionaries'>[]): number {
+  const entries = glossaries.flatMap(({ dictionaries }) => dictionaries.flatMap((one) => Object.entries(one.entries)));
+  return entries.reduce((bytes, [term, translation]) => bytes + Buffer.byteLength(term + translation), 0);
+}
+
+function kept(glossary: ReferenceGlossary, { dictionaryId }: DictionaryRecord): NewDictionary {
+  const dictionary = glossary.dictionaries.find((one) => one.dictionaryId === dictionaryId);
+  if (dictionary === undefined) throw new Error(`a change keeps dictionary ${dictionaryId}, which was not there`);
+  return dictionary;
+}
+
+function recordOf({ glossaryId, name, revision, dictionaries, createdAtMs }: ReferenceGlossary): GlossaryRecord {
+  const records = dictionaries.map(({ entries, ...named }) => ({ ...named, entryCount: Object.keys(entries).length }));
+  return { glossaryId, name, revision, dictionaries: records, createdAtMs };
+}
+
+interface Charge {
+  readonly day: number;
+  readonly keyId: string;
+  readonly characters: number;
+  readonly period: Period;
+}
+
+/** A period that the team has left. */
+interface Left extends Pick<PeriodUse, 'endMs' | 'plan' | 'limits'> {
+  readonly period: Period;
+}
+
+class ReferenceHistory {
+  readonly #charges: Charge[] = [];
+  readonly #left: Left[] = [];
+
+  charge(period: Period, keyId: string, characters: number, nowMs: number): void {
+    this.#charges.push({ period, keyId, characters, day: dayOf(nowMs) });
+  }
+
+  leave(period: Period, { plan, limits }: Team, nowMs: number): void {
+    this.#left.push({ period, plan, limits, endMs: Math.max(period.startMs, Math.min(period.endMs, nowMs)) });
+  }
+
+  /** `keyIds` in order of creation. */
+  days({ from, to }: DayRange, keyIds: readonly string[]): KeyDay[] {
+    const days: KeyDay[] = [];
+    for (let day = from; day <= to; day++) {
+      const charged = this.#charges.filter((charge) => charge.day === day);
+      for (const keyId of keyIds) {
+        const own = charged.filter((charge) => charge.keyId === keyId);
+        if (own.length > 0) days.push({ day, keyId, characters: total(own), requests: own.length });
+      }
+    }
+    return days;
+  }
+
+  /** `isOpen` says whether a reservation of the period is open. */
+  periods(running: Period, { plan, limits }: Team, isOpen: (period: Period) => boolean): PeriodUse[] {
+    const past = this.#left.map(({ period, ...rest }, index) => ({
+      ...rest,
+      number: index + 1,
+      startMs: period.startMs,
+      closed: !isOpen(period),
+      characters: total(this.#charges.filter((charge) => charge.period === period)),
+    }));
+    const characters = total(this.#charges.filter((charge) => charge.period === running));
+    return [{ number: past.length + 1, ...running, closed: false, plan, limits, characters }, ...past.toReversed()];
+  }
+}
+
+function total(charges: readonly Charge[]): number {
+  return charges.reduce((all, { characters }) => all + characters, 0);
+}
+
+const books = emptyBooks();
+
+export default definePlugin({
+  name: 'reference-store',
+  options: Type.Object({}, { additionalProperties: false }),
+  setup: () => ({ stores: { memory: async (_url, { clock }) => referenceStore(clock, books) } }),
+});
