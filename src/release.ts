@@ -1,8 +1,9 @@
 // Makes what a release consists of, in `release/`: the package, its bill of materials (CycloneDX) and checksums. The same commit gives the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -14,13 +15,18 @@ interface Sbom {
   readonly metadata: { timestamp: string; readonly component: { name: string } };
 }
 
+/** What `npm pack --json` tells of a package. */
+interface Listed {
+  readonly files: readonly { readonly path: string }[];
+}
+
 const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Readonly<Record<'name' | 'version', string>>;
 
 try {
   const seconds = secondsOfCommit();
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER);
-  run('npm', ['pack', '--loglevel', 'error', '--pack-destination', FOLDER]);
+  pack();
   const tarball = `${name}-${version}.tgz`;
   const bill = `${name}-${version}.cdx.json`;
   writeFileSync(join(FOLDER, bill), billOf(digestOf(tarball), seconds));
@@ -30,6 +36,25 @@ try {
 } catch (error) {
   process.stderr.write(`release: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
+}
+
+/** Modes of files come into the package, and those of a checkout depend on whose it is: so they are set on copies. */
+function pack(): void {
+  const staged = mkdtempSync(join(tmpdir(), 'lingate-release-'));
+  try {
+    // This one builds `dist/`.
+    const printed = run('npm', ['pack', '--dry-run', '--json', '--loglevel', 'error']);
+    const [{ files }] = Object.values(JSON.parse(printed.slice(printed.search(/^[[{]/m))) as Record<string, Listed>) as [Listed];
+    for (const { path } of files) {
+      const copy = join(staged, path);
+      mkdirSync(dirname(copy), { recursive: true });
+      copyFileSync(join(ROOT, path), copy);
+      chmodSync(copy, (statSync(join(ROOT, path)).mode & 0o100) === 0 ? 0o644 : 0o755);
+    }
+    run('npm', ['pack', '--ignore-scripts', '--loglevel', 'error', '--pack-destination', FOLDER], staged);
+  } finally {
+    rmSync(staged, { recursive: true, force: true });
+  }
 }
 
 /** When the commit was made: the only time in a release. `SOURCE_DATE_EPOCH` stands for it where there is no git, as in other builds. */
@@ -65,6 +90,6 @@ function digestOf(file: string): string {
     .digest('hex');
 }
 
-function run(program: string, args: readonly string[]): string {
-  return execFileSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+function run(program: string, args: readonly string[], cwd = ROOT): string {
+  return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 }
