@@ -36,6 +36,7 @@ export class Forgetting {
   #due: Due[] = [];
   #looking: Promise<void> | undefined = undefined;
   #failed = false;
+  #broken = false;
 
   constructor(options: ForgettingOptions) {
     this.#options = options;
@@ -43,15 +44,26 @@ export class Forgetting {
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Never rejects. What fails is tried again with the next look. */
+  /** Never rejects, whatever a store or a plugin does. What fails is tried again with the next look. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    this.#looking ??= this.#look()
+      .then(
+        () => (this.#broken = false),
+        () => this.#storeBroken(),
+      )
+      .then(() => (this.#looking = undefined));
     return this.#looking;
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
+  }
+
+  /** One that is away says so and does not reject; a rejection here must not end the process. */
+  #storeBroken(): void {
+    if (!this.#broken) this.#options.log.warn('the audit cannot be read: plugins do not learn of teams that are deleted until it can');
+    this.#broken = true;
   }
 
   async #look(): Promise<void> {

@@ -2,6 +2,7 @@
 import { chargedCharacters, chargeSlot, json, NOTHING_CHOSEN, refusedCharge } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
 import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import { allEnded } from '../facades/in-pieces.ts';
 import { theirCode } from './azure-codes.ts';
 import type { Target } from './azure-codes.ts';
 import type { AzureOptions } from './azure-options.ts';
@@ -71,7 +72,7 @@ function translateStep(services: GatewayServices, slot: Slot<AzureOrder>): BodyS
       const order = x.need(slot);
       if (order.text.length === 0) return answerOf(x, order, []);
       // At once and not one after another: the reservation lasts for two attempts.
-      return Promise.all(order.targets.map((target) => into(x, target, order, services))).then((all) => tell(x, order, all));
+      return allEnded(order.targets.map((target) => into(x, target, order, services))).then((all) => tell(x, order, all));
     },
   };
 }

@@ -20,7 +20,7 @@ type Detector = Pick<GatewayServices, 'detect'>;
 /** At once: one after the other, with two attempts each, they could take longer than a reservation lasts. */
 export async function translateAll(services: Translator, x: Exchange, order: TranslationOrder): Promise<Translated | Refusal> {
   if (order.text.length <= PIECE_TEXTS) return services.translate(x, order);
-  const pieces = await Promise.all(piecesOf(order.text).map((text) => services.translate(x, { ...order, text })));
+  const pieces = await allEnded(piecesOf(order.text).map((text) => services.translate(x, { ...order, text })));
   const refusal = pieces.find((piece) => 'problem' in piece);
   if (refusal !== undefined) return refusal;
   return { kind: 'translated', translations: (pieces as readonly Translated[]).flatMap(({ translations }) => translations) };
@@ -28,10 +28,16 @@ export async function translateAll(services: Translator, x: Exchange, order: Tra
 
 export async function detectAll(services: Detector, x: Exchange, texts: readonly string[]): Promise<Detected | Refusal> {
   if (texts.length <= PIECE_TEXTS) return services.detect(x, texts);
-  const pieces = await Promise.all(piecesOf(texts).map((piece) => services.detect(x, piece)));
+  const pieces = await allEnded(piecesOf(texts).map((piece) => services.detect(x, piece)));
   const refusal = pieces.find((piece) => 'problem' in piece);
   if (refusal !== undefined) return refusal;
   return { kind: 'detected', languages: (pieces as readonly Detected[]).flatMap(({ languages }) => languages) };
+}
+
+/** Also rejects only when all have ended: a request must not be answered while something is still asked of the engine for it. */
+export async function allEnded<T>(works: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(works);
+  return Promise.all(works);
 }
 
 /** As few as there can be, and about as long as each other. */

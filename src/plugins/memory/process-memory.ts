@@ -14,18 +14,26 @@ interface Remembered {
   readonly teamId: string;
   readonly translation: Translation;
   readonly madeAtMs: number;
+  /** Where it stands beside the cache. */
+  readonly among: Keys;
 }
+
+type Keys = Map<TextKey, Remembered>;
 
 /** What an entry takes beside its text: its key, its object, and its places in the cache and in the order of age. */
 const ENTRY_BYTES = 450;
 /** Entries that are looked at in one go where all of them have to be. */
 const SLICE = 5000;
+/** Into so many spans the longest age is cut for what was made elsewhere: all of a span goes when its oldest could have to. */
+const SPANS = 100;
 
 export class ProcessMemory {
   readonly #options: ProcessMemoryOptions;
   readonly #entries: LRUCache<TextKey, Remembered>;
-  /** The same, the oldest first: all may grow equally old, so these are the first that have to go. */
-  readonly #byAge = new Map<TextKey, Remembered>();
+  /** What was made here, the oldest first: all may grow equally old, so these are the first that have to go. */
+  readonly #byAge: Keys = new Map();
+  /** What came older than that, by the span in which it was made. */
+  readonly #older = new Map<number, Keys>();
 
   constructor(options: ProcessMemoryOptions) {
     this.#options = options;
@@ -33,7 +41,7 @@ export class ProcessMemory {
       maxSize: options.bytesMax,
       // Two bytes a character is what the longest take.
       sizeCalculation: ({ translation }) => ENTRY_BYTES + 2 * translation.text.length,
-      dispose: (_entry, key, why) => void (why === 'set' || this.#byAge.delete(key)),
+      dispose: ({ among }, key) => void among.delete(key),
     });
   }
 
@@ -55,15 +63,32 @@ export class ProcessMemory {
 
   /** `ageMs` for one that was made elsewhere before. */
   set(key: TextKey, teamId: string, translation: Translation, ageMs = 0): void {
-    const entry: Remembered = { teamId, translation, madeAtMs: this.#options.now() - ageMs };
+    const madeAtMs = this.#options.now() - ageMs;
+    const among = ageMs === 0 ? this.#byAge : this.#madeAbout(madeAtMs);
+    const entry: Remembered = { teamId, translation, madeAtMs, among };
     this.#entries.set(key, entry);
-    this.#byAge.delete(key);
-    if (this.#entries.has(key)) this.#byAge.set(key, entry);
+    if (this.#entries.has(key)) among.set(key, entry);
   }
 
-  /** Drops what is too old; to be called now and then. What came older than it was made here goes a little later than it could. */
+  #madeAbout(atMs: number): Keys {
+    const span = Math.floor(atMs / this.#spanMs);
+    let among = this.#older.get(span);
+    if (among === undefined) this.#older.set(span, (among = new Map()));
+    return among;
+  }
+
+  get #spanMs(): number {
+    return this.#options.ageMaxMs / SPANS;
+  }
+
+  /** Drops what is too old; to be called now and then. What was made elsewhere goes up to a span before that. */
   dropOld(): void {
     const beforeMs = this.#options.now() - this.#options.ageMaxMs;
+    for (const [span, among] of this.#older) {
+      if (span * this.#spanMs > beforeMs) continue;
+      for (const key of among.keys()) this.#entries.delete(key);
+      this.#older.delete(span);
+    }
     for (const [key, { madeAtMs }] of this.#byAge) {
       if (madeAtMs > beforeMs) return;
       this.#entries.delete(key);
@@ -74,9 +99,11 @@ export class ProcessMemory {
   async forget(teamId: string | undefined, pause: () => Promise<void>): Promise<void> {
     if (teamId === undefined) return this.#entries.clear();
     let looked = 0;
-    for (const [key, entry] of this.#byAge) {
-      if (entry.teamId === teamId) this.#entries.delete(key);
-      if (++looked % SLICE === 0) await pause();
+    for (const among of [this.#byAge, ...this.#older.values()]) {
+      for (const [key, entry] of among) {
+        if (entry.teamId === teamId) this.#entries.delete(key);
+        if (++looked % SLICE === 0) await pause();
+      }
     }
   }
 }

@@ -12,9 +12,11 @@ const START_MS = 1_000_000_000;
 function scene() {
   const entries: AuditEntry[] = [];
   const forgotten: (string | undefined)[] = [];
-  const state = { away: false, failing: false };
+  const warnings: string[] = [];
+  const state = { away: false, broken: false, failing: false };
   const audit = {
     page: async ({ after, sinceMs = 0, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> => {
+      if (state.broken) throw new Error('a bug of the store');
       if (state.away) return { kind: 'unavailable', cause: 'away' };
       const newestFirst = entries.toSorted((a, b) => (a.id < b.id ? 1 : -1));
       return newestFirst.filter(({ id, atMs }) => atMs >= sinceMs && (after === undefined || id < after)).slice(0, limit);
@@ -27,14 +29,19 @@ function scene() {
       forgotten.push(teamId);
     },
   };
-  const forgetting = new Forgetting({ audit, plugins: [plugin], log: SILENT, nowMs: () => START_MS });
+  const forgetting = new Forgetting({
+    audit,
+    plugins: [plugin],
+    log: { ...SILENT, warn: (message) => warnings.push(message) },
+    nowMs: () => START_MS,
+  });
   onTestFinished(() => forgetting.close());
   const change = (action: AuditAction, teamId: string | undefined, laterMs: number): void => {
     const atMs = START_MS + laterMs;
     const id = auditId(atMs, entries.length);
     entries.push({ id, atMs, action, actor: 'cli:a@b', teamId, keyId: undefined, before: {}, after: {} });
   };
-  return { state, forgotten, forgetting, change };
+  return { state, forgotten, warnings, forgetting, change };
 }
 
 describe('plugins drop what they remember', () => {
@@ -65,10 +72,15 @@ describe('plugins drop what they remember', () => {
   });
 
   test('when the store is back, and when the plugin can again', async () => {
-    const { forgetting, forgotten, change, state } = scene();
+    const { forgetting, forgotten, warnings, change, state } = scene();
     change('deleteTeam', 'A', 1);
     state.away = true;
     await forgetting.look();
+    state.broken = true;
+    await forgetting.look();
+    await forgetting.look();
+    expect(warnings).toEqual([expect.stringContaining('the audit cannot be read')]);
+    state.broken = false;
     state.away = false;
     state.failing = true;
     await forgetting.look();

@@ -50,3 +50,20 @@ test.each([1, 2, 3])('a piece that fails, the %i., is the answer for all', async
   expect(await translateAll(services([], failing), x, { text: textsOf(128), options, glossaryId: undefined })).toBe(FAILED);
   expect(await detectAll(services([], failing), x, textsOf(128))).toBe(FAILED);
 });
+
+test('a piece that throws is told when none is under way any more', async () => {
+  const bug = new Error('bug');
+  const [first, second, third] = [0, 1, 2].map(() => Promise.withResolvers<Refusal>());
+  const answers = [first!, second!, third!].map(({ promise }) => promise);
+  let told: unknown = 'nothing';
+  const translate = () => answers.shift()!;
+  const translating = translateAll({ translate }, x, { text: textsOf(128), options, glossaryId: undefined });
+  const telling = translating.catch((error: unknown) => (told = error));
+  second!.reject(bug);
+  third!.reject(new Error('another'));
+  await new Promise(setImmediate);
+  expect(told).toBe('nothing');
+  first!.resolve(FAILED);
+  await telling;
+  expect(told).toBe(bug);
+});

@@ -99,6 +99,27 @@ test('nothing is left of what is too old, whether it is asked for or not', async
   expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
 });
 
+test('what came old from elsewhere stays no longer for it', async () => {
+  const scene = memoryScene();
+  const memory = scene.own;
+  const text = translated('x', OPTIONS, 'default');
+  memory.set('new', 'T', text);
+  memory.set('again', 'T', text, AGE_MAX_MS / 2);
+  memory.set('again', 'T', text);
+  for (const part of [0.98, 0.5, 0.02]) memory.set(`old ${part}`, 'T', text, AGE_MAX_MS * part);
+  const left: number[] = [];
+  for (const part of [0, 0.02, 0.48, 0.48, 0.02]) {
+    scene.nowMs += AGE_MAX_MS * part;
+    memory.dropOld();
+    left.push(memory.texts);
+  }
+  expect(left).toEqual([5, 4, 3, 2, 0]);
+  memory.set('old', 'A', text, 1);
+  memory.set('old too', 'B', text, 1);
+  await memory.forget('A', () => Promise.resolve());
+  expect([memory.get('old'), memory.get('old too')]).toEqual([undefined, text]);
+});
+
 describe('what is to be forgotten', () => {
   const pause = (): Promise<void> => Promise.resolve();
 
