@@ -105,7 +105,9 @@ export class Forgetting {
       after = page.length === PAGE ? page.at(-1)!.id : undefined;
     } while (after !== undefined);
     for (const { id, atMs } of found) this.#read.set(id, atMs);
-    this.#fromMs = Math.max(this.#fromMs, ...found.map(({ atMs }) => atMs - OVERLAP_MS));
+    // One from a clock that is ahead must not hide those that come before its moment.
+    const newestMs = Math.min(this.#options.nowMs(), Math.max(...found.map(({ atMs }) => atMs)));
+    this.#fromMs = Math.max(this.#fromMs, newestMs - OVERLAP_MS);
     for (const [id, atMs] of this.#read) if (atMs < this.#fromMs) this.#read.delete(id);
     return found;
   }

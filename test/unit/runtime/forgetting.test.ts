@@ -71,6 +71,16 @@ describe('plugins drop what they remember', () => {
     expect(forgotten).toEqual(['late']);
   });
 
+  test('also after an entry of somebody whose clock is ahead', async () => {
+    const { forgetting, forgotten, change } = scene();
+    change('clearMemory', 'A', 3_600_000);
+    await forgetting.look();
+    change('deleteTeam', 'B', 10);
+    await forgetting.look();
+    await forgetting.look();
+    expect(forgotten).toEqual(['A', 'B']);
+  });
+
   test('when the store is back, and when the plugin can again', async () => {
     const { forgetting, forgotten, warnings, change, state } = scene();
     change('deleteTeam', 'A', 1);
