@@ -176,12 +176,12 @@ function priceOf({ billing, minorPerMillion }: TeamLimits, characters: number): 
 }
 
 /** Judged after the glossary, before the team's quota: the key's own characters in the team's period. */
-function keyRefusal({ guard, counts }: KeyBooks, { periodNo, periodEndMs }: TeamBooks['counts'], characters: number): Placed | undefined {
+function keyRefusal({ guard, counts }: KeyBooks, team: TeamBooks['counts'], characters: number): Placed | undefined {
   const characterLimit = guard?.limits.characters;
   if (guard === undefined || characterLimit === undefined) return undefined;
-  const used = counts.periodNo === periodNo ? counts.characters : 0;
-  if (used + guard.held(periodNo) + characters <= characterLimit) return undefined;
-  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs };
+  const used = counts.periodNo === team.periodNo ? counts.characters : 0;
+  if (used + guard.held(team) + characters <= characterLimit) return undefined;
+  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: team.periodEndMs };
 }
 
 /** Judged after the glossary: whether used, held and asked-for characters fit into the quota, or the price into the credit. */

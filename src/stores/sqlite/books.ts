@@ -106,7 +106,7 @@ export class Books {
 
   /** What a reservation of the key holds from now on, or with less than nothing no longer holds. */
   hold(key: KeyBooks, characters: number, periodNo: number): void {
-    if (key.guard?.hold(characters, periodNo, key.team.counts.periodNo) === true) this.touchGuard(key);
+    if (key.guard?.hold(characters, periodNo, key.team.counts) === true) this.touchGuard(key);
   }
 
   touch(team: TeamBooks): void {

@@ -5,6 +5,7 @@ import type { AddressRange, KeyLimits } from '../../domain/key-limits.ts';
 import type { CallerRefusal, RateStanding } from '../../ports/ledger.ts';
 import type { SqlRow } from './columns.ts';
 import { RateWindow } from './rate-window.ts';
+import type { TeamBooks } from './team-books.ts';
 
 /** The columns of `key_limits` by which limits are shown, under names that no other table has. */
 export const LIMIT_COLUMNS = `l.disabled, l.expires_at_ms, l.requests_per_second AS key_requests_per_second,
@@ -26,6 +27,9 @@ export function limitsOfRow(row: SqlRow): KeyLimits {
 function isSet(column: SQLOutputValue | undefined): boolean {
   return column !== null && column !== undefined;
 }
+
+/** The team's period that counts now, and what all its keys hold in it. */
+type TeamHeld = Pick<TeamBooks['counts'], 'periodNo' | 'heldCharacters'>;
 
 export class KeyGuard {
   readonly disabled: boolean;
@@ -76,15 +80,18 @@ export class KeyGuard {
     return remaining < rate.remaining ? { limit, remaining } : rate;
   }
 
-  held(periodNo: number): number {
-    return this.heldPeriodNo === periodNo ? this.heldCharacters : 0;
+  /** Never more than the team holds: a process of an older version ends reservations without knowing of this. */
+  held({ periodNo, heldCharacters }: TeamHeld): number {
+    return this.heldPeriodNo === periodNo ? Math.min(this.heldCharacters, heldCharacters) : 0;
   }
 
   /** Counts what a reservation of this period holds from now on, or no longer: then it is negative. */
-  hold(characters: number, periodNo: number, currentNo: number): boolean {
+  hold(characters: number, periodNo: number, team: TeamHeld): boolean {
     // An ended period's counts are closed.
-    if (this.limits.characters === undefined || periodNo !== currentNo) return false;
-    this.heldCharacters = this.held(periodNo) + characters;
+    if (this.limits.characters === undefined || periodNo !== team.periodNo) return false;
+    const before = this.heldPeriodNo === periodNo ? this.heldCharacters : 0;
+    // Nor less than nothing, where it was the older process that made the reservation.
+    this.heldCharacters = Math.max(0, Math.min(before + characters, team.heldCharacters));
     this.heldPeriodNo = periodNo;
     return true;
   }

@@ -73,11 +73,11 @@ const SQLITE: readonly Bug[] = [
     'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined) team.window.take(nowMs);\n    return refused;',
   ],
   ["the key's rate is off by one", 'key-guard.ts', 'this.window.waitMsKept(limit, nowMs)', 'this.window.waitMsKept(limit + 1, nowMs)'],
-  ["what is open of the key's does not count", 'admissions.ts', 'used + guard.held(periodNo) + characters', 'used + characters'],
+  ["what is open of the key's does not count", 'admissions.ts', 'used + guard.held(team) + characters', 'used + characters'],
   [
     "the key's characters of an earlier period count",
     'admissions.ts',
-    'counts.periodNo === periodNo ? counts.characters : 0',
+    'counts.periodNo === team.periodNo ? counts.characters : 0',
     'counts.characters',
   ],
   [
@@ -103,6 +103,17 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
   ...SQLITE.map(([name, file, find, replace, ...more]) =>
     inSqlite(`key limits: ${name}`, file, find, replace, contract('SQLite', TITLE), ...more),
   ),
+  {
+    name: 'key limits: SQLite: a key may hold less than nothing',
+    edits: [
+      {
+        file: 'src/stores/sqlite/key-guard.ts',
+        find: 'Math.max(0, Math.min(before + characters, team.heldCharacters))',
+        replace: 'Math.min(before + characters, team.heldCharacters)',
+      },
+    ],
+    caughtBy: [{ file: 'test/unit/stores/sqlite/key-guard.test.ts' }],
+  },
   {
     name: 'key limits: an IPv4 address within IPv6 is another address',
     edits: [
