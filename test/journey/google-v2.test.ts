@@ -6,6 +6,7 @@ import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+import { LISTENERS } from '../support/listeners.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const V2 = '/language/translate/v2';
@@ -312,26 +313,29 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
 
 const NO_HTML = { protocol: 'apertium', pairs: 'any' };
 
-onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], engine: NO_HTML }, listeners: ['uws'] }, (setting) => {
-  test('an engine without HTML: what is the same as text goes as text and comes back escaped, all else is a 400', async () => {
-    const { key, teamId } = await setting.gateway.team();
-    setting.engine.always((received, response) => {
-      const q = new URLSearchParams(received.body).get('q')!;
-      response.end(JSON.stringify({ responseData: { translatedText: `<${q}> & "so"` }, responseStatus: 200 }));
-    });
-    const translate = (body: object): Promise<HttpResponse> =>
-      ask(setting, { method: 'POST', path: V2, key, body: { source: 'en', target: 'es', ...body } });
-    const translated = (text: string): unknown => ({ translations: [{ translatedText: text }] });
-    for (const format of [undefined, 'html']) {
-      expect(answered(await translate({ q: "it's > that", format }))).toEqual(
-        translated('&lt;it&#39;s &gt; that&gt; &amp; &quot;so&quot;'),
-      );
-      for (const q of ['<b>a</b>', 'a &amp; b', ['a', 'b < c']]) {
-        expect(invalid(await translate({ q, format }))).toContain('format: the engine of this service does not handle html');
+onEveryGateway(
+  { config: { plugins: [{ module: 'lingate/plugins/google-v2' }], engine: NO_HTML }, listeners: [LISTENERS[0]] },
+  (setting) => {
+    test('an engine without HTML: what is the same as text goes as text and comes back escaped, all else is a 400', async () => {
+      const { key, teamId } = await setting.gateway.team();
+      setting.engine.always((received, response) => {
+        const q = new URLSearchParams(received.body).get('q')!;
+        response.end(JSON.stringify({ responseData: { translatedText: `<${q}> & "so"` }, responseStatus: 200 }));
+      });
+      const translate = (body: object): Promise<HttpResponse> =>
+        ask(setting, { method: 'POST', path: V2, key, body: { source: 'en', target: 'es', ...body } });
+      const translated = (text: string): unknown => ({ translations: [{ translatedText: text }] });
+      for (const format of [undefined, 'html']) {
+        expect(answered(await translate({ q: "it's > that", format }))).toEqual(
+          translated('&lt;it&#39;s &gt; that&gt; &amp; &quot;so&quot;'),
+        );
+        for (const q of ['<b>a</b>', 'a &amp; b', ['a', 'b < c']]) {
+          expect(invalid(await translate({ q, format }))).toContain('format: the engine of this service does not handle html');
+        }
       }
-    }
-    expect(answered(await translate({ q: '<b>a</b>', format: 'text' }))).toEqual(translated('<<b>a</b>> & "so"'));
-    const standing = async (): Promise<unknown> => given(await setting.gateway.store.teams.standing(teamId));
-    await expect.poll(standing).toMatchObject({ usedCharacters: 2 * 11 + 8, openReservations: 0 });
-  });
-});
+      expect(answered(await translate({ q: '<b>a</b>', format: 'text' }))).toEqual(translated('<<b>a</b>> & "so"'));
+      const standing = async (): Promise<unknown> => given(await setting.gateway.store.teams.standing(teamId));
+      await expect.poll(standing).toMatchObject({ usedCharacters: 2 * 11 + 8, openReservations: 0 });
+    });
+  },
+);

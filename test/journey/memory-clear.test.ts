@@ -8,6 +8,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { inProcess } from '../support/lingate-command.ts';
 import { V1 } from '../support/fronts.ts';
+import { LISTENERS } from '../support/listeners.ts';
 import { request } from '../support/raw-http.ts';
 import { startRedis } from '../support/redis.ts';
 import { storePlace } from '../support/store-place.ts';
@@ -22,7 +23,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
   process.env['SHARED_MEMORY'] = shared.url;
   const file = join(place.folder, 'command.yaml');
   writeFileSync(file, JSON.stringify({ store: place.url, plugins }));
-  const gateway = await startGateway({ listener: 'uws', store: place.url, engineUrls: [engine.url], config: { plugins } });
+  const gateway = await startGateway({ listener: LISTENERS[0], store: place.url, engineUrls: [engine.url], config: { plugins } });
   try {
     const [one, two, three] = [await gateway.team(), await gateway.team(), await gateway.team()];
     const command = async (...args: readonly string[]): Promise<unknown> => {

@@ -51,8 +51,10 @@ class SimulatedReplica {
   inRow = 0;
   /** When the failure came that made it known to be bad; `undefined` while it is not. */
   badAtMs: number | undefined = undefined;
-  /** When a usable answer, asked for after that, made an end of it. */
-  backAtMs = -Infinity;
+  /** How many attempts had begun by then: what begins in the same millisecond may have begun before. */
+  badAfter = 0;
+  /** The same for when a usable answer, asked for after that, made an end of it. */
+  backAfter = 0;
   trials = 0;
   triedAtMs = 0;
   /** First attempts, trials aside, since the set of good ones last changed. */
@@ -87,6 +89,8 @@ class Simulation {
   readonly #beginnings: Beginning[] = [];
   readonly #violations: string[] = [];
   readonly #endMs: number;
+  /** Attempts so far. */
+  #began = 0;
   #setAside = 0;
   #nowMs = 0;
   #random: number;
@@ -142,10 +146,10 @@ class Simulation {
       replica.triedAtMs = this.#nowMs;
     }
     const { attempt, tookMs } = this.#outcomeOf(replica);
-    const beganAtMs = this.#nowMs;
+    const began = ++this.#began;
     this.#after(tookMs, () => {
       if (trial) replica.trials--;
-      this.#note(replica, attempt, beganAtMs);
+      this.#note(replica, attempt, began, trial);
       const terms = { nowMs: this.#nowMs, wallMs: this.#nowMs, deadlineShare: 1, lone: false };
       const change = attempt.kind === 'usable' ? standing.usable(ticket) : standing.failed(ticket, attempt, terms);
       if (change !== undefined) {
@@ -187,16 +191,19 @@ class Simulation {
     if (this.#nowMs > sinceMs + LONGEST_MS + timeoutMs + slackMs) wrong(`good replica ${replica.index} is starved`);
   }
 
-  #note(replica: SimulatedReplica, attempt: Attempt, beganAtMs: number): void {
+  #note(replica: SimulatedReplica, attempt: Attempt, began: number, trial: boolean): void {
     const { badAtMs } = replica;
     if (attempt.kind === 'unusable') {
-      if (badAtMs !== undefined || beganAtMs < replica.backAtMs) return;
+      // A trial that fails says anew that it is bad: what began before says nothing any more.
+      if (badAtMs === undefined ? began <= replica.backAfter : !trial) return;
       const atOnce = attempt.failure === 'connect' || attempt.status === 429;
-      if (++replica.inRow === 3 || atOnce) replica.badAtMs = this.#nowMs;
-    } else if (badAtMs === undefined || beganAtMs >= badAtMs) {
+      if (++replica.inRow !== 3 && !atOnce && badAtMs === undefined) return;
+      replica.badAtMs = this.#nowMs;
+      replica.badAfter = this.#began;
+    } else if (badAtMs === undefined || began > replica.badAfter) {
       replica.inRow = 0;
       replica.badAtMs = undefined;
-      if (badAtMs !== undefined) replica.backAtMs = this.#nowMs;
+      if (badAtMs !== undefined) replica.backAfter = this.#began;
     }
   }
 
