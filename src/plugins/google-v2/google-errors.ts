@@ -28,6 +28,10 @@ const BY_STATUS: Readonly<Record<number, Telling>> = {
   503: UNAVAILABLE,
 };
 
+/** Whoever is told of an API key that is not valid looks for another one: only these mean that, and no code of a plugin. */
+const KEY_CODES: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked']);
+const NOT_SIGNED_IN: Telling = { code: 401, status: 'UNAUTHENTICATED', reason: 'authError', domain: 'global' };
+
 /** Cases of `validation_error` that are told in another way. */
 const BY_PROBLEM = new WeakMap<Problem, Telling>();
 
@@ -43,6 +47,7 @@ export const PROBLEM_FORM: ProblemForm = {
 
 function tellingOf(problem: Problem): Telling {
   const { status } = problem.kind;
+  if (status === 401 && !KEY_CODES.has(problem.code)) return NOT_SIGNED_IN;
   return BY_PROBLEM.get(problem) ?? BY_STATUS[status] ?? (status < 500 ? { ...INVALID, code: status } : { ...INTERNAL, code: status });
 }
 
@@ -53,9 +58,9 @@ const DETAILS = new WeakMap<Problem, string>([
 ]);
 
 function messageOf(problem: Problem): string {
-  const { code, kind, detail, fields = {} } = problem;
+  const { code, detail, fields = {} } = problem;
   // Clients look for these words.
-  if (kind.status === 401) return `API key not valid. ${DETAILS.get(problem) ?? detail}`;
+  if (KEY_CODES.has(code)) return `API key not valid. ${DETAILS.get(problem) ?? detail}`;
   if (code !== 'text_too_long') return detail;
   return `Text too long: ${fields['characters']} characters in total; at most ${fields['max_characters']} are allowed in a request.`;
 }
