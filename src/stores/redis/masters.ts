@@ -28,6 +28,7 @@ const PIECE = 100;
 /** Revoking is for ever: it may come as late as it likes. */
 const NO_DEADLINE = String(Number.MAX_SAFE_INTEGER);
 const REPLICA: StoreUnavailable = { kind: 'unavailable', cause: 'readonly' };
+const LOST = new Error('the connection was lost');
 const UNKNOWN: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 
 export class Masters {
@@ -83,7 +84,7 @@ export class Masters {
       const info = await readMasterInfo(server);
       if (!info.isMaster) return REPLICA;
       if (info.identity === undefined || info.identity !== this.#known.get(name)?.identity) await this.#tell(name);
-      if (losses !== this.#losses) return UNKNOWN;
+      if (losses !== this.#losses) return { kind: 'unavailable', cause: causeOf(LOST) };
       this.#known.set(name, info);
       this.#settled.add(name);
       return undefined;

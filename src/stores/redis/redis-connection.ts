@@ -10,9 +10,20 @@ const RECONNECT_MAX_MS = 500;
 const LOADING_RETRY_MS = 50;
 const ASK_TIMEOUT_MS = 300;
 
+/** When a server of the connection last turned out to be a replica: what is under way then fails as if the connection were lost. */
+const demotions = new WeakMap<RedisConnection, { atMs: number }>();
+const DEMOTED_MS = 1000;
+
+/** Whether the connection is being made anew because its server takes no writes any more. */
+export function isDemoted(connection: RedisConnection): boolean {
+  return performance.now() - (demotions.get(connection)?.atMs ?? -Infinity) < DEMOTED_MS;
+}
+
 /** Not connected yet. Keeps reconnecting for as long as it is not closed. */
 export function redisConnection(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
-  const connection = build(target, commandTimeoutMs);
+  const demotion = { atMs: -Infinity };
+  const connection = build(target, commandTimeoutMs, () => (demotion.atMs = performance.now()));
+  demotions.set(connection, demotion);
   // Without a listener ioredis prints each lost connection as an unhandled event. What it means is for the probe to say.
   connection.on('error', () => undefined);
   return connection;
@@ -22,8 +33,8 @@ export function redisConnection(target: RedisTarget, commandTimeoutMs: number): 
  * After a lost reply a command's outcome is unknown, and by default ioredis would send it again. All of its resending is off:
  * an operation is repeated by its id or not at all. Nothing waits for a server that is away.
  */
-function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
-  const common = commonOptions(target, commandTimeoutMs);
+function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => void): RedisConnection {
+  const common = commonOptions(target, commandTimeoutMs, onDemoted);
   if (target.kind === 'cluster') {
     return new Cluster([...target.nodes], {
       redisOptions: common,
@@ -75,7 +86,7 @@ function sentinelOptions(target: Extract<RedisTarget, { kind: 'sentinel' }>, com
   } satisfies RedisOptions;
 }
 
-function commonOptions(target: RedisTarget, commandTimeoutMs: number) {
+function commonOptions(target: RedisTarget, commandTimeoutMs: number, onDemoted?: () => void) {
   return {
     ...(target.username === undefined ? {} : { username: target.username }),
     ...(target.password === undefined ? {} : { password: target.password }),
@@ -91,7 +102,11 @@ function commonOptions(target: RedisTarget, commandTimeoutMs: number) {
     // Otherwise a server that was loading its data is tried again only after a second or more.
     maxLoadingRetryTime: LOADING_RETRY_MS,
     // 1 reconnects, 2 would also send the command again. READONLY means a demoted master: a new connection finds the new one.
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 1 : false),
+    reconnectOnError: (error: Error) => {
+      if (!error.message.startsWith('READONLY')) return false;
+      onDemoted?.();
+      return 1 as const;
+    },
   } satisfies RedisOptions;
 }
 

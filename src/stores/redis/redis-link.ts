@@ -6,6 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import { causeOf } from './failure-cause.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Masters } from './masters.ts';
+import { isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { teamSlot } from './redis-keys.ts';
 import { FunctionCaller } from './function-caller.ts';
@@ -170,7 +171,8 @@ export class RedisLink implements Ledger {
 
   /** Names the cause. A refusal that no outage explains is a bug or a broken dataset: its text is logged. */
   #cause(error: unknown): string {
-    const cause = causeOf(error);
+    const told = causeOf(error);
+    const cause = told === 'closed' && isDemoted(this.redis) ? 'readonly' : told;
     const nowMs = performance.now();
     if (cause === 'timeout') this.#askForMasters(nowMs);
     if (cause === 'refused' && error instanceof Error && nowMs - this.#defectLoggedAtMs >= DEFECT_LOG_EVERY_MS) {
