@@ -13,6 +13,13 @@ const FOLDER = join(ROOT, 'release');
 interface Sbom {
   serialNumber: string;
   readonly metadata: { timestamp: string; readonly component: { name: string } };
+  components: readonly Component[];
+  dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
+}
+
+interface Component {
+  readonly 'bom-ref': string;
+  readonly properties?: readonly { readonly name: string; readonly value: string }[];
 }
 
 /** What `npm pack --json` tells of a package. */
@@ -70,12 +77,18 @@ function secondsOfCommit(): number {
 
 /** What is in the package and what it depends on at run time. npm draws an id and the time, and takes the folder's name for the package's. */
 function billOf(digestOfPackage: string, seconds: number): string {
-  const sbom = JSON.parse(
-    run('npm', ['sbom', '--loglevel', 'error', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']),
-  ) as Sbom;
+  const sbom = JSON.parse(run('npm', ['sbom', '--loglevel', 'error', '--sbom-format', 'cyclonedx', '--package-lock-only'])) as Sbom;
   sbom.serialNumber = `urn:uuid:${uuidFrom(digestOfPackage)}`;
   sbom.metadata.timestamp = new Date(seconds * 1000).toISOString();
   sbom.metadata.component.name = name;
+  // npm's `--omit dev` also leaves out what both need, so what only development needs is taken out here.
+  const isOfDevelopment = ({ properties = [] }: Component): boolean =>
+    properties.some((property) => property.name === 'cdx:npm:package:development' && property.value === 'true');
+  const left = new Set(sbom.components.filter(isOfDevelopment).map((component) => component['bom-ref']));
+  sbom.components = sbom.components.filter((component) => !left.has(component['bom-ref']));
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }) => !left.has(ref))
+    .map((one) => ({ ...one, dependsOn: (one.dependsOn ?? []).filter((ref) => !left.has(ref)) }));
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 

@@ -597,9 +597,11 @@ function referenceGlossaries(account: (teamId: string) => ReferenceAccount | und
   };
 }
 
+const ENCODER = new TextEncoder();
+
 function bytesOf(glossaries: readonly Pick<ReferenceGlossary, 'dictionaries'>[]): number {
   const entries = glossaries.flatMap(({ dictionaries }) => dictionaries.flatMap((one) => Object.entries(one.entries)));
-  return entries.reduce((bytes, [term, translation]) => bytes + Buffer.byteLength(term + translation), 0);
+  return entries.reduce((bytes, [term, translation]) => bytes + ENCODER.encode(term + translation).length, 0);
 }
 
 function kept(glossary: ReferenceGlossary, { dictionaryId }: DictionaryRecord): NewDictionary {

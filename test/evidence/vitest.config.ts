@@ -13,6 +13,7 @@ const TIMED = ['overload', 'slow-clients', 'loop-delay', 'soak'].map((name) => `
 export const LONG = [
   'browser/console-axe',
   'browser/docs-pages',
+  'faults/key-bursts',
   'forward/memory',
   'isolation/isolation',
   'isolation/parser-cost',
