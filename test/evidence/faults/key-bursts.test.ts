@@ -120,14 +120,16 @@ class Burst {
   /** Whoever was refused would not have fitted in when all was over either: nothing of what is refused takes what it was refused. */
   #judge(answer: Admission, { key, characters }: Omit<Reserved, 'requestId'>): void {
     if (answer.kind === 'rate_limited') {
-      const isFull =
+      const hasNoRoom =
         (answer.limit === key.rate && key.places.length >= key.rate) ||
         (answer.limit === this.#rate && this.#whole.places.length >= this.#rate);
-      if (!isFull) this.violations.push('a rate that had room has refused');
+      if (!hasNoRoom) this.violations.push('a rate that had room has refused');
     } else if (answer.kind === 'quota_exceeded') {
-      const fits = (one: Counted, limit: number): boolean => one.used + one.held + characters <= limit;
-      const refusedBy = answer.characterLimit === key.characters ? fits(key, key.characters) : fits(this.#whole, this.#characters);
-      if (refusedBy) this.violations.push('characters that fit were refused');
+      // Both may have the same limit.
+      const isFull = (one: Counted, limit: number): boolean => answer.characterLimit === limit && one.used + one.held + characters > limit;
+      if (!isFull(key, key.characters) && !isFull(this.#whole, this.#characters)) {
+        this.violations.push(`characters that fit were refused: ${JSON.stringify({ answer, characters, key, team: this.#whole })}`);
+      }
     } else if (answer.kind !== 'admitted') {
       this.violations.push(`an answer of another kind: ${answer.kind}`);
     }
