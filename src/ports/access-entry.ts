@@ -1,21 +1,24 @@
-// The access log: one entry per request, of fields that are safe to keep.
+// The access log: one entry per request, with only the fields that are safe to keep.
 
 export interface AccessEntry {
   readonly requestId: string;
-  /** A route's name, or one of the fixed names for what matched none. */
+  /** The route's name, or one of the fixed names for requests that matched no route. */
   readonly route: string;
-  /** `undefined` when the caller left before there was an answer. */
+  /** `undefined` when the caller disconnected before there was an answer. */
   readonly status: number | undefined;
   /** Problem code, `ok`, or `client_closed`. */
   readonly code: string;
   readonly teamId: string | undefined;
   readonly keyId: string | undefined;
-  /** Characters charged: 0 for whatever is not a delivered translation. */
+  /** Characters charged: 0 for anything but a delivered translation. */
   readonly characters: number;
   readonly attempts: number;
-  /** Name of the engine that answered, or was tried last; `undefined` where none was. */
+  /** Name of the engine that answered or was tried last; `undefined` if none was. */
   readonly engine: string | undefined;
-  /** The client's IP address; without trusted proxies in the configuration only where the key is allowed from certain addresses. */
+  /**
+   * The client's IP address. Without trusted proxies in the configuration, set only for keys that are restricted to certain
+   * addresses.
+   */
   readonly client: string | undefined;
   readonly durationMs: number;
   readonly storeMs: number;

@@ -1,4 +1,4 @@
-// Time, as a parameter: tests move it, nothing sleeps for it.
+// Time as a parameter: tests move the clock instead of sleeping.
 
 export interface Clock {
   /** Wall clock: whole milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-// The translation engine: takes work whose parameters are checked, gives usable translations or `unavailable`.
+// The translation engine: takes work with validated parameters, returns usable translations or `unavailable`.
 import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
@@ -10,25 +10,28 @@ export type { Translation } from '../domain/translation-options.ts';
 /** One piece of work. */
 export interface EngineWork {
   readonly requestId: string;
-  /** For whom it is done: engine calls are shared out fairly between teams. `undefined` where several share it, or none is known. */
+  /**
+   * The team it is done for: engine calls are scheduled fairly between teams. `undefined` if several teams share it or none is
+   * known.
+   */
   readonly teamId?: string | undefined;
   readonly text: readonly string[];
-  /** The same for all texts; absent ones are left out on the wire. */
+  /** The same for all texts; absent options are omitted on the wire. */
   readonly options: TranslationOptions;
-  /** The W3C `traceparent` to send along: the caller's trace, our span. */
+  /** The W3C `traceparent` to send: the caller's trace, our span. */
   readonly traceparent: string | undefined;
-  /** Milliseconds for each attempt, where that is less than the engine's own limit. */
+  /** Timeout of each attempt in milliseconds, if shorter than the engine's own. */
   readonly attemptMs?: number | undefined;
   /**
-   * Only the language of the texts is asked for, and they are short: an adapter whose engine can tell it without a
-   * translation gives the texts back as they are. One that takes no notice translates them into `targetLang` all the same.
+   * Only the language of these short texts is wanted. An adapter whose engine can detect it without translating returns the
+   * texts unchanged; an adapter that ignores this flag translates them into `targetLang`.
    */
   readonly detectionOnly?: boolean | undefined;
-  /** Names of the engines to try, in order; without it the only one there is. */
+  /** Names of the engines to try, in order; if absent, the only one configured. */
   readonly engines?: readonly string[] | undefined;
 }
 
-/** Why an attempt gave nothing usable: a fixed set of words for logs and metrics, never the engine's own. */
+/** Why an attempt was unusable: a fixed set of words for logs and metrics, never the engine's own text. */
 export type AttemptFailure =
   | 'connect'
   | 'reset'
@@ -37,27 +40,27 @@ export type AttemptFailure =
   | 'too_large'
   | 'not_json'
   | 'wrong_shape'
-  /** The answer names another request by its `X-Request-Id`. */
+  /** The answer carries the `X-Request-Id` of another request. */
   | 'foreign_id'
-  /** Bytes came that nobody had asked for, so that nobody can tell whose answer is on this connection. */
+  /** Unsolicited bytes arrived, so the connection can no longer be trusted to pair answers with requests. */
   | 'unasked'
-  /** A language model's answer ended at its token limit. */
+  /** A language model's answer hit its token limit. */
   | 'cut_off'
   | 'unsupported_pair'
   | 'busy'
-  /** The operator's own quota at the engine is used up: to be alerted on. */
+  /** The operator's own quota at the engine is exhausted, which should raise an alert. */
   | 'engine_quota'
   | 'cancelled'
   | 'internal';
 
-/** What lies behind a failure, where it can be told. Fixed words, too. */
+/** The underlying cause of a failure, if known. Also fixed words. */
 export type FailureCause =
-  /** Of `connect`: nobody listens there, no such name, no way there, no answer in time. */
+  /** Of `connect`: connection refused, name not resolved, no route, no answer in time. */
   | 'refused'
   | 'name_unknown'
   | 'unreachable'
   | 'silent'
-  /** Of `connect` by TLS: another name, an issuer that is not trusted, not valid today, not TLS at all. */
+  /** Of `connect` over TLS: name mismatch, untrusted issuer, outside its validity period, not TLS at all. */
   | 'tls_name'
   | 'tls_untrusted'
   | 'tls_expired'
@@ -65,21 +68,21 @@ export type FailureCause =
   /** Of `status`: the server does not have the model. */
   | 'model_unknown';
 
-/** Why an attempt failed, as far as it is known. */
+/** Why an attempt failed, as far as is known. */
 export interface FailureDetail {
   readonly failure: AttemptFailure;
-  /** Of the engine's answer, where the failure was found in one. */
+  /** Status of the engine's answer, if the failure was found in one. */
   readonly status?: number | undefined;
   readonly cause?: FailureCause | undefined;
 }
 
-/** What a language model has read and written. */
+/** Tokens that a language model read and wrote. */
 export interface EngineTokens {
   readonly prompt: number;
   readonly completion: number;
 }
 
-/** One attempt's result. `translations` has as many entries as the work has texts. Tokens are counted for failed attempts too. */
+/** The result of one attempt. `translations` has one entry per text. Tokens are counted for failed attempts too. */
 export type Attempt = UsableAttempt | UnusableAttempt;
 
 export interface UsableAttempt {
@@ -88,10 +91,10 @@ export interface UsableAttempt {
   readonly tokens?: EngineTokens | undefined;
 }
 
-/** An adapter gives the failure, and a cause where it knows one; the gateway adds what it has seen of the answer. */
+/** An adapter returns the failure, and its cause if known; the gateway adds what it saw of the answer. */
 export interface UnusableAttempt extends FailureDetail {
   readonly kind: 'unusable';
-  /** The engine's `Retry-After`, as it stood there. */
+  /** The engine's `Retry-After`, verbatim. */
   readonly retryAfter?: string | undefined;
   readonly tokens?: EngineTokens | undefined;
 }
@@ -101,52 +104,52 @@ export type EngineResult =
       readonly kind: 'usable';
       readonly translations: readonly Translation[];
       readonly failures: readonly AttemptFailure[];
-      /** Name of the one that answered. */
+      /** Name of the engine that answered. */
       readonly engine: string;
     }
-  /** Two attempts, none usable (or called off before that). */
+  /** Two attempts, neither usable, or cancelled before that. */
   | { readonly kind: 'unavailable'; readonly failures: readonly AttemptFailure[] };
 
-/** How one of the engine's replicas has done so far, as one process has seen it. */
+/** Health of one engine replica, as seen by one process. */
 export interface ReplicaHealth {
-  /** Without credentials: a URL that holds some is refused. */
+  /** Without credentials: a URL that contains any is rejected. */
   readonly url: string;
-  /** Attempts that gave something usable. */
+  /** Usable attempts. */
   readonly usable: number;
-  /** Attempts that did not; those that the caller called off are in neither. */
+  /** Unusable attempts. Attempts cancelled by the caller are counted in neither. */
   readonly failed: number;
-  /** How long ago an attempt was usable for the last time; `undefined` when none ever was. */
+  /** How long ago the last usable attempt was; `undefined` if there never was one. */
   readonly usableAgoMs: number | undefined;
   readonly lastFailure: { readonly failure: AttemptFailure; readonly agoMs: number } | undefined;
-  /** Set aside, and for how long still: 0 when the next request tries it. `undefined` when it is not. */
+  /** How much longer the replica stays set aside: 0 when the next request will try it, `undefined` when it is not set aside. */
   readonly asideMs: number | undefined;
 }
 
-/** Work with a callback for its result: called once, never before the call that asked has returned. It must not throw. */
+/** Work with a callback for its result, invoked exactly once and never before `translate` has returned. It must not throw. */
 export interface AskedWork extends EngineWork {
   answered(result: EngineResult): void;
 }
 
 export interface Engine {
-  /** At most two attempts, the second on another replica where there is one. None for a caller who has left. */
+  /** At most two attempts, the second on another replica if there is one. None if the caller has already disconnected. */
   translate(asked: AskedWork, cancellation: Cancellation): void;
   close(): Promise<void>;
 }
 
-/** What a replica said of its pairs, or why it did not. */
+/** The pairs that a replica reported, or why it did not. */
 export interface ReplicaPairs {
   /** Without credentials. */
   readonly url: string;
   readonly pairs: PairTest | AttemptFailure;
 }
 
-/** An HTTP answer of an engine: complete, within the size limit. */
+/** A complete HTTP answer of an engine, within the size limit. */
 export interface EngineResponse {
   readonly status: number;
-  /** Whether it repeated the `X-Request-Id` of its call. */
+  /** Whether it echoed the `X-Request-Id` of its call. */
   readonly echoedId?: boolean;
   readonly body: Uint8Array;
-  /** The field of that name, if there was one. */
+  /** The `Retry-After` field, if present. */
   readonly retryAfter?: string | undefined;
 }
 
@@ -156,53 +159,56 @@ export interface EngineCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** In place of `body`, where that would be long: written as they are, one after the other. */
+  /** Replaces `body` when it would be long: chunks written one after another, unchanged. */
   readonly pieces?: readonly Uint8Array[];
 }
 
-/** One attempt's way to one replica. It has the attempt's deadline and cancellation built in. */
+/** The connection of one attempt to one replica. The attempt's deadline and cancellation are built in. */
 export interface EngineWire {
   /** Which of a request's two attempts this is. */
   readonly attempt: 1 | 2;
-  /** A failure is one of our fixed words; nothing that the engine said is in it. */
+  /** A failure is one of our fixed words and contains nothing that the engine sent. */
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure>;
   /**
-   * A call that ends the attempt, without promises, which costs less: the attempt is what `judge` makes of the response, or the
-   * call's failure. `attempt` returns what this returns.
+   * Makes the attempt's last call without promises, which is cheaper. The result of the attempt is what `judge` makes of the
+   * response, or the call's failure. `attempt` returns the return value of `send`.
    */
   send(call: EngineCall, judge: JudgeResponse): typeof LATER;
 }
 
 export type JudgeResponse = (response: EngineResponse, work: EngineWork) => Attempt;
 
-/** What an engine can do. What it cannot do is refused or kept from it, never dropped in silence. */
+/** What an engine can do. Whatever it cannot do is rejected or withheld from it, never dropped silently. */
 export interface EngineCapabilities {
-  /** Texts that go in one call. */
+  /** Texts per call. */
   readonly textsMax: number;
   readonly formats: readonly TextFormat[];
   readonly formality: boolean;
-  /** A hint, which may be left out. */
+  /** Context is only a hint and may be omitted. */
   readonly context: boolean;
   readonly glossaries: boolean;
-  /** Detects the language of a text that comes without one, and reports it. */
+  /** Detects and reports the language of a text sent without one. */
   readonly detection: boolean;
-  /** Texts of several callers may share a call: none of them can change what becomes of another. */
+  /** Texts of several callers may share a call, because none can affect the translation of another. */
   readonly sharedCalls: boolean;
 }
 
-/** An adapter: tries once, over the wire it is given, and judges the content, never the status alone. */
+/** An adapter: makes one attempt over the given wire and judges the content, never the status alone. */
 export interface EngineProtocol<Options extends TSchema = TSchema> {
-  /** `options` are those of the configuration, valid, with defaults and secrets filled in. */
+  /** `options` come from the configuration, validated, with defaults and secrets filled in. */
   attempt(work: EngineWork, wire: EngineWire, options: Static<Options>): Promise<Attempt | typeof LATER> | typeof LATER;
-  /** Schema of `engine.options`, an object; secrets in it are made by `secret`. `headers` is everyone's and not in it. */
+  /**
+   * Schema of `engine.options`, an object; secrets in it are declared with `secret`. `headers` is common to all protocols and
+   * not part of it.
+   */
   readonly options?: Options;
-  /** By default plain text, and every other capability. */
+  /** Defaults to plain text and every other capability. */
   readonly can?: Partial<EngineCapabilities>;
-  /** What the paths of all calls begin with, `/v1`: a replica's URL may end in it or not. */
+  /** Common prefix of all call paths, such as `/v1`; a replica's URL may or may not already end in it. */
   readonly pathPrefix?: string;
   /**
-   * Asks one replica which pairs it translates: for an engine that can tell. The test is given codes of ours, and answers for
-   * those that `attempt` would send for them. A failure leaves what was known before.
+   * Asks one replica which pairs it translates, for engines that can report them. The test takes our codes and answers for the
+   * codes that `attempt` would send. After a failure the previously known pairs stay in force.
    */
   pairs?(wire: Pick<EngineWire, 'call'>, options: Static<Options>): Promise<PairTest | AttemptFailure>;
 }

@@ -1,19 +1,20 @@
-// What gateways leave in the store about themselves, so that a command with another configuration is noticed before it does harm.
+// Records that gateways keep in the store about themselves, so that a command run with a different configuration is noticed
+// before it does harm.
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
-/** One for each host and configuration file: a restart replaces it. */
+/** One per host and configuration file: a restart replaces it. */
 export interface GatewayRecord {
   readonly host: string;
   /** Absolute path of the configuration file. */
   readonly file: string;
-  /** The numbers of each plan, by its name. */
+  /** The numbers of each plan, keyed by plan name. */
   readonly plans: Readonly<Record<string, TeamLimits>>;
 }
 
 export interface GatewayRecords {
-  /** Leaves the record, or replaces that of the same host and file, with the store's time. Forgets those that are a day old. */
+  /** Writes or replaces the record of this host and file, stamped with the store's time. Deletes records older than a day. */
   leave(record: GatewayRecord): Promise<StoreUnavailable | undefined>;
-  /** Those that were left within the last `withinMs` by the store's clock, in order of host and file. */
+  /** The records written within the last `withinMs` by the store's clock, ordered by host and file. */
   recent(withinMs: number): Promise<readonly GatewayRecord[] | StoreUnavailable>;
 }

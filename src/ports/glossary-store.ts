@@ -1,4 +1,4 @@
-// Glossaries of teams, invisible to every other team: names for dictionaries, whose entries never change once they are written.
+// Glossaries of teams, invisible to every other team. A glossary names dictionaries, whose entries are immutable once written.
 import type { Audited } from '../domain/audit-entry.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
 import type { EntryPieces, WrittenEntries } from '../domain/entries-text.ts';
@@ -7,11 +7,11 @@ import type { EngineGlossary } from '../domain/translation-options.ts';
 
 export type GlossaryEntries = Readonly<Record<string, string>>;
 
-/** Of one pair of languages. What changes a dictionary puts another one, with an id of its own, in its place. */
+/** A dictionary for one language pair. Changing it replaces it by another with a new id. */
 export interface DictionaryRecord {
-  /** ULID; the glossary's own where it is the only one that it was created with. */
+  /** ULID; equal to the glossary's id if it was created as its only dictionary. */
   readonly dictionaryId: string;
-  /** Canonical codes; a glossary holds each pair once. */
+  /** Canonical codes; a glossary has at most one dictionary per pair. */
   readonly sourceLang: string;
   readonly targetLang: string;
   readonly entryCount: number;
@@ -19,7 +19,7 @@ export interface DictionaryRecord {
 
 export interface NewDictionary extends Omit<DictionaryRecord, 'entryCount'> {
   readonly entries: GlossaryEntries;
-  /** The same, written already; then `entries` is not read. */
+  /** The same entries, already serialized; `entries` is then not read. */
   readonly written?: WrittenEntries;
 }
 
@@ -28,85 +28,85 @@ export interface NewGlossary {
   readonly glossaryId: string;
   readonly teamId: string;
   readonly name: string;
-  /** In the order in which they are shown. */
+  /** In display order. */
   readonly dictionaries: readonly NewDictionary[];
 }
 
 export interface GlossaryRecord extends Pick<NewGlossary, 'glossaryId' | 'name'> {
-  /** 1 when it is created, and one more with every change. */
+  /** Starts at 1 and increases with every change. */
   readonly revision: number;
   readonly dictionaries: readonly DictionaryRecord[];
   /** By the store's clock. */
   readonly createdAtMs: number;
 }
 
-/** Entries are wrapped: a term may be `kind`, which marks `unavailable`. */
+/** Wrapped, because a term may be `kind`, which discriminates `unavailable`. */
 export interface FoundEntries {
-  /** Of a large dictionary, made when it is first asked for, in one go: who can should go by `pieces`. */
+  /** Large dictionaries are built in one go on first access; prefer `pieces`. */
   readonly entries: GlossaryEntries;
-  /** The same as JSON, in pieces of whole entries. A store may leave it out. */
+  /** The same entries as JSON, in pieces of whole entries. Optional for stores. */
   readonly pieces?: EntryPieces;
 }
 
 export type GlossaryCreation =
   | { readonly kind: 'created'; readonly glossary: GlossaryRecord }
-  /** The team has as many as its record allows, whatever they hold; exact under concurrent creation. */
+  /** The team already has as many glossaries as its record allows. Exact under concurrent creation. */
   | { readonly kind: 'limit_reached'; readonly maxGlossaries: number }
   | BytesReached
   | { readonly kind: 'team_unknown' };
 
-/** All entries of the team would have more than `teamBytesMax` bytes; exact under concurrent changes. Nothing was changed. */
+/** All entries of the team together would exceed `teamBytesMax` bytes; exact under concurrent changes. Nothing was changed. */
 export interface BytesReached {
   readonly kind: 'bytes_reached';
   readonly maxGlossaries: number;
 }
 
-/** A glossary's next content, made from the record that was read. Refused if the glossary was changed since. */
+/** The next content of a glossary, derived from the record that was read. Rejected if the glossary has changed since. */
 export interface GlossaryChange extends Pick<NewGlossary, 'glossaryId' | 'teamId' | 'name'> {
-  /** Of the record that was read. */
+  /** Of the record it was derived from. */
   readonly revision: number;
-  /** All that it holds from now on: dictionaries of that record as they are, and new ones with their entries. */
+  /** Everything the glossary holds from now on: existing dictionaries of that record, and new ones with their entries. */
   readonly dictionaries: readonly (DictionaryRecord | NewDictionary)[];
 }
 
 export type GlossaryChanged =
   | { readonly kind: 'changed'; readonly glossary: GlossaryRecord }
-  /** It has another revision: read it again. Nothing was changed. */
+  /** The revision has changed: read the glossary again. Nothing was changed. */
   | { readonly kind: 'outdated' }
   | { readonly kind: 'missing' }
   | BytesReached;
 
 /**
- * Where a team has no glossary of an id, `undefined` is answered, whoever else may have one. Ids are canonical ULIDs.
- * `unavailable` to a change leaves open whether it was made. `teamBytesMax` bounds the UTF-8 bytes of all terms and translations
- * of the team, those of the change included; one that makes them no more is never refused. Without it there is no limit.
+ * Returns `undefined` if the team has no glossary with the id, even if another team has. Ids are canonical ULIDs. If a change
+ * returns `unavailable`, it may or may not have been made. `teamBytesMax` limits the UTF-8 bytes of all the team's terms and
+ * translations, including the change; a change that does not increase them is never rejected. Without it there is no limit.
  */
 export interface GlossaryStore {
   create(glossary: NewGlossary, teamBytesMax?: number): Promise<GlossaryCreation | StoreUnavailable>;
   /** In order of creation. */
   list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable>;
   find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable>;
-  /** Of a dictionary that one of the team's glossaries holds at this moment. */
+  /** Entries of a dictionary that one of the team's glossaries currently holds. */
   entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable>;
-  /** All of it or nothing; dictionaries that it no longer names are gone. */
+  /** All or nothing; dictionaries that are no longer listed are deleted. */
   change(change: GlossaryChange, teamBytesMax?: number): Promise<GlossaryChanged | StoreUnavailable>;
-  /** The team that has a glossary, for operators: it may take a look at every team. Left out by stores that cannot tell. */
+  /** For operators: the team that owns a glossary. May scan all teams. Optional, for stores that cannot find out. */
   ownerOf?(glossaryId: string): Promise<string | undefined | StoreUnavailable>;
-  /** Whether there was one to remove. Operators say who they are, for the audit; callers' own removals are not in it. */
+  /** Whether there was one to remove. Operators pass `by` for the audit; removals by callers are not audited. */
   remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable>;
 }
 
-/** What a translation needs of the glossaries, with a cache in front: what is cached is answered at once. */
+/** Cached access to the dictionaries that a translation needs; cached ones are returned synchronously. */
 export interface GlossaryCache {
   /**
-   * The dictionary that serves `reference`, which an admission has just found under `dictionaryId`. If another has taken
-   * its place since, that one, whole; `undefined` if none has.
+   * The dictionary for `reference`, which an admission has just resolved to `dictionaryId`. If it has been replaced since, the
+   * replacement; `undefined` if it is gone.
    */
   dictionary(
     teamId: string,
     reference: GlossaryReference,
     dictionaryId: string | undefined,
   ): EngineGlossary | undefined | StoreUnavailable | Promise<EngineGlossary | undefined | StoreUnavailable>;
-  /** Several dictionaries of a team as one: the first of them that has a term decides. `undefined` where one is gone. */
+  /** Several dictionaries of a team merged into one: the first that has a term wins. `undefined` if one is gone. */
   merged(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
 }

@@ -1,34 +1,34 @@
-// Which team a key belongs to: the part of a key's record that never changes and may be cached.
+// Which team owns a key: the part of a key's record that never changes and may be cached.
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export type { KeyOwner } from '../domain/api-key.ts';
 
 export interface KeyDirectory {
-  /** `undefined` when no key has this digest. Says nothing of revocation: that is the admission's to judge. */
+  /** `undefined` if no key has this digest. Does not consider revocation, which the admission checks. */
   find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable | Promise<KeyOwner | undefined | StoreUnavailable>;
 }
 
-/** `hit`: the cache had an owner. `unknown_hit`: it knew that nobody has the key. `miss`: the store was asked. `refused`: too many. */
+/** `hit`: the owner was cached. `unknown_hit`: cached as unknown. `miss`: the store was queried. `refused`: too many unknown keys. */
 export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
 
 /**
- * A key directory with a cache in front. It keeps owners, which never change but for the hint `addressWanted`; all else of a key is
- * judged by the admission.
+ * A key directory with a cache in front. It caches owners, which never change except for the hint `addressWanted`; the
+ * admission checks everything else about a key.
  */
 export interface KeyCache extends KeyDirectory {
-  /** What is remembered, without asking anyone: an owner, `unknown` (for a moment), or nothing. */
+  /** The cached result, without a lookup: an owner, `unknown` (remembered briefly), or nothing. */
   peek(digest: KeyDigest): KeyOwner | 'unknown' | undefined;
-  /** The store asks for the address of whoever uses this key: from now on its owner says so, if it is remembered. */
+  /** Marks a cached owner, because the store needs the client address of requests with this key. */
   noteAddressWanted(digest: KeyDigest): void;
-  /** Drops an owner: the store has no such key any more. */
+  /** Drops a cached owner, because the store no longer has the key. */
   forget(digest: KeyDigest): void;
 }
 
-/** Limits the unknown keys that are looked up for one address. Addresses are IP addresses in their shortest form. */
+/** Limits lookups of unknown keys per address. Addresses are IP addresses in their shortest form. */
 export interface UnknownKeyLimit {
-  /** Whether no more keys that the cache does not know may be looked up for it. */
+  /** Whether this address may no longer look up keys that are not in the cache. */
   reached(address: string): boolean;
-  /** Counts a key of this address that nobody has. */
+  /** Counts an unknown key sent from this address. */
   add(address: string): void;
 }

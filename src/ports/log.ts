@@ -1,4 +1,4 @@
-// The log: allow-listed fields only, so that no text, key or engine word can slip in as part of an object.
+// The log: only allow-listed fields, so that no text, key or engine output can slip in as part of an object.
 
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 

@@ -1,12 +1,12 @@
-// The outbox: what has happened and is still to be told to the operator's receiver, kept by the operations that it tells of.
+// The outbox: events still to be sent to the operator's receiver, stored by the operations that caused them.
 import type { Micro } from '../domain/money.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyRecord, Team, Usage } from './team-registry.ts';
 import type { PeriodUse } from './usage-history.ts';
 
-/** What an event tells, as it was when it happened. */
+/** The facts of an event, as of when it happened. */
 export type EventFacts =
-  /** Committed characters have reached so many percent of the period's: once in a period. */
+  /** Committed characters have reached this percentage of the period's limit: once per period. */
   | { readonly kind: 'quota_threshold'; readonly percent: number; readonly usage: Usage }
   /** The balance has fallen to the threshold: once on its way down. */
   | { readonly kind: 'credit_threshold'; readonly thresholdMinor: number; readonly balanceMicro: Micro; readonly currency: string }
@@ -18,7 +18,7 @@ export type EventFacts =
   | { readonly kind: 'key_created' | 'key_updated' | 'key_revoked'; readonly key: KeyRecord };
 
 export interface KeptEvent {
-  /** The same when the operation is repeated, or is made again after a failover has lost it. */
+  /** Stays the same if the operation is repeated, or is run again after a failover lost it. */
   readonly id: string;
   readonly teamId: string;
   /** When it happened, by the store's clock. */
@@ -26,36 +26,36 @@ export interface KeptEvent {
   readonly facts: EventFacts;
 }
 
-/** An event whose time to be sent has come. */
+/** An event that is due to be sent. */
 export interface DueEvent {
   readonly id: string;
   readonly teamId: string;
-  /** How often it was sent in vain. */
+  /** Number of failed deliveries. */
   readonly tries: number;
 }
 
 /**
- * Written to by the store's other operations, if the store was opened with rules for events, or a gateway that sends them has
- * left its own there within a day. Times are the store's clock.
+ * Other operations of the store write to it, if the store was opened with event rules or a gateway that sends events has stored
+ * its rules within the last day. Times are by the store's clock.
  */
 export interface Outbox {
-  /** How many there are, due or not. */
+  /** Number of events, due or not. */
   pending(): Promise<number | StoreUnavailable>;
-  /** The first of those that are due, the longest due first. */
+  /** The first of the due events, longest due first. */
   due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable>;
-  /** One that is gone is `undefined`. */
+  /** `undefined` if the event is gone. */
   read(event: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable>;
-  /** It was delivered, or is given up. */
+  /** Removes an event that was delivered or given up. */
   remove(event: DueEvent): Promise<StoreUnavailable | undefined>;
-  /** It was sent in vain, and is due again after so long. */
+  /** Reschedules an event after a failed delivery. */
   postpone(event: DueEvent, delayMs: number): Promise<StoreUnavailable | undefined>;
-  /** Whether `holder` alone may send from now on for so long: nobody else holds the lease, or it has ended. Leaves the rules. */
+  /** Grants `holder` the exclusive right to send for `forMs`, unless another holder's lease is still valid. Also stores the rules. */
   lease(holder: string, forMs: number): Promise<boolean | StoreUnavailable>;
-  /** Gives it back, if `holder` has it. */
+  /** Ends the lease, if `holder` has it. */
   release(holder: string): Promise<StoreUnavailable | undefined>;
   /**
-   * Looks at a few teams for events that were kept and are in no list, because their process ended in between, and goes on there
-   * the next time. Left out where that cannot be.
+   * Checks a few teams for stored events that are missing from the list because their process died in between, and continues
+   * from there next time. Absent if that cannot happen.
    */
   heal?(): Promise<StoreUnavailable | undefined>;
 }

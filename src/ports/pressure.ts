@@ -1,7 +1,7 @@
-// Whether the process cannot keep up, and the callback for each request that is turned away for load.
+// Whether the process is overloaded, and the callback for each request shed because of it.
 
 export interface Pressure {
-  /** Whether this one request is to be turned away. Asked once per request; costs next to nothing. */
+  /** Whether to shed this request. Called once per request, so it must be cheap. */
   overloaded(): boolean;
 }
 

@@ -1,4 +1,4 @@
-// All that a store holds, in words that every store understands: what is copied from one to another, and what is checked.
+// Everything a store holds, in store-independent terms: what is copied from one store to another, and what is checked.
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
@@ -8,51 +8,54 @@ import type { KeptEvent } from './outbox.ts';
 import type { KeyRecord, Team } from './team-registry.ts';
 import type { PeriodUse } from './usage-history.ts';
 
-/** A team as it stood at one moment, all of it that has a bound. */
+/** A snapshot of a team, without its unbounded data. */
 export interface TeamContents {
   readonly team: Team;
-  /** The period that counts, whether it has ended or not: the next operation begins the one that holds. */
+  /** The current period, even if it has ended: the next operation begins the one that contains `now`. */
   readonly period: {
     readonly number: number;
     readonly startMs: number;
     readonly endMs: number;
-    /** What the next ones are counted from. */
+    /** The anchor from which later periods are counted. */
     readonly anchorMs: number;
   };
   readonly usedCharacters: number;
-  /** What the books say is held; open reservations are among `requests`. */
+  /** What the balances say is held; open reservations are among `requests`. */
   readonly heldCharacters: number;
   readonly heldMicro: Micro;
-  /** Places of the second that the newest ended, oldest first. */
+  /** Slots within the second before the newest one, oldest first. */
   readonly window: readonly { readonly atMs: number; readonly count: number }[];
   /** In order of creation. */
   readonly keys: readonly KeyContents[];
-  /** Charged by day, by key and day. */
+  /** Charged characters and requests, by key and day. */
   readonly days: readonly DayContents[];
-  /** The last day for which all is done that is done when a day is over; 0 for none. */
+  /** The last day for which the end-of-day work is done; 0 for none. */
   readonly dayDone: number;
-  /** Those that were left, as far as they are kept, oldest first. */
+  /** Past periods that are still kept, oldest first. */
   readonly periods: readonly PeriodContents[];
-  /** The highest percent of a period's characters that an event was made of, by periods, where there is one. */
+  /** The highest percentage for which an event was created, per period. */
   readonly toldPercents: readonly { readonly number: number; readonly percent: number }[];
-  /** Ids of requests, in their order. */
+  /** Request ids, sorted. */
   readonly requests: readonly RequestContents[];
   /** In order of creation. */
   readonly glossaries: readonly GlossaryContents[];
-  /** The sum that is kept of the bytes of all dictionaries; `undefined` where there is none. */
+  /** The stored byte total of all dictionaries; `undefined` if there is none. */
   readonly glossaryBytes: number | undefined;
 }
 
-/** Its status is without the expiry, which is among its limits: `active` also where that is over. */
+/** `status` ignores expiry, which is among the limits: an expired key is still `active` here. */
 export interface KeyContents extends Omit<KeyRecord, 'teamId'> {
-  /** Where the store has it beside the key; what counts is `LooseDigest`. */
+  /** If the store keeps it with the key; `LooseDigest` is authoritative. */
   readonly digest: KeyDigest | undefined;
-  /** Of the team's period. */
+  /** In the team's current period. */
   readonly characters: number;
   readonly requests: number;
-  /** What the books say its open reservations hold in the team's period; `undefined` where its characters are not limited. */
+  /**
+   * What its open reservations hold in the team's current period, by the stored total; `undefined` if its characters are not
+   * limited.
+   */
   readonly heldCharacters: number | undefined;
-  /** The places of the second that the newest ended, oldest first; none where it has no rate of its own. */
+  /** Slots within the second before the newest one, oldest first; empty if the key has no rate of its own. */
   readonly window: TeamContents['window'];
 }
 
@@ -64,10 +67,10 @@ export interface DayContents {
 }
 
 export interface PeriodContents extends Pick<PeriodUse, 'number' | 'startMs' | 'endMs' | 'closed'> {
-  /** `undefined` for those that were left before it was noted. */
+  /** `undefined` for periods that ended before this was recorded. */
   readonly held: Pick<PeriodUse, 'plan' | 'limits'> | undefined;
   readonly characters: number;
-  /** What of it each key was charged; `undefined` where that is not kept. */
+  /** What each key was charged in it; `undefined` if that is not kept. */
   readonly keys: readonly { readonly keyId: string; readonly characters: number; readonly requests: number }[] | undefined;
 }
 
@@ -76,9 +79,9 @@ export type RequestState = 'open' | 'committed' | 'released' | 'expired';
 export interface RequestContents {
   readonly requestId: string;
   readonly state: RequestState;
-  /** Open: the end of the lease. Otherwise: when the id is forgotten. */
+  /** For an open reservation: the end of the lease. Otherwise: when the id is forgotten. */
   readonly untilMs: number;
-  /** What is held, where it is open. */
+  /** What is held, for an open reservation. */
   readonly keyId: string | undefined;
   readonly characters: number;
   readonly priceMicro: Micro;
@@ -90,11 +93,11 @@ export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {
 }
 
 export interface DictionaryContents extends DictionaryRecord {
-  /** `undefined` where they were never counted. */
+  /** `undefined` if they were never counted. */
   readonly bytes: number | undefined;
 }
 
-/** Whose key this is. Apart from teams and keys, because a store may find it by the digest only. */
+/** Maps a digest to its key. Separate from teams and keys, because a store may index keys by digest only. */
 export interface LooseDigest {
   readonly kind: 'digest';
   readonly digest: KeyDigest;
@@ -103,7 +106,7 @@ export interface LooseDigest {
   readonly mode: KeyRecord['mode'];
 }
 
-/** A change of a team that is remembered by its id. */
+/** A change to a team that is remembered by its id. */
 export interface LooseChange {
   readonly kind: 'change';
   readonly teamId: string;
@@ -113,7 +116,7 @@ export interface LooseChange {
   readonly untilMs: number;
 }
 
-/** An entry of the audit, which outlives its team. */
+/** An audit entry, which outlives its team. */
 export interface LooseAudit {
   readonly kind: 'audit';
   readonly id: AuditEntry['id'];
@@ -121,52 +124,52 @@ export interface LooseAudit {
   readonly record: AuditRecord;
 }
 
-/** An event that is still to be told. */
+/** An event still to be sent. */
 export interface LooseEvent {
   readonly kind: 'event';
   readonly event: KeptEvent;
   readonly dueMs: number;
-  /** How often it was sent in vain. */
+  /** Number of failed deliveries. */
   readonly tries: number;
 }
 
-/** What is read apart from the teams. */
+/** Records that are read separately from the teams. */
 export type LooseContents = LooseDigest | LooseChange | LooseAudit | LooseEvent;
 
-/** Something that must never be. */
+/** A violated invariant. */
 export interface StoreFinding {
-  /** What kind of thing is wrong: a fixed word. */
+  /** The kind of violation: a fixed word. */
   readonly what: string;
   readonly teamId?: string;
   readonly keyId?: string;
-  /** One sentence, without secrets and without what callers wrote. */
+  /** One sentence, without secrets and without anything that callers wrote. */
   readonly detail: string;
 }
 
 export type ReportFinding = (finding: StoreFinding) => void;
 
 export interface StoreReader {
-  /** In order of creation. A team that cannot be read is reported and left out. */
+  /** In order of creation. A team that cannot be read is reported and skipped. */
   teams(report: ReportFinding): AsyncIterable<TeamContents>;
-  /** One of them once more; `undefined` when it is gone. */
+  /** Reads one team again; `undefined` if it is gone. */
   team(teamId: string, report: ReportFinding): Promise<TeamContents | undefined>;
-  /** The entries of a dictionary; `undefined` when it is gone. */
+  /** The entries of a dictionary; `undefined` if it is gone. */
   entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined>;
   loose(report: ReportFinding): AsyncIterable<LooseContents>;
-  /** Judges what is this store's alone: its indexes, its file. What looks wrong is looked at again after `settleMs`. */
+  /** Checks what is specific to this store: its indexes, its file. Anything suspicious is checked again after `settleMs`. */
   structure(report: ReportFinding, settleMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A store that nothing is in, and that says it is half-written until `finish`. */
+/** An empty store that is marked as incomplete until `finish`. */
 export interface StoreWriter {
-  /** In order of creation; the whole team, with the entries of its dictionaries by their ids. */
+  /** Called in order of creation, with the whole team and the entries of its dictionaries by id. */
   team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void>;
-  /** Behind all teams. */
+  /** Called after all teams. */
   loose(record: LooseContents): Promise<void>;
-  /** What was written so far, for comparing. Not to be closed. */
+  /** Reads what was written so far, for comparison. Must not be closed. */
   reader(): StoreReader;
-  /** From now on it is a store like any other. */
+  /** Marks the store as complete. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A store: one backing service behind all of the ports that keep something.
+// A store: one backing service that implements all persistent ports.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { GatewayRecords } from './gateway-records.ts';
@@ -9,32 +9,32 @@ import type { Outbox } from './outbox.ts';
 import type { TeamRegistry } from './team-registry.ts';
 import type { UsageHistory } from './usage-history.ts';
 
-/** What keeps a store, or a part of it, from serving. */
+/** What prevents a store, or a part of it, from serving. */
 export interface StoreFault extends StoreUnavailable {
-  /** Others of its servers take writes: their teams are served. */
+  /** Some of its servers still accept writes: their teams are served. */
   readonly partly?: boolean;
-  /** The server, where the store has several. */
+  /** The affected server, if the store has several. */
   readonly server?: string;
 }
 
 /** What was done to data of an older version. */
 export interface StoreMigration {
-  /** Versions of its schema; 0 for a place without data. */
+  /** Schema versions; 0 for an empty location. */
   readonly from: number;
   readonly to: number;
-  /** Where the data lies as it was before; `undefined` where nothing was there to copy. */
+  /** Path of the copy made before the migration; `undefined` if there was nothing to copy. */
   readonly copy: string | undefined;
 }
 
-/** What becomes of a place that holds no data of ours yet, or data of an older version. */
+/** How to handle a location that holds no data of ours, or data of an older version. */
 export interface StoreCreation {
-  /** `false`: opening it rejects with a `NoStoreError`, and nothing is written. By default it is made. */
+  /** `false`: opening fails with a `NoStoreError` and nothing is written. By default the store is created. */
   readonly mayCreate?: boolean;
-  /** Called by the one process that has made it, with the place as a person would look for it. */
+  /** Called by the one process that created it, with its location in a form that people can find. */
   readonly onCreated?: ((place: string) => void) | undefined;
-  /** `false`: opening data that has to be migrated first rejects with a `StoreError`. By default it is copied and migrated. */
+  /** `false`: opening data that needs migrating fails with a `StoreError`. By default the data is copied and migrated. */
   readonly mayMigrate?: boolean;
-  /** Called by the one process that has migrated it. */
+  /** Called by the one process that migrated it. */
   readonly onMigrated?: ((place: string, migration: StoreMigration) => void) | undefined;
 }
 
@@ -43,16 +43,16 @@ export interface Store {
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
-  /** A store that keeps none cannot tell of a plan that is applied by the wrong configuration. */
+  /** Without it, `plan apply` with the wrong configuration cannot be detected. */
   readonly gateways?: GatewayRecords;
-  /** A store that keeps none has the running period's counts only. */
+  /** Without it, only the current period's counts exist. */
   readonly history?: UsageHistory;
-  /** A store that keeps none tells of nothing. */
+  /** Without it, no events are sent. */
   readonly outbox?: Outbox;
-  /** A store that keeps none makes changes all the same. */
+  /** Without it, changes are not audited. */
   readonly audit?: AuditLog;
-  /** Writes something small, wherever admissions are written. `undefined` when that was taken: reading alone proves nothing. */
+  /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */
   ping(): Promise<StoreFault | undefined>;
-  /** Lets running operations end, then closes. */
+  /** Waits for running operations, then closes. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-// What the passes over all teams report to the metrics: how many teams are near a limit, and which are nearest.
+// What the scans over all teams report to the metrics: how many teams are near a limit, and which are closest.
 
 export interface TeamsNearLimits {
-  /** When the last whole pass over the teams ended, on the monotonic clock in ms; `undefined` before the first. */
+  /** When the last complete scan ended, in ms on the monotonic clock; `undefined` before the first. */
   readonly passedAtMs: number | undefined;
   readonly counts: Readonly<Record<TeamCondition, number>>;
-  /** At most so many as the configuration allows, the worst first; so are the others. */
+  /** Worst first, at most as many as configured; likewise for the other lists. */
   readonly quota: readonly QuotaNearlyUsed[];
   readonly credit: readonly CreditLow[];
   readonly keys: readonly KeyUnused[];
@@ -14,19 +14,19 @@ export type TeamCondition = 'all' | 'quota_nearly_used' | 'credit_low' | 'key_un
 
 export interface QuotaNearlyUsed {
   readonly teamId: string;
-  /** Of the period's characters, overage included: 0 to 1, a little more after a plan was lowered. */
+  /** Share of the period's characters, including overage: 0 to 1, slightly above after a plan was lowered. */
   readonly usedRatio: number;
 }
 
 export interface CreditLow {
   readonly teamId: string;
-  /** What the balance still buys. */
+  /** How many characters the balance still covers. */
   readonly characters: number;
 }
 
 export interface KeyUnused {
   readonly teamId: string;
-  /** The team's active key that has gone unused for longest. */
+  /** The team's active key that has been unused for longest. */
   readonly keyId: string;
   readonly unusedSeconds: number;
 }

@@ -1,4 +1,4 @@
-// What was used, day by day and period by period: what invoices are made of.
+// Usage by day and by period, as the basis for invoices.
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
@@ -6,7 +6,7 @@ import type { KeyRecord, Team, TeamPage } from './team-registry.ts';
 
 export type { DayRange } from '../domain/usage-days.ts';
 
-/** What one key committed on one day, UTC's by the store's clock. A day without a committed request has no row. */
+/** What one key committed on one UTC day, by the store's clock. A day without a committed request has no row. */
 export interface KeyDay {
   readonly day: number;
   readonly keyId: string;
@@ -17,22 +17,22 @@ export interface KeyDay {
 
 export interface TeamDays {
   readonly team: Team;
-  /** Every key that has a row, revoked ones included, in order of creation. */
+  /** Every key that has a row, including revoked ones, in order of creation. */
   readonly keys: readonly KeyRecord[];
-  /** By day, and within a day in order of the keys' creation. A team's own count of a day is the sum of its keys'. */
+  /** Ordered by day, then by creation of the key. The team's own count for a day is the sum over its keys. */
   readonly days: readonly KeyDay[];
 }
 
-/** A period of a team as it stands, or as it was when it was left. */
+/** The current state of a period, or its state when it was superseded. */
 export interface PeriodUse {
-  /** Counted up for each team; no two of its periods share one. */
+  /** Increases per team; never reused. */
   readonly number: number;
   readonly startMs: number;
-  /** When it ended, or will; before its usual end where another length began a new period. */
+  /** When it ended or will end; earlier than usual if a change of period length began a new period. */
   readonly endMs: number;
-  /** Nothing of it can change any more: it has ended, and no reservation of it is open. */
+  /** Final: it has ended and none of its reservations is open. */
   readonly closed: boolean;
-  /** The plan's name and the limits that held in it at last. */
+  /** Name and limits of the last plan that applied to it. */
   readonly plan: string;
   readonly limits: TeamLimits;
   /** Committed. */
@@ -40,13 +40,13 @@ export interface PeriodUse {
 }
 
 /**
- * Counted by the operation that commits the charge: a character is in the counts of its day exactly if it is charged. Kept
- * for `history.days`. Where there is no such team, `undefined` is answered.
+ * Counted by the operation that commits the charge: a character appears in its day's counts if and only if it is charged.
+ * Retained for `history.days`. Returns `undefined` if there is no such team.
  */
 export interface UsageHistory {
   days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable>;
-  /** The same for a page of teams, in order of creation, those without use included: for lists and exports in bounded memory. */
+  /** The same for a page of teams, in order of creation, including unused ones: for lists and exports in bounded memory. */
   pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable>;
-  /** Newest first, the running one included; one without use may be missing. */
+  /** Newest first, including the current period; periods without use may be missing. */
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable>;
 }
