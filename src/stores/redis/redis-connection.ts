@@ -51,7 +51,29 @@ function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => v
   }
   const single = { ...common, enableOfflineQueue: false, lazyConnect: true, retryStrategy: reconnectDelay, db: target.database };
   if (target.kind === 'server') return new Redis({ ...single, ...target.server });
-  return new Redis({ ...single, ...sentinelOptions(target, commandTimeoutMs) });
+  return new SentinelConnection({ ...single, ...sentinelOptions(target, commandTimeoutMs) });
+}
+
+/**
+ * Connects again until it is closed. The library gives up for good when a sentinel announces a new master while it is connecting
+ * (the announcement ends the lost connection's subscription, and with it the attempt under way), in about one failover of four.
+ */
+class SentinelConnection extends Redis {
+  #isClosed = false;
+
+  constructor(options: Omit<RedisOptions, 'replyMapping'>) {
+    super(options);
+    this.on('end', () => setTimeout(() => this.#connectAgain(), reconnectDelay(1)));
+  }
+
+  override disconnect(reconnect = false): void {
+    this.#isClosed ||= !reconnect;
+    super.disconnect(reconnect);
+  }
+
+  #connectAgain(): void {
+    if (!this.#isClosed && this.status === 'end') this.connect().catch(() => undefined);
+  }
 }
 
 /** A connection to one server beside the store's own, not connected yet, for a single question; `node` names it in a cluster. */

@@ -26,6 +26,7 @@ const PATIENT = { store_options: { command_timeout_ms: 2000 } };
 
 const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
 const BACK_MS_MAX = 30_000;
+const STEADY_MS = 1000;
 
 /** A store whose master can be lost. */
 interface Setting {
@@ -110,14 +111,18 @@ describe('a failover that loses writes', () => {
       expect(credit).toMatchObject({ balance_minor: 1499, replicated: false });
 
       master.server.process.kill(end === 'killed' ? 'SIGKILL' : 'SIGSTOP');
-      // From the first answer of the new master on: the dead keys are tried all the time, and the good one says when it is there.
+      // From the first answer of the new master on: the dead keys are tried all the time, and the good one says when it is there. A
+      // gateway that finds it before the sentinel announces it connects once more, so what counts is a second without a failure.
       const seen = new Set<number>();
       const endMs = performance.now() + BACK_MS_MAX;
-      for (let status = 0; status !== 200 && performance.now() < endMs; status = await translate(gateway, good)) {
+      let sinceMs = Infinity;
+      while (performance.now() - sinceMs < STEADY_MS || (sinceMs === Infinity && performance.now() < endMs)) {
         for (const key of [made, met]) seen.add(await translate(gateway, key));
+        const isGood = (await translate(gateway, good)) === 200;
+        sinceMs = isGood ? Math.min(sinceMs, performance.now()) : Infinity;
         await delay(5);
       }
-      expect(await translate(gateway, good)).toBe(200);
+      expect(sinceMs).toBeLessThan(endMs);
       for (const key of [made, met]) expect(await translate(gateway, key)).toBe(401);
       expect([seen.has(503), seen.has(200)]).toEqual([true, false]);
       expect(await metric(gateway, 'lingate_revocations_restored_total')).toBe(2);
