@@ -78,7 +78,7 @@ test('a team, its usage kept and not, and a glossary are deleted', async () => {
 
 test('credit is taken with a reason, and the audit shows it by each of its commands, in the members that are shown', async () => {
   const teamId = await makeTeam();
-  await typed(oneOf('operators-and-audit', 'Credit that is taken'), { TEAM: teamId });
+  await typed(oneOf('operators-and-audit', 'Deducting credit'), { TEAM: teamId });
   const token = (await typed(/`(openssl rand -hex 32)`/.exec(manualPage('operators-and-audit'))![1]!)).trim();
   const config = { admin: { token } };
   const gateway = await startGateway({ listener: 'node', store, engineUrls: ['http://127.0.0.1:9'], config });
