@@ -1,4 +1,4 @@
-// The shapes of successful answers, as schemas: the API reference is drawn from them and tests hold the answers to them.
+// Schemas of successful answers: the API reference is generated from them, and tests check the answers against them.
 import { Type } from './schema-type.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -7,14 +7,13 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const ulid = (description: string) => Type.String({ pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', description });
 const currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
 
-export const HealthAnswer = Type.Object({ status: Type.Literal('ok', { description: 'Never anything else.' }) }, closed);
+export const HealthAnswer = Type.Object({ status: Type.Literal('ok', { description: 'Always `ok`.' }) }, closed);
 
 export const TranslationAnswer = Type.Object(
   {
     detected_source_language: Type.Optional(
       Type.String({
-        description:
-          'What the engine took the text to be in; the given `source_lang` when it did not say, and absent when there is neither.',
+        description: 'The language that the engine detected; the given `source_lang` if it reported none, absent if neither is known.',
       }),
     ),
     text: Type.String({ description: 'The translation.' }),
@@ -26,7 +25,7 @@ export const TranslateAnswer = Type.Object(
   {
     translations: Type.Array(TranslationAnswer, { description: 'One per text, in the order of the texts.' }),
     billed_characters: count(
-      'What this request was charged: code points of all texts together, less those that cost nothing because they were translated before, where the operator has it so.',
+      'Characters charged for this request: the code points of all texts, less those translated before, if the operator does not charge for them.',
     ),
   },
   closed,
@@ -74,9 +73,7 @@ const usage = {
   period_end: moment('When the next one begins.'),
   character_count: count('Characters charged in the period.'),
   keys: Type.Array(KeyUsageAnswer, { description: 'Every key of the team, revoked and unused ones included.' }),
-  days: Type.Optional(
-    Type.Array(DayUsageAnswer, { description: 'The days from `from` to `to` on which something was used. Only where they are asked for.' }),
-  ),
+  days: Type.Optional(Type.Array(DayUsageAnswer, { description: 'The days between `from` and `to` with usage. Only if requested.' })),
 };
 
 export const QuotaUsageAnswer = Type.Object(
@@ -87,8 +84,8 @@ export const QuotaUsageAnswer = Type.Object(
     overage: Type.Object(
       {
         character_count: count('Characters beyond the included ones.'),
-        cost_minor: count('What they cost so far, in minor currency units.'),
-        cap_minor: count('Where overage ends, in minor currency units; 0 is no overage.'),
+        cost_minor: count('Their cost so far, in minor currency units.'),
+        cap_minor: count('The cap on overage, in minor currency units; 0 means no overage.'),
         currency,
       },
       { ...closed, description: 'With `quota` only.' },
@@ -113,11 +110,11 @@ export const UsageAnswer = Type.Union([QuotaUsageAnswer, CreditUsageAnswer]);
 
 export const GlossaryAnswer = Type.Object(
   {
-    glossary_id: ulid('What `glossary_id` of a translation refers to.'),
+    glossary_id: ulid('The id to use as `glossary_id` in a translation request.'),
     name: Type.String({ description: 'As given.' }),
     source_lang: Type.String({ description: 'The source code.' }),
     target_lang: Type.String({ description: 'The target code.' }),
-    entry_count: count('How many terms it has.'),
+    entry_count: count('Number of terms.'),
     created_at: moment('When it was created.'),
   },
   closed,

@@ -1,10 +1,10 @@
-// Entries of the audit: who changed what, how two states of a team differ, and what is left of an entry without names.
+// Audit entries: who changed what, how two states differ, and how names are stripped from an entry.
 import type { KeyMode } from './api-key.ts';
 import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
 import type { TeamLimits } from './plan.ts';
 
-/** Operations by the names that the admin API's routes have, whichever front was used; `clearMemory` is the command line's alone. */
+/** Named after the operations of the admin API, whichever interface was used; `clearMemory` exists on the command line only. */
 export type AuditAction =
   | 'createTeam'
   | 'updateTeam'
@@ -16,16 +16,16 @@ export type AuditAction =
   | 'deleteGlossary'
   | 'clearMemory';
 
-/** Given to a change: the operation that makes it keeps an entry with it, and none if it changes nothing. */
+/** Passed to a change, which then writes an audit entry in the same operation, or none if it changes nothing. */
 export interface Audited {
   /** `cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`. */
   readonly actor: string;
   readonly action: AuditAction;
-  /** Why, in the operator's words. */
+  /** The operator's reason, in their own words. */
   readonly reason?: string;
 }
 
-/** What of a team the audit tells. */
+/** The audited members of a team. */
 interface AuditedTeam {
   readonly name: string;
   readonly plan: string;
@@ -33,7 +33,7 @@ interface AuditedTeam {
   readonly balanceMicro: Micro;
 }
 
-/** What of a key it tells: what lists show of it. */
+/** The audited members of a key: those that lists show. */
 interface AuditedKey {
   /** Its first twelve characters. */
   readonly display: string;
@@ -41,30 +41,30 @@ interface AuditedKey {
   readonly mode: KeyMode;
 }
 
-/** What of a glossary it tells, beside its name. */
+/** The audited members of a glossary, besides its name. */
 interface AuditedGlossary {
   readonly glossaryId: string;
 }
 
-/** Members of a team, a key or a glossary that a change was about. Never a secret. */
+/** The members of a team, key or glossary that a change affected. Never contains a secret. */
 export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, KeyLimits, Partial<AuditedGlossary> {
   readonly status?: 'active' | 'revoked' | 'disabled';
 }
 
 export interface AuditEntry extends Audited {
-  /** Of `AUDIT_ID`'s form; later entries have greater ones. */
+  /** Matches `AUDIT_ID`; ids increase with time. */
   readonly id: string;
   /** By the store's clock. */
   readonly atMs: number;
   readonly teamId: string | undefined;
   readonly keyId: string | undefined;
-  /** Only what differs; nothing of what was made anew. */
+  /** Only the members that differ; empty for something newly created. */
   readonly before: AuditState;
-  /** Only what differs; nothing of what is gone. */
+  /** Only the members that differ; empty for something deleted. */
   readonly after: AuditState;
 }
 
-/** What of an entry stores keep as JSON, beside the id and the team. */
+/** The part of an entry that stores keep as JSON, besides the id and the team. */
 export type AuditRecord = Omit<AuditEntry, 'id' | 'atMs' | 'teamId'>;
 
 export interface AuditDifference {
@@ -72,7 +72,7 @@ export interface AuditDifference {
   readonly after: AuditState;
 }
 
-/** `undefined` where nothing differs. A team that was made now has no `before`. */
+/** `undefined` if nothing differs. `before` is empty for a new team. */
 export function teamDifference(before: AuditedTeam | undefined, after: AuditedTeam): AuditDifference | undefined {
   if (before === undefined) return { before: {}, after: stateOf(after) };
   const changed = CHANGING.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
@@ -91,13 +91,13 @@ export function newKeyDifference({ display, label, mode, limits = {} }: AuditedK
   return { before: {}, after: { display, label, mode, status: 'active', ...limits } };
 }
 
-/** What of a key can be changed; limits that it does not have are absent. */
+/** The members of a key that can change; limits that are not set are absent. */
 export interface ChangeableKey extends KeyLimits {
   readonly label: string;
   readonly status: 'active' | 'revoked' | 'disabled';
 }
 
-/** `undefined` where nothing differs. */
+/** `undefined` if nothing differs. */
 export function keyDifference(before: ChangeableKey, after: ChangeableKey): AuditDifference | undefined {
   const changed = CHANGING_OF_KEYS.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
   if (changed.length === 0) return undefined;
@@ -118,7 +118,7 @@ export function withoutNames({ reason: _reason, ...record }: AuditRecord): Audit
   return { ...record, before: namelessState(record.before), after: namelessState(record.after) };
 }
 
-/** Addresses may be a person's. */
+/** Allowed addresses are removed as well, because they may be personal data. */
 function namelessState({ name: _name, label: _label, display: _display, allowedAddresses: _addresses, ...state }: AuditState): AuditState {
   return state;
 }
@@ -127,7 +127,7 @@ export const AUDIT_ID = /^\d{31}$/;
 const AT_DIGITS = 15;
 const SERIAL_DIGITS = 16;
 
-/** `serial` tells the entries of one millisecond apart. */
+/** `serial` distinguishes entries of the same millisecond. */
 export function auditId(atMs: number, serial: number): string {
   return String(Math.floor(atMs)).padStart(AT_DIGITS, '0') + String(serial).padStart(SERIAL_DIGITS, '0');
 }
@@ -136,12 +136,12 @@ export function momentOf(id: string): number {
   return Number(id.slice(0, AT_DIGITS));
 }
 
-/** Less than every id of this moment and of those after it. */
+/** Sorts before every id from this moment on. */
 export function idBefore(atMs: number): string {
   return auditId(Math.max(0, atMs), 0);
 }
 
-/** The id of an entry made at this moment: behind `last`, the greatest that is not of a later one. */
+/** The id of a new entry: follows `last`, the greatest id that is not later than this moment. */
 export function nextId(atMs: number, last: string | undefined): string {
   const isOfNow = last !== undefined && momentOf(last) === Math.floor(atMs);
   return auditId(atMs, isOfNow ? Number(last.slice(AT_DIGITS)) + 1 : 1);

@@ -1,22 +1,22 @@
-// A caller's own words, fit to be shown back to that caller in an error: names of members, never values.
+// Makes a caller's own words fit to be echoed in an error: names of members, never values.
 
 const WORD_LENGTH_SHOWN = 40;
 const WORDS_SHOWN = 3;
 
-/** One word: what could not be printed is replaced, what is long is cut. */
+/** One word: unprintable characters are replaced, and long words truncated. */
 export function shownWord(word: string): string {
-  // Cut first: a member's name may be as long as the whole body.
+  // Truncated first, because a member's name can be as long as the whole body.
   const cut = word.slice(0, WORD_LENGTH_SHOWN).toWellFormed();
   const clean = cut.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?');
   return word.length > WORD_LENGTH_SHOWN ? `${clean}…` : clean;
 }
 
-/** The first few of the members that are not among the accepted ones; `undefined` when all are. */
+/** The first few members that are not accepted; `undefined` if all are. */
 export function unknownMembers(members: object, accepted: ReadonlySet<string>): string | undefined {
   return unknownAmong(Object.keys(members), accepted);
 }
 
-/** Likewise, of names. */
+/** The same for a list of names. */
 export function unknownAmong(names: readonly string[], accepted: ReadonlySet<string>): string | undefined {
   const unknown = names.filter((name) => !accepted.has(name));
   if (unknown.length === 0) return undefined;

@@ -1,6 +1,6 @@
-// Counting characters: Unicode code points, by one function for limit, charge and error alike.
+// Counts characters as Unicode code points, with one function for limits, charges and errors.
 
-/** Searching is much faster than looping, and free where V8 keeps a string as one byte per character, as it does most texts. */
+/** A regex search is much faster than a loop, and free if V8 stores the string as one byte per character, as it does for most texts. */
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 
 /** Code points of a well-formed string. */

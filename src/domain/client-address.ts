@@ -1,21 +1,21 @@
-// The client address of a request behind trusted proxies: only what they say is believed.
+// Determines the client address of a request behind trusted proxies: only the word of trusted proxies counts.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The field that the proxies in front write. They pass the other one on as the caller sent it, so it is never believed. */
+/** The field that the proxies in front set. They forward the other one as the caller sent it, so it is never trusted. */
 export type AddressField = 'x-forwarded-for' | 'forwarded';
 
 export interface ClientAddressReader {
-  /** What `read` needs of a request. */
+  /** The request fields that `read` needs. */
   readonly headers: readonly string[];
-  /** What `of` needs. */
+  /** The request fields that `of` needs. */
   readonly fields: readonly string[];
-  /** An IP address in its shortest form, empty where there is none. */
+  /** An IP address in its shortest form, or empty if there is none. */
   read(headers: Headers): string;
-  /** The same while the request is not answered yet: the connection is asked only now, so that other requests pay nothing for it. */
+  /** The same before the request is answered. Queries the connection only when called, so that other requests do not pay for it. */
   of(x: Exchange): string;
 }
 
@@ -27,10 +27,10 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
   const clientOf = (headers: Headers, remoteAddress: string): string => {
     let client = normalised(remoteAddress) ?? '';
     if (client === '' || !isTrusted(client)) return client;
-    // The last one was written by the proxy that is nearest to us.
+    // The last address was added by the proxy closest to us.
     for (const text of addressesIn(headers[field] ?? '').toReversed()) {
       const address = normalised(text);
-      // Not an address: nothing that is said of what lies before it can be trusted.
+      // Not an address: nothing before it can be trusted.
       if (address === undefined) return client;
       client = address;
       if (!isTrusted(client)) return client;
@@ -57,7 +57,7 @@ function blockListOf(trusted: readonly string[]): BlockList {
   return list;
 }
 
-/** The addresses as written, without ports and brackets. A repeated field is joined by commas, in its order. */
+/** The addresses as written, without ports and brackets. Repeated fields are joined by commas, in order. */
 function addressesInXForwardedFor(value: string): string[] {
   return value
     .split(',')
@@ -65,21 +65,21 @@ function addressesInXForwardedFor(value: string): string[] {
     .map(bare);
 }
 
-/** Likewise, of `Forwarded` (RFC 7239). An element that does not say for whom it is hides what lies before it. */
+/** The same for `Forwarded` (RFC 7239). An element without a `for` hides everything before it. */
 function addressesInForwarded(value: string): string[] {
   const elements = splitUnquoted(value, ',');
-  // A quote that the caller left open takes in what the proxies have added: then nothing can be believed.
+  // A quote left open by the caller swallows what the proxies appended, so nothing can be trusted.
   if (elements === undefined) return [''];
   return elements.filter((element) => element.trim() !== '').map(forOf);
 }
 
-/** Empty where there is none, or more than one. */
+/** Empty if there is none, or more than one. */
 function forOf(element: string): string {
   const found = splitUnquoted(element, ';')!.flatMap((pair) => /^\s*for\s*=(.*)$/is.exec(pair)?.[1] ?? []);
   return found.length === 1 ? bare(found[0]!) : '';
 }
 
-/** Splits at the marks outside quotes, in one pass; `undefined` when a quote is left open. */
+/** Splits at separators outside quotes, in one pass; `undefined` if a quote is left open. */
 function splitUnquoted(value: string, mark: ',' | ';'): string[] | undefined {
   const parts: string[] = [];
   let from = 0;
@@ -97,7 +97,7 @@ function splitUnquoted(value: string, mark: ',' | ';'): string[] | undefined {
   return quoted ? undefined : parts;
 }
 
-/** `"[2001:db8::1]:4711"`, `192.0.2.1:80`, `2001:db8::1`: the address alone. */
+/** Strips quotes, brackets and port, as in `"[2001:db8::1]:4711"` or `192.0.2.1:80`. */
 function bare(text: string): string {
   const value = text.trim().replace(/^"(.*)"$/, '$1');
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(value);
@@ -107,13 +107,13 @@ function bare(text: string): string {
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** What is counted as one caller: an IPv4 address, and of IPv6 the /64, whose addresses one machine may change as it likes. */
+/** What counts as one caller: an IPv4 address, or an IPv6 /64, within which one machine can change its address freely. */
 export function callerNetwork(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
   if (tail !== undefined) {
-    // What is written as an IPv4 address stands for two groups.
+    // A part written as an IPv4 address stands for two groups.
     const behind = tail.replace(/[\d.]*\.[\d.]*$/, '0:0').split(':');
     while (groups.length + behind.length < GROUPS) groups.push('0');
     groups.push(...behind);
@@ -121,7 +121,7 @@ export function callerNetwork(address: string): string {
   return `${groups.slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
-/** The address in its shortest form, an IPv4 address within IPv6 as IPv4; `undefined` for what is no address. */
+/** The address in its shortest form, with IPv4-mapped IPv6 as IPv4; `undefined` if it is not an address. */
 function normalised(text: string): string | undefined {
   const version = isIP(text);
   if (version !== 6) return version === 4 ? text : undefined;

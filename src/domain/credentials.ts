@@ -4,7 +4,7 @@ import { matchesKeyPattern } from './api-key.ts';
 export type Credential =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'missing' }
-  /** Something was sent, but not a key in an accepted form. */
+  /** Something was sent, but it is not a key in an accepted form. */
   | { readonly kind: 'malformed' };
 
 const ASCII = /^[!-~]+$/;
@@ -14,12 +14,12 @@ const MISSING: Credential = { kind: 'missing' };
 const MALFORMED: Credential = { kind: 'malformed' };
 
 export interface CredentialReader {
-  /** Lower-case names of the fields it looks at. */
+  /** Lower-case names of the fields that it reads. */
   readonly headers: readonly string[];
   read(headers: Readonly<Record<string, string>>): Credential;
 }
 
-/** `vendorNames` are accepted as an `Authorization` scheme and as a field of their own. */
+/** `vendorNames` are accepted both as an `Authorization` scheme and as a header field. */
 export function credentialReader(vendorNames: readonly string[]): CredentialReader {
   const schemes = new Set(['bearer', ...vendorNames.map((name) => name.toLowerCase())]);
   const dedicated = vendorNames.map((name) => name.toLowerCase());
@@ -27,7 +27,7 @@ export function credentialReader(vendorNames: readonly string[]): CredentialRead
     headers: ['authorization', ...dedicated],
     read(headers) {
       const authorization = headers['authorization'];
-      // When there is an `Authorization`, of whatever scheme, the vendors' own fields are not looked at.
+      // If `Authorization` is present, whatever its scheme, the vendors' own fields are ignored.
       if (authorization !== undefined) return fromAuthorization(authorization, schemes);
       for (const name of dedicated) {
         const value = headers[name];
@@ -42,9 +42,9 @@ function fromAuthorization(value: string, schemes: ReadonlySet<string>): Credent
   const space = value.indexOf(' ');
   if (space === -1) return MALFORMED;
   const scheme = value.slice(0, space);
-  // Lower case alone would take a Kelvin sign for a k.
+  // Unicode lowercasing alone would map the Kelvin sign to k.
   if (!ASCII.test(scheme) || !schemes.has(scheme.toLowerCase())) return MALFORMED;
-  // RFC 9110 section 11.4 allows more than one space behind the scheme, and no other blank.
+  // RFC 9110 section 11.4 allows several spaces after the scheme, and no other white space.
   let start = space + 1;
   while (value.charCodeAt(start) === SPACE) start++;
   return fromValue(value.slice(start));

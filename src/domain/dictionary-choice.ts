@@ -1,4 +1,4 @@
-// Which of a glossary's dictionaries serves a translation: the rule for every store and for routes that show glossaries.
+// Chooses the dictionary of a glossary for a translation: the rule for every store and for routes that show glossaries.
 import type { GlossaryReference } from './charge.ts';
 
 /** Codes are canonical. */
@@ -13,7 +13,7 @@ export function baseCode(code: string): string {
   return hyphen === -1 ? code : code.slice(0, hyphen);
 }
 
-/** The one of exactly the pair; failing that and if `byBase` allows it, the first of the same bases. */
+/** An exact match; otherwise, if `byBase` allows it, the first with the same base codes. */
 export function dictionaryFor<Dictionary extends LanguagePair>(
   dictionaries: readonly Dictionary[],
   { sourceLang, targetLang, byBase }: Omit<GlossaryReference, 'glossaryId'>,

@@ -1,4 +1,4 @@
-// What callers are offered by one engine or several: languages, and for each pair the engines that a request goes to, in order.
+// What one or several engines offer callers: languages, and for each pair the engines that a request goes to, in order.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -10,7 +10,7 @@ import { noFormality, NO_GLOSSARIES, pairNotOffered } from './refusals.ts';
 import { planSlot } from './slots.ts';
 import type { TextFormat, TranslationOptions } from './translation-options.ts';
 
-/** What of an engine's capabilities decides which requests it gets. */
+/** The engine capabilities that decide which requests it gets. */
 export interface OfferedCapabilities {
   readonly formats: readonly TextFormat[];
   readonly formality: boolean;
@@ -21,14 +21,20 @@ export interface OfferedCapabilities {
 export interface OfferedEngine {
   readonly name: string;
   readonly can: OfferedCapabilities;
-  /** Which pairs it offers; `undefined`: all. */
+  /** Which pairs it offers; `undefined` for all. */
   readonly pairs: PairTest | undefined;
 }
 
-/** What a request asks for that not every engine can. `formality`: `more` or `less`; the `prefer_` forms ask for nothing. */
+/**
+ * What a request may require that not every engine supports. `formality` stands for `more` or `less`; the `prefer_` forms
+ * require nothing.
+ */
 export type Want = 'formality' | 'glossary' | 'html' | 'xml';
 
-/** What a request asks for, in the order in which it is refused where nobody can. `glossary` also where its entries are not known yet. */
+/**
+ * What a request requires, in the order in which it is refused if no engine qualifies. Pass `hasGlossary` if the entries are
+ * not known yet.
+ */
 export function wantsOf({ formality, glossary, format }: TranslationOptions, hasGlossary = glossary !== undefined): readonly Want[] {
   if (formality === undefined && !hasGlossary && format === 'text') return NOTHING;
   const wants: Want[] = [];
@@ -46,11 +52,11 @@ export function isAble({ can }: Pick<OfferedEngine, 'can'>, want: Want): boolean
   return can.formats.includes(want);
 }
 
-/** The engines that may do a request's work, in the order in which they are tried; at least one. */
+/** The engines for a request, in the order to try them; at least one. */
 export class EngineRoute {
   readonly engines: readonly OfferedEngine[];
   readonly names: readonly string[];
-  /** What at least one of them can. */
+  /** What at least one of them can do. */
   readonly can: OfferedCapabilities;
   readonly #narrowed = new Map<Want, EngineRoute | undefined>();
 
@@ -60,14 +66,14 @@ export class EngineRoute {
     this.can = unionOf(engines);
   }
 
-  /** Without those that cannot do this; `undefined` when none is left. */
+  /** The route without engines that lack this capability; `undefined` if none is left. */
   with(want: Want): EngineRoute | undefined {
-    // Kept, so that a request makes nothing.
+    // Cached, so that requests allocate nothing.
     if (!this.#narrowed.has(want)) this.#narrowed.set(want, this.#narrow(want));
     return this.#narrowed.get(want);
   }
 
-  /** The route that is left, or the first want that nobody on it can do. */
+  /** The remaining route, or the first requirement that no engine on it meets. */
   withAll([want, ...others]: readonly Want[]): EngineRoute | Want {
     return want === undefined ? this : (this.with(want)?.withAll(others) ?? want);
   }
@@ -81,11 +87,11 @@ export class EngineRoute {
 
 /** What the teams of a plan can reach. */
 export class EngineOffer {
-  /** The lists hold what is offered; a target has formality if it can be had from some source. */
+  /** The offered languages; a target has formality if it is available from at least one source. */
   readonly languages: Languages;
-  /** What at least one of the engines can. */
+  /** What at least one of the engines can do. */
   readonly can: OfferedCapabilities;
-  /** Engines that tell what language a text is in, and the target to have it translated to for that. */
+  /** The engines that detect languages, and the target language to use for detection. */
   readonly detection: { readonly names: readonly string[]; readonly targetLang: string } | undefined;
   readonly #routes: (sourceLang: string | undefined, targetLang: string) => EngineRoute | undefined;
 
@@ -100,40 +106,40 @@ export class EngineOffer {
     this.#routes = routes;
   }
 
-  /** For a pair that is offered; `sourceLang` is `undefined` where the caller names none. Codes are canonical. */
+  /** For an offered pair; `sourceLang` is `undefined` if the caller names none. Codes are canonical. */
   route(sourceLang: string | undefined, targetLang: string): EngineRoute | undefined {
     return this.#routes(sourceLang, targetLang);
   }
 
-  /** What at least one of the engines of a pair can; of all where the pair is not offered. */
+  /** What at least one of a pair's engines can do; of all engines if the pair is not offered. */
   canFor(sourceLang: string | undefined, targetLang: string): OfferedCapabilities {
     return this.#routes(sourceLang, targetLang)?.can ?? this.can;
   }
 
-  /** Whether `more` and `less` mean something for a pair that is offered. */
+  /** Whether `more` and `less` have an effect for an offered pair. */
   supportsFormality(targetLang: string, sourceLang: string | undefined): boolean {
     return this.languages.supportsFormality(targetLang) && this.#routes(sourceLang, targetLang)?.with('formality') !== undefined;
   }
 }
 
-/** What is offered, by plan. Replaced as a whole when something changes. */
+/** The offers by plan. Replaced as a whole when something changes. */
 export interface EngineOffers {
-  /** What any plan can reach: for whoever has no key, and before the plan is known. */
+  /** What any plan can reach: for callers without a key, and before the plan is known. */
   readonly any: EngineOffer;
-  /** Whether it depends on the plan. */
+  /** Whether the offer depends on the plan. */
   readonly byPlan: boolean;
-  /** Whether work has to be told where it may go; `false` where there is one engine and no rule. */
+  /** Whether work must name its engines; `false` if there is one engine and no rules. */
   readonly isRouted: boolean;
-  /** What the teams of a plan can reach; `undefined` where it is not known. */
+  /** What the teams of a plan can reach; pass `undefined` if the plan is not known. */
   of(plan: string | undefined): EngineOffer;
 }
 
-/** What the team that asks can reach; before its plan is known, what any can. */
+/** What the requesting team can reach; before its plan is known, what any plan can. */
 export function offerFor(x: Exchange, offers: EngineOffers): EngineOffer {
   return offers.byPlan ? offers.of(x.get(planSlot)) : offers.any;
 }
 
-/** What of a request no engine that it may go to can do; `undefined` where one can do all of it. `hasGlossary` as in `wantsOf`. */
+/** What no eligible engine supports; `undefined` if one supports the whole request. `hasGlossary` as in `wantsOf`. */
 export function lackOf(offer: EngineOffer, options: TranslationOptions, hasGlossary?: boolean): 'pair' | Want | undefined {
   const route = offer.route(options.sourceLang, options.targetLang);
   if (route === undefined) return 'pair';
@@ -141,7 +147,7 @@ export function lackOf(offer: EngineOffer, options: TranslationOptions, hasGloss
   return typeof left === 'string' ? left : undefined;
 }
 
-/** For what no engine can do to which the request may go. */
+/** The refusal for something that no eligible engine supports. */
 export function notAble(lack: 'pair' | Want, offer: EngineOffer, options: TranslationOptions): Refusal {
   switch (lack) {
     case 'pair':
@@ -156,7 +162,7 @@ export function notAble(lack: 'pair' | Want, offer: EngineOffer, options: Transl
   }
 }
 
-/** One engine, whoever asks. */
+/** For a single engine, independent of the plan. */
 export function offersOfOne(table: LanguageTable, engine: OfferedEngine): EngineOffers {
   const languages = new Languages(withFormality(table, engine.can.formality), engine.pairs);
   const route = new EngineRoute([engine]);
@@ -164,7 +170,7 @@ export function offersOfOne(table: LanguageTable, engine: OfferedEngine): Engine
   return { any, byPlan: false, isRouted: false, of: () => any };
 }
 
-/** Several engines by rules; without `rules` all of them in their order. */
+/** For several engines with rules; without `rules`, all of them in order. */
 export function offersOfSeveral(
   table: LanguageTable,
   engines: readonly OfferedEngine[],
@@ -198,7 +204,7 @@ export function offersOfSeveral(
   return { any, byPlan: true, isRouted: true, of: (plan) => (plan === undefined ? any : (byPlan.get(plan) ?? others)) };
 }
 
-/** Every pair's route is looked up once, here. */
+/** Precomputes the route of every pair. */
 function offerOf(
   table: LanguageTable,
   all: readonly OfferedEngine[],
@@ -243,7 +249,7 @@ function unionOf(engines: readonly OfferedEngine[]): OfferedCapabilities {
   };
 }
 
-/** More engines translate into English than into any other language. */
+/** Prefers English, because more engines translate into English than into any other language. */
 function detectionOf(table: LanguageTable, engines: readonly OfferedEngine[]): EngineOffer['detection'] {
   const able = engines.filter(({ can }) => can.detection);
   const [first] = able;
@@ -255,16 +261,16 @@ function detectionOf(table: LanguageTable, engines: readonly OfferedEngine[]): E
   return targetLang === undefined ? undefined : { names: able.map(({ name }) => name), targetLang };
 }
 
-/** What one engine is to a request: an attempt it gets, or why it gets none. */
+/** How an engine is used for a request: which attempt it gets, or why it gets none. */
 export interface ExplainedEngine {
   readonly engine: string;
-  /** 1 or 2; `undefined` where it gets none. */
+  /** 1 or 2; `undefined` if it gets none. */
   readonly attempt: 1 | 2 | undefined;
-  /** `rule`: the rule does not name it; `behind`: two before it have the attempts; else what it cannot do. */
+  /** `rule`: not named by the rule; `behind`: two earlier engines take both attempts; otherwise what it cannot do. */
   readonly because: 'rule' | 'behind' | 'pair' | Want | undefined;
 }
 
-/** The rule that a request fits, by its index, and what each engine is to it: those of the rule first, in its order. */
+/** The index of the matching rule, and how each engine is used: first those of the rule, in its order. */
 export function explainRoute(
   table: LanguageTable,
   engines: readonly OfferedEngine[],

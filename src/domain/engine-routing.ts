@@ -1,29 +1,29 @@
-// The rules of `routing`: which engines a request goes to, by its team's plan and its pair of languages. The first that fits decides.
+// The rules of `routing`: which engines a request goes to, by plan and language pair. The first matching rule decides.
 import type { LanguageTable } from './languages.ts';
 import { readPair } from './pair-list.ts';
 
-/** The name of the one engine that `engine:` describes. */
+/** The name of the single engine configured by `engine:`. */
 export const ONLY_ENGINE = 'default';
 
-/** A rule as it is written. */
+/** A rule as configured. */
 export interface RoutingRule {
-  /** Names of plans; `undefined`: of any. */
+  /** Names of plans; `undefined` for all. */
   readonly plans?: readonly string[] | undefined;
-  /** Pairs, `*` for any code; `undefined`: every pair. */
+  /** Pairs, with `*` for any code; `undefined` for all. */
   readonly pairs?: readonly string[] | undefined;
-  /** Names of engines, in the order in which they are tried. */
+  /** Names of engines, in the order to try them. */
   readonly engines: readonly string[];
 }
 
-/** A rule with its pairs looked up. */
+/** A rule with parsed pairs. */
 export interface ReadRule {
   readonly plans: ReadonlySet<string> | undefined;
   readonly engines: readonly string[];
-  /** `sourceLang` is `undefined` where the caller names none; `*` fits that, a code does not. Codes are canonical. */
+  /** `sourceLang` is `undefined` if the caller names none, which `*` matches and a code does not. Codes are canonical. */
   readonly fitsPair: (sourceLang: string | undefined, targetLang: string) => boolean;
 }
 
-/** The rules, or where there are none the one that takes everything. Pairs that the table does not have are left out. */
+/** The parsed rules, or a single catch-all rule if there are none. Pairs that are not in the table are skipped. */
 export function readRules(
   rules: readonly RoutingRule[] | undefined,
   engines: readonly string[],
@@ -37,7 +37,7 @@ export function readRules(
 }
 
 function pairTest(pairs: readonly string[], table: LanguageTable): ReadRule['fitsPair'] {
-  /** By source; `undefined` for any. */
+  /** Keyed by source; `undefined` for any. */
   const targets = new Map<string | undefined, Set<string>>();
   for (const entry of pairs) {
     const pair = readPair(entry, table, true);
@@ -51,21 +51,21 @@ function pairTest(pairs: readonly string[], table: LanguageTable): ReadRule['fit
     ofAny?.has(targetLang) === true || (sourceLang !== undefined && targets.get(sourceLang)?.has(targetLang) === true);
 }
 
-/** Index of the first rule that fits; -1 if none does. A `plan` that no rule names is any other one, as is `undefined`. */
+/** Index of the first matching rule; -1 if none matches. A plan that no rule names is treated like `undefined`. */
 export function ruleFor(rules: readonly ReadRule[], plan: string | undefined, sourceLang: string | undefined, targetLang: string): number {
   return rules.findIndex(
     ({ plans, fitsPair }) => (plans === undefined || (plan !== undefined && plans.has(plan))) && fitsPair(sourceLang, targetLang),
   );
 }
 
-/** The plans that rules name: teams of all others are treated alike. */
+/** The plans that rules name; teams of all other plans are treated alike. */
 export function plansNamed(rules: readonly Pick<RoutingRule, 'plans'>[]): readonly string[] {
   return [...new Set(rules.flatMap(({ plans }) => [...(plans ?? [])]))];
 }
 
 /**
- * For each rule that can never fit, the index of the one rule in front of it that takes all that it would; `undefined` where
- * several do so together, or where it has no pair.
+ * For each rule that can never match, the index of the one earlier rule that covers it completely; `undefined` if several cover
+ * it together, or if it has no pairs.
  */
 export function uselessRules(rules: readonly RoutingRule[], table: LanguageTable): ReadonlyMap<number, number | undefined> {
   const read = readRules(rules, [], table);
@@ -87,7 +87,7 @@ export function uselessRules(rules: readonly RoutingRule[], table: LanguageTable
   return useless;
 }
 
-/** All that a rule would take if it were the first: numbers of plan, source and target together. */
+/** Everything a rule would match on its own, as numbers that encode plan, source and target. */
 function cellsOf(
   { plans: named, fitsPair }: ReadRule,
   plans: readonly (string | undefined)[],

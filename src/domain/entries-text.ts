@@ -1,31 +1,31 @@
-// The entries of a dictionary as JSON in pieces, each of whole entries: a large one is never read, written or sent in one go.
+// Dictionary entries as JSON in pieces of whole entries, so that a large dictionary is never read, written or sent in one go.
 
-/** Of UTF-8: entries with commas between them, without the braces around all. */
+/** UTF-8: entries separated by commas, without the enclosing braces. */
 export type EntryPieces = readonly Uint8Array[];
 
 type Entries = Readonly<Record<string, string>>;
 
-/** About a fifth of a millisecond to read or to write. */
+/** Takes about a fifth of a millisecond to read or write. */
 const PIECE_BYTES = 65_536;
 const [BRACE, SEPARATOR] = [Buffer.from('{'), Buffer.from(',')];
 const [QUOTE, COMMA, BACKSLASH, OPEN, CLOSE] = [...Buffer.from('",\\{}')] as [number, number, number, number, number];
 
-/** A dictionary's entries as they are written. */
+/** Serialized dictionary entries. */
 export interface WrittenEntries {
   readonly pieces: EntryPieces;
   readonly entryCount: number;
-  /** Of UTF-8, all terms and translations: what counts against a team's limit. */
+  /** UTF-8 length of all terms and translations, which counts against a team's limit. */
   readonly bytes: number;
 }
 
-/** Makes pieces of entries that come one by one; a term may come once. */
+/** Builds pieces from single entries. Terms must not repeat. */
 export class EntriesWriter {
   readonly #pieces: Uint8Array[] = [];
   #text = '';
   #entryCount = 0;
   #bytes = 0;
 
-  /** Whether a piece is full now: a good moment to let others have their turn. */
+  /** Returns true when a piece is full, which is a good moment to yield. */
   add(term: string, translation: string): boolean {
     this.#text += `${this.#text === '' ? '' : ','}${JSON.stringify(term)}:${JSON.stringify(translation)}`;
     this.#entryCount++;
@@ -46,7 +46,7 @@ export class EntriesWriter {
   }
 }
 
-/** Of UTF-8, without quotes and escapes. */
+/** UTF-8 length, without quotes and escapes. */
 export function bytesOfEntry(term: string, translation: string): number {
   return Buffer.byteLength(term) + Buffer.byteLength(translation);
 }
@@ -59,19 +59,19 @@ export async function writeEntries(entries: Entries | ReadonlyMap<string, string
   return writer.end();
 }
 
-/** All at once: for what is small, or where nobody waits. */
+/** Synchronous: for small dictionaries, or if nobody is waiting. */
 export function writtenEntries(entries: Entries): WrittenEntries {
   const writer = new EntriesWriter();
   for (const [term, translation] of Object.entries(entries)) writer.add(term, translation);
   return writer.end();
 }
 
-/** The entries of one piece. */
+/** Parses the entries of one piece. */
 export function readPiece(piece: Uint8Array): Entries {
   return JSON.parse(`{${textOf(piece)}}`) as Entries;
 }
 
-/** The bytes of one JSON object with all of them. */
+/** Yields the bytes of one JSON object with all entries. */
 export function* wholeObject(pieces: EntryPieces): Generator<Uint8Array, void> {
   for (const [i, piece] of pieces.entries()) {
     yield i === 0 ? BRACE : SEPARATOR;
@@ -80,7 +80,7 @@ export function* wholeObject(pieces: EntryPieces): Generator<Uint8Array, void> {
   yield pieces.length === 0 ? Buffer.from('{}') : Buffer.from('}');
 }
 
-/** Of `wholeObject`. */
+/** Length of `wholeObject`. */
 export function wholeObjectBytes(pieces: EntryPieces): number {
   return pieces.reduce((sum, { length }) => sum + length, 2 + Math.max(0, pieces.length - 1));
 }
@@ -99,12 +99,12 @@ export async function eachEntry(
   }
 }
 
-/** Whether it is more than goes well in one go. */
+/** Whether it is too large to handle in one go. */
 export function isLarge(pieces: EntryPieces): boolean {
   return pieces.length > 1;
 }
 
-/** Entries that were read: as pieces, and as an object for whoever needs one, which is made when it is first asked for. */
+/** Entries that were read: as pieces, and as an object that is built on first access. */
 export class ReadEntries {
   readonly pieces: EntryPieces;
   #entries: Entries | undefined = undefined;
@@ -130,14 +130,14 @@ function textOf(piece: Uint8Array): string {
   return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString();
 }
 
-/** Cuts the JSON of a whole object, which comes in chunks of any length, into pieces of whole entries. */
+/** Splits the JSON of a whole object, arriving in arbitrary chunks, into pieces of whole entries. */
 export class EntriesSplitter {
   readonly #pieces: Uint8Array[] = [];
-  /** What is not in a piece yet, and how far it was looked at. */
+  /** Bytes not yet in a piece, and how far they have been scanned. */
   #rest: Buffer = Buffer.alloc(0);
   #at = 0;
   #inString = false;
-  /** Where the last entry of the rest ends that is followed by another; -1 while none is. */
+  /** Position of the last comma between entries in the rest; -1 if there is none. */
   #border = -1;
 
   push(chunk: Uint8Array): void {
@@ -156,7 +156,7 @@ export class EntriesSplitter {
 
   #step(byte: number): void {
     if (byte === OPEN || byte === CLOSE) {
-      // Around all entries: there are no others outside of strings.
+      // The enclosing braces: entries contain none outside strings.
       this.#rest = byte === OPEN ? this.#rest.subarray(1) : this.#rest.subarray(0, this.#at);
       return;
     }
@@ -165,7 +165,7 @@ export class EntriesSplitter {
     this.#at++;
   }
 
-  /** A quote behind an odd number of backslashes does not end a string. */
+  /** A quote after an odd number of backslashes does not end a string. */
   #skipString(): void {
     const quote = this.#rest.indexOf(QUOTE, this.#at);
     if (quote === -1) {
@@ -179,7 +179,7 @@ export class EntriesSplitter {
   }
 
   #cut(end: number, next: number): void {
-    // A copy: a part of the chunk would keep all of it.
+    // Copied, because a subarray would keep the whole chunk alive.
     if (end > 0) this.#pieces.push(Buffer.from(this.#rest.subarray(0, end)));
     this.#rest = this.#rest.subarray(next);
     this.#at -= next;

@@ -1,62 +1,65 @@
-// What counts as an event about use, the percents of a quota and the balances whose passing is told; and the ids of all events.
+// When usage causes an event: the quota percentages and balances whose crossing is reported. Also the ids of all events.
 import { MICRO_PER_MINOR } from './money.ts';
 import type { Micro } from './money.ts';
 
 export interface EventRules {
-  /** Of a period's included characters; rising. */
+  /** Percentages of a period's included characters, ascending. */
   readonly percents: readonly number[];
-  /** Whole minor units; falling. */
+  /** Whole minor units, descending. */
   readonly creditMinor: readonly number[];
 }
 
-/** Nothing to tell of use. */
+/** No events about usage. */
 export const NO_THRESHOLDS: EventRules = { percents: [], creditMinor: [] };
 
-/** How long what a gateway left of its rules is followed by processes that have none of their own. */
+/** How long processes without rules of their own follow the rules stored by a gateway. */
 export const RULES_FOLLOWED_MS = 86_400_000;
 
 export function eventRules(percents: readonly number[], creditMinor: readonly number[]): EventRules {
   return { percents: percents.toSorted((a, b) => a - b), creditMinor: creditMinor.toSorted((a, b) => b - a) };
 }
 
-/** The first count of characters that is so many percent of the limit. */
+/** The smallest number of characters that reaches this percentage of the limit. */
 export function charactersAt(percent: number, limit: number): number {
   return Math.ceil((percent * limit) / 100);
 }
 
-/** The least balance that is above the threshold: balances are shown in whole minor units, rounded down. */
+/** The smallest balance above the threshold: balances are reported in whole minor units, rounded down. */
 export function microAbove(thresholdMinor: number): Micro {
   return (thresholdMinor + 1) * MICRO_PER_MINOR;
 }
 
-/** Percents of the limit that so many characters have reached, of those above the one that was told last. A limit of 0 has none. */
+/** The percentages above the last reported one that this many characters have reached. None for a limit of 0. */
 export function percentsReached({ percents }: EventRules, limit: number, told: number, characters: number): readonly number[] {
   if (limit === 0) return [];
   return percents.filter((percent) => percent > told && characters >= charactersAt(percent, limit));
 }
 
-/** From how many characters on `percentsReached` has one. */
+/** The number of characters from which `percentsReached` returns something. */
 export function nextCharacters({ percents }: EventRules, limit: number, told: number): number {
   const next = percents.find((percent) => percent > told);
   return next === undefined || limit === 0 ? Infinity : charactersAt(next, limit);
 }
 
-/** Thresholds that a balance has fallen to on its way from one value to another, the highest first. */
+/** The thresholds that a balance crossed between two values, highest first. */
 export function creditReached({ creditMinor }: EventRules, before: Micro, after: Micro): readonly number[] {
   return creditMinor.filter((minor) => before >= microAbove(minor) && after < microAbove(minor));
 }
 
-/** Ids of events: made of what they tell, so that one that is kept again, after a repetition or a failover, has the same. No dots: they divide what is signed. */
+/**
+ * Event ids, derived from content, so that an event stored again after a repetition or failover keeps its id. No dots, which
+ * delimit the signed content.
+ */
 export const eventIds = {
-  /** A period is named by its start, as what was copied to another store still has it. */
+  /** A period is identified by its start, which survives a copy to another store. */
   quota: (teamId: string, periodStartMs: number, percent: number) => `${teamId}-quota-${periodStartMs}-${percent}`,
-  /** A threshold can be passed again when the balance has been above it. */
+  /** Includes the time, because a threshold can be crossed again after the balance has risen above it. */
   credit: (teamId: string, thresholdMinor: number, atMs: number) => `${teamId}-credit-${thresholdMinor}-${atMs}`,
   period: (teamId: string, periodStartMs: number) => `${teamId}-period-${periodStartMs}`,
-  /** A day to which more was added, because the clock had stepped back, is another event. */
+  /** If the clock steps back, more can be added to a day already reported; that is a new event. */
   day: (teamId: string, day: number, requests: number) => `${teamId}-day-${day}-${requests}`,
-  /** One is made, revoked or deleted once. */
+  /** Each is created, revoked or deleted only once. */
   once: (id: string, what: 'created' | 'revoked' | 'deleted') => `${id}-${what}`,
-  /** Two changes in a millisecond are told as one. */
+  /** Two changes within a millisecond produce one event. */
   updated: (id: string, atMs: number) => `${id}-updated-${atMs}`,
 } as const;

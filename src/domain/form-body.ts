@@ -1,27 +1,27 @@
-// From bytes to the fields of a form (application/x-www-form-urlencoded): media type, content coding, size, escapes, UTF-8; and the parameters of a query.
+// Parses a form (application/x-www-form-urlencoded): media type, content coding, size, escapes, UTF-8; and query parameters.
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 
 export type FormBody =
-  /** In the order in which they came; a name may come again. */
+  /** In the order received; names may repeat. */
   | { readonly kind: 'fields'; readonly fields: readonly (readonly [name: string, value: string])[] }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** The request fields that `readFormBody` looks at. */
+/** The request fields that `readFormBody` reads. */
 export const FORM_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 
 const FORM = 'application/x-www-form-urlencoded';
-/** Every field costs as much as some hundred bytes of text: a form of many short ones would keep the event loop from others. */
+/** Each field costs as much as some hundred bytes of text: a form of many short fields would block the event loop. */
 export const FIELDS_MAX = 1000;
-/** Whatever the fields are: no list among them is looked at before the body is known to be one that may be read. */
+/** Checked before anything else about the fields. */
 export const TOO_MANY_FIELDS = `body: a form may have at most ${FIELDS_MAX} fields.`;
 const AMPERSAND = 0x26;
 const PLUS = 0x2b;
 const SPACE = 0x20;
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** Whether a request says that its body is a form. */
+/** Whether a request declares its body as a form. */
 export function isFormType(headers: Readonly<Record<string, string>>): boolean {
   return headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase() === FORM;
 }
@@ -34,12 +34,12 @@ export function readFormBody(headers: Readonly<Record<string, string>>, body: Bo
   return fieldsOf(spaced(body).toString('latin1'), 'body', TOO_MANY_FIELDS);
 }
 
-/** The parameters of a query, written as a form's fields are; for APIs that take as query what else is a body. */
+/** Query parameters, encoded like form fields; for APIs that accept in the query what otherwise goes into the body. */
 export function readQuery(query: string): FormBody {
   return fieldsOf(query.replaceAll('+', ' '), 'query', `query: may have at most ${FIELDS_MAX} parameters.`);
 }
 
-/** `text` has spaces for what was `+`. */
+/** `text` has spaces in place of `+`. */
 function fieldsOf(text: string, place: 'body' | 'query', tooMany: string): FormBody {
   if (NOT_ASCII.test(text)) return no(`${place}: characters beyond ASCII must be escaped as %XX.`);
   const pairs = pairsOf(text);
@@ -47,12 +47,12 @@ function fieldsOf(text: string, place: 'body' | 'query', tooMany: string): FormB
   try {
     return { kind: 'fields', fields: pairs.map(fieldOf) };
   } catch {
-    // Refused, not repaired: another text than was sent would be translated and charged.
-    return no(`${place}: an escape is not two hexadecimal digits behind a %, or what is escaped is not UTF-8.`);
+    // Rejected rather than repaired: otherwise a different text than the one sent would be translated and charged.
+    return no(`${place}: an escape is not two hexadecimal digits after a %, or the escaped bytes are not UTF-8.`);
   }
 }
 
-/** What stands between the `&`, without what is empty, up to the first that is too many. */
+/** The non-empty parts between `&`, up to the first one over the limit. */
 function pairsOf(text: string): readonly string[] {
   const pairs: string[] = [];
   let at = 0;
@@ -69,7 +69,7 @@ function pairsOf(text: string): readonly string[] {
   return pairs;
 }
 
-/** Throws a `URIError` for a wrong escape. */
+/** Throws a `URIError` for an invalid escape. */
 function fieldOf(pair: string): [name: string, value: string] {
   const equals = pair.indexOf('=');
   return equals === -1
@@ -77,7 +77,7 @@ function fieldOf(pair: string): [name: string, value: string] {
     : [decodeURIComponent(pair.slice(0, equals)), decodeURIComponent(pair.slice(equals + 1))];
 }
 
-/** A copy in which each `+` is the space that it stands for. As strings the pieces between them would cost fifty times as much. */
+/** A copy with each `+` replaced by a space. Doing this on strings would cost fifty times as much. */
 function spaced(body: Uint8Array): Buffer {
   const bytes = Buffer.from(body);
   for (let at = bytes.indexOf(PLUS); at !== -1 && at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;

@@ -1,4 +1,4 @@
-// A forward route as the operator has it: what goes on to another server, by which rules, and what may come back.
+// A forward route as configured: what is forwarded to another server, by which rules, and what may be returned.
 import type { ProblemCode } from '../core/problem.ts';
 
 export interface ForwardRoute {
@@ -7,25 +7,25 @@ export interface ForwardRoute {
   readonly methods: readonly string[];
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Charged when the whole answer was delivered; 0 for none. */
+  /** Charged after the whole answer has been delivered; 0 for none. */
   readonly chargeCharacters: number;
   readonly bodyBytesMax: number;
-  /** How long the upstream may be silent. */
+  /** Silence timeout of the upstream. */
   readonly timeoutMs: number;
-  /** Whether an answer with an `X-Request-Id` that is not ours is unusable. */
+  /** Whether an answer with an `X-Request-Id` other than ours is unusable. */
   readonly checkIds: boolean;
-  /** Lower-case names of the caller's fields that go on. */
+  /** Lower-case names of the caller's fields to forward. */
   readonly requestFields: readonly string[];
-  /** Lower-case names of the upstream's fields that go back. */
+  /** Lower-case names of the upstream's fields to return. */
   readonly responseFields: readonly string[];
   readonly statuses: ReadonlyMap<number, ProblemCode>;
-  /** Sent with every request; lower-case names. May be secret. */
+  /** Sent with every request; lower-case names. May contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Methods whose body a server may ignore: such a request with a body is refused. */
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'DELETE', 'OPTIONS']);
-/** Methods that change nothing, so that a failed attempt is repeated once. */
+/** Safe methods, which are retried once. */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 
 export function takesBody(method: string): boolean {

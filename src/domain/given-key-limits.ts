@@ -1,9 +1,9 @@
-// Limits of a key as operators give them: by which names, what is right, and what is said of what is wrong.
+// Key limits as operators enter them: their names, validation, and error messages.
 import { ALLOWED_ADDRESSES_MAX, canonicalRange, EXPIRES_AT_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from './key-limits.ts';
 import type { KeyLimits } from './key-limits.ts';
 import { rfc3339 } from './period.ts';
 
-/** Names for commands, the admin API and reports, in the order in which they are shown. */
+/** Names used by commands, the admin API and reports, in display order. */
 export const LIMIT_NAMES = {
   expires_at: 'expiresAtMs',
   requests_per_second: 'requestsPerSecond',
@@ -13,7 +13,7 @@ export const LIMIT_NAMES = {
 
 export type LimitName = keyof typeof LIMIT_NAMES;
 
-/** What is wrong, to be put behind the name of a field or flag; `at` is the entry of a list that it is about. */
+/** An error message, to follow the name of a field or flag; `at` is the index of the list entry at fault. */
 export interface LimitFault {
   readonly fault: string;
   readonly at?: number;
@@ -23,7 +23,7 @@ export type JudgedLimits = { readonly limits: KeyLimits } | (LimitFault & { read
 
 type JudgedLimit<T> = { readonly value: T } | LimitFault;
 
-/** As JSON has them. What is `undefined` is not judged. */
+/** As JSON values. Members that are `undefined` are not validated. */
 export type GivenLimits = { readonly [Name in LimitName]?: unknown };
 
 const JUDGES: { readonly [Name in LimitName]: (given: unknown, nowMs: number) => JudgedLimit<unknown> } = {
@@ -33,7 +33,7 @@ const JUDGES: { readonly [Name in LimitName]: (given: unknown, nowMs: number) =>
   allowed_addresses: judgeRanges,
 };
 
-/** The first fault, in the order of `LIMIT_NAMES`. */
+/** Reports the first fault, in the order of `LIMIT_NAMES`. */
 export function judgeLimits(given: GivenLimits, nowMs: number): JudgedLimits {
   const limits: Record<string, unknown> = {};
   for (const name of Object.keys(LIMIT_NAMES) as LimitName[]) {
@@ -47,7 +47,7 @@ export function judgeLimits(given: GivenLimits, nowMs: number): JudgedLimits {
 
 function judgeExpiry(given: unknown, nowMs: number): JudgedLimit<number> {
   const atMs = typeof given === 'string' ? parseRfc3339(given) : undefined;
-  if (atMs === undefined) return { fault: 'is not a moment as RFC 3339 writes it, with its zone, such as 2027-01-31T18:00:00Z' };
+  if (atMs === undefined) return { fault: 'is not an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z' };
   if (atMs <= nowMs) return { fault: `is in the past: it is ${rfc3339(Math.floor(nowMs / 1000) * 1000)} now` };
   return atMs > EXPIRES_AT_MAX ? { fault: `is later than ${rfc3339(EXPIRES_AT_MAX)}` } : { value: atMs };
 }
@@ -57,10 +57,10 @@ function judgeWhole(given: unknown, max: number): JudgedLimit<number> {
   return isRight ? { value: given } : { fault: `is not a whole number from 1 to ${max}` };
 }
 
-/** In their order, each once. */
+/** Keeps the order and removes duplicates. */
 function judgeRanges(given: unknown): JudgedLimit<readonly string[]> {
   if (!Array.isArray(given)) return { fault: 'is not a list of addresses and ranges' };
-  if (given.length === 0) return { fault: 'is empty, which no address would be allowed by; give one at least' };
+  if (given.length === 0) return { fault: 'is empty, which would allow no address; give at least one' };
   const ranges = given.map((text: unknown) => (typeof text === 'string' ? canonicalRange(text) : undefined));
   const at = ranges.indexOf(undefined);
   if (at !== -1) return { fault: 'is not an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32', at };
@@ -73,13 +73,13 @@ function judgeRanges(given: unknown): JudgedLimit<readonly string[]> {
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/i;
 const MINUTE_MS = 60_000;
 
-/** In milliseconds; what is finer is cut off, and a leap second is the one behind it. `undefined` for anything else. */
+/** In milliseconds: finer fractions are truncated, and a leap second counts as the second after it. `undefined` if invalid. */
 export function parseRfc3339(text: string): number | undefined {
   const [, year, month, date, hour, minute, second, part = '', sign, zoneHour = '0', zoneMinute = '0'] = RFC3339.exec(text) ?? [];
   if (year === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
   if (Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined;
   const midnight = new Date(`${year}-${month}-${date}T00:00:00Z`);
-  // A day that its month has not is NaN, or a day of the next one.
+  // A day that does not exist yields NaN, or a day of the next month.
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(date)) return undefined;
   const minutes = Number(hour) * 60 + Number(minute) - (sign === '-' ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
   return midnight.getTime() + minutes * MINUTE_MS + Number(second) * 1000 + Number(part.padEnd(3, '0').slice(0, 3));

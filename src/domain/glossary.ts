@@ -1,4 +1,4 @@
-// The body of POST /v1/glossaries: its schema and its rules in order.
+// Validates the body of POST /v1/glossaries: its schema, and its rules in order.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord, unknownMembers } from './caller-words.ts';
@@ -13,7 +13,7 @@ const GLOSSARY_TERM_CHARACTERS_MAX = 500;
 
 const term = { minLength: 1, maxLength: GLOSSARY_TERM_CHARACTERS_MAX } as const;
 
-/** The shape as the API reference shows it. A test holds it to the rules below, which judge. */
+/** The schema shown in the API reference. A test checks it against the rules below, which are authoritative. */
 export const GlossaryBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: GLOSSARY_NAME_CHARACTERS_MAX, description: 'For people; need not be unique.' }),
@@ -29,7 +29,7 @@ export const GlossaryBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** A glossary that passed every rule but the team's limit. Codes are canonical; name, terms and translations are trimmed. */
+/** A glossary that passed every rule except the team's limit. Codes are canonical; name, terms and translations are trimmed. */
 export interface GlossaryDraft {
   readonly name: string;
   readonly sourceLang: string;
@@ -40,11 +40,11 @@ export interface GlossaryDraft {
 export type JudgedGlossary =
   | { readonly kind: 'valid'; readonly draft: GlossaryDraft }
   | { readonly kind: 'invalid'; readonly refusal: Refusal };
-/** What passed, or what is wrong. */
+/** A valid value, or what is wrong with it. */
 type JudgedValue<T> = { readonly sound: T } | { readonly fault: string };
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties));
-/** Not allowed in terms and names: engines take terms line by line, and people read names in lists. */
+/** Not allowed in terms and names: engines read terms line by line, and people read names in lists. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedGlossary {
@@ -68,7 +68,7 @@ export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedG
   return { kind: 'valid', draft: { name: name.sound, sourceLang, targetLang, entries: entries.sound } };
 }
 
-/** Stops at the first bad entry, and names it by its term. */
+/** Stops at the first invalid entry and identifies it by its term. */
 function judgeEntries(value: unknown): JudgedValue<Readonly<Record<string, string>>> {
   if (!isObject(value)) return { fault: 'entries: must be an object of terms and their translations.' };
   const pairs = Object.entries(value);
@@ -82,8 +82,8 @@ function judgeEntries(value: unknown): JudgedValue<Readonly<Record<string, strin
     if ('fault' in phrase) return { fault: `entries["${shownWord(key)}"]: a term ${phrase.fault}.` };
     const translation = judgePhrase(text, GLOSSARY_TERM_CHARACTERS_MAX);
     if ('fault' in translation) return { fault: `entries["${shownWord(key)}"]: its translation ${translation.fault}.` };
-    // It cannot be known which of the two is meant.
-    if (sound.has(phrase.sound)) return { fault: `entries["${shownWord(key)}"]: the same term stands there twice, but for white space.` };
+    // It is unclear which of the two is meant.
+    if (sound.has(phrase.sound)) return { fault: `entries["${shownWord(key)}"]: the same term appears twice, apart from white space.` };
     sound.set(phrase.sound, translation.sound);
   }
   return { sound: Object.fromEntries(sound) };

@@ -1,4 +1,4 @@
-// From bytes to a JSON value: media type, content coding, size, UTF-8, depth and counts, and syntax, in this order.
+// Parses a JSON body: media type, content coding, size, UTF-8, depth and counts, and syntax, in this order.
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
@@ -7,20 +7,20 @@ import { isListOfMore, jsonFault, listsMore, outermostNames, TOO_DEEP } from './
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** How a list that is too long is refused in a body that holds too much to be looked into. */
+/** How to refuse an overlong list in a body that is too costly to parse. */
 export interface ListLimit {
-  /** Of the member; `undefined` where the body itself is the list. */
+  /** Name of the member; `undefined` if the body itself is the list. */
   readonly name: string | undefined;
   readonly entriesMax: number;
   readonly refusal: Refusal;
-  /** What is refused before it, by the names of the body's members. */
+  /** A refusal that takes precedence, based on the names of the body's members. */
   readonly namesRefusal?: (names: readonly string[]) => Refusal | undefined;
 }
 
-/** The members of a JSON object: nothing is known of their values yet. */
+/** The members of a JSON object, with values not yet validated. */
 export type JsonMembers = Readonly<Record<string, unknown>>;
 
-/** The request fields that `readJsonBody` looks at. */
+/** The request fields that `readJsonBody` reads. */
 export const JSON_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 
 export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): JsonBody {
@@ -33,7 +33,7 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   if (text === undefined) return no('body: must be valid UTF-8.');
   const fault = jsonFault(body, text);
   if (fault !== undefined) {
-    // What is nested too deep is refused as JSON, before any list in it is judged.
+    // Excessive nesting is reported first, before any list in the body.
     const isList = limit !== undefined && fault !== TOO_DEEP && hasMore(body, limit);
     if (!isList) return no(`body: ${fault}.`);
     return { kind: 'refused', refusal: limit.namesRefusal?.(outermostNames(body)) ?? limit.refusal };
@@ -49,10 +49,10 @@ function hasMore(body: Uint8Array, { name, entriesMax }: ListLimit): boolean {
   return name === undefined ? isListOfMore(body, entriesMax) : listsMore(body, name, entriesMax);
 }
 
-/** Checked first: decoding would silently turn bad bytes into U+FFFD, and other characters than were sent would be charged. */
+/** Validated first: decoding would silently replace bad bytes by U+FFFD, and other characters than those sent would be charged. */
 function textOf(body: Uint8Array): string | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  // Most bodies are ASCII: latin1 gives the same text in half the time.
+  // Most bodies are ASCII, for which latin1 gives the same text in half the time.
   if (isAscii(bytes)) return bytes.toString('latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }

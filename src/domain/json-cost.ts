@@ -1,16 +1,16 @@
-// Bounds what parsing JSON costs: depth and counts, found in one pass over the bytes before anything is parsed.
+// Bounds the cost of parsing JSON: depth and counts, determined in one pass over the bytes before parsing.
 
-/** Deeper nesting makes `JSON.parse` several times as slow per byte, and nothing here is nested deeper than five levels. */
+/** Deeper nesting makes `JSON.parse` several times slower per byte, and no valid body is nested deeper than five levels. */
 const DEPTH_MAX = 64;
 /**
- * What a body may hold at most. Each number is twice what the largest request that is allowed can need, or more, and costs the
- * parser some ten milliseconds: a glossary has 5,000 members, a list of dictionaries 100 objects, a translation 50 texts. Text in a
- * string costs next to nothing, however long.
+ * Limits on the content of a body. Each is at least twice what the largest valid request needs, and costs the parser about ten
+ * milliseconds: a glossary has 5,000 members, a list of dictionaries 100 objects, a translation 50 texts. Text within strings
+ * costs next to nothing, however long.
  */
 const CONTAINERS_MAX = 5_000;
 const MEMBERS_MAX = 10_000;
 const VALUES_MAX = 10_000;
-/** A shorter text is parsed within two milliseconds whatever it is: only its depth is looked at. */
+/** Shorter texts always parse within two milliseconds: only their depth is checked. */
 const SHORT = 16_384;
 
 export const TOO_DEEP = `may be nested at most ${DEPTH_MAX} levels deep`;
@@ -25,14 +25,14 @@ const LIST_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** What is wrong with it before its syntax is looked at; `undefined` for what may be parsed. `text` is what the bytes decode to. */
+/** What is wrong with it apart from syntax; `undefined` if it may be parsed. `text` is the decoded body. */
 export function jsonFault(bytes: Uint8Array, text: string): string | undefined {
-  // Nearly every request ends here: four searches by machine instructions instead of a loop.
+  // Nearly every request returns here: native searches instead of a loop.
   if (bytes.length <= SHORT && !hasOpenings(text, DEPTH_MAX)) return undefined;
   return scanned(bytes);
 }
 
-/** Whether there are more than `max` brackets and braces that open something, those in strings included. */
+/** Whether it contains more than `max` opening brackets and braces, including those within strings. */
 function hasOpenings(text: string, max: number): boolean {
   let left = max;
   for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (--left < 0) return true;
@@ -40,7 +40,7 @@ function hasOpenings(text: string, max: number): boolean {
   return false;
 }
 
-/** Ends at the first fault. Of broken JSON it may see more, or less, than a parser would: either way that is refused. */
+/** Stops at the first fault. It may count malformed JSON differently from a parser, but that is rejected either way. */
 function scanned(bytes: Uint8Array): string | undefined {
   let depth = 0;
   let containers = 0;
@@ -72,7 +72,10 @@ function scanned(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Whether the member of that name, of the outermost object, is a list of more than `max` entries. For what `jsonFault` refuses: one more pass. */
+/**
+ * Whether the member of that name of the outermost object is a list of more than `max` entries. One extra pass, only for bodies
+ * that `jsonFault` rejects.
+ */
 export function listsMore(bytes: Uint8Array, name: string, max: number): boolean {
   const quoted = Buffer.from(JSON.stringify(name));
   let depth = 0;
@@ -106,7 +109,7 @@ export function listsMore(bytes: Uint8Array, name: string, max: number): boolean
   return false;
 }
 
-/** Whether the body is itself a list of more than `max` entries. For what `jsonFault` refuses, too. */
+/** Whether the body itself is a list of more than `max` entries. Also only for bodies that `jsonFault` rejects. */
 export function isListOfMore(bytes: Uint8Array, max: number): boolean {
   let depth = 0;
   let entries = 1;
@@ -134,10 +137,10 @@ export function isListOfMore(bytes: Uint8Array, max: number): boolean {
   return false;
 }
 
-/** What each name may take of a list of names: longer ones are cut. */
+/** Longer names are truncated. */
 const NAME_BYTES_MAX = 128;
 
-/** The names of the outermost object's members, as many as a body may have. For what `jsonFault` refuses: one more pass. */
+/** The member names of the outermost object, up to the limit on members. One extra pass, only for bodies that `jsonFault` rejects. */
 export function outermostNames(bytes: Uint8Array): readonly string[] {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const names = new Set<string>();
@@ -168,7 +171,7 @@ export function outermostNames(bytes: Uint8Array): readonly string[] {
   return [...names].map(nameOf);
 }
 
-/** Of a string as it stands in the body; one that was cut, or cannot be read, is its own name. */
+/** Decodes a quoted string; one that was truncated or is invalid is returned as it is. */
 function nameOf(quoted: string): string {
   try {
     return String(JSON.parse(quoted));
@@ -177,7 +180,7 @@ function nameOf(quoted: string): string {
   }
 }
 
-/** Where the string that begins before `from` has its closing quote; the end of all when it has none. */
+/** Position of the closing quote of the string that begins before `from`; the end of the input if there is none. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {

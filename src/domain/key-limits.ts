@@ -1,28 +1,28 @@
-// Limits of a single key: their bounds, what becomes of them when they are changed, and the addresses that a key is allowed from.
+// Limits of a single key: their bounds, how changes merge, and the addresses from which the key may be used.
 import { isIP, SocketAddress } from 'node:net';
 
-/** A member is absent where the key has no such limit. */
+/** Members are absent if the key has no such limit. */
 export interface KeyLimits {
-  /** From this moment on the key is refused. */
+  /** The key is refused from this moment on. */
   readonly expiresAtMs?: number;
-  /** Judged behind the team's rate, by the same rules. */
+  /** Checked after the team's rate, by the same rules. */
   readonly requestsPerSecond?: number;
-  /** Of the team's period, open reservations included. */
+  /** In the team's period, including open reservations. */
   readonly characters?: number;
   /** Ranges in the form of `canonicalRange`; at least one. */
   readonly allowedAddresses?: readonly string[];
 }
 
-/** `null` takes the limit away; what is left out stays. */
+/** `null` removes a limit; absent members stay unchanged. */
 export type KeyLimitChange = { readonly [Name in keyof KeyLimits]?: Exclude<KeyLimits[Name], undefined> | null };
 
-/** Like a plan's rate. */
+/** Same as a plan's rate. */
 export const KEY_RATE_MAX = 100_000;
-/** Like a plan's characters. */
+/** Same as a plan's characters. */
 export const KEY_CHARACTERS_MAX = 1_000_000_000_000;
-/** The last millisecond of the year 9999, which RFC 3339 can write. */
+/** The last millisecond of the year 9999, the latest that RFC 3339 can express. */
 export const EXPIRES_AT_MAX = 253_402_300_799_999;
-/** All of them are compared with the address of each request. */
+/** Limited because each request's address is compared with all of them. */
 export const ALLOWED_ADDRESSES_MAX = 100;
 
 export function changedLimits(limits: KeyLimits, change: KeyLimitChange): KeyLimits {
@@ -34,13 +34,13 @@ export function hasLimits(limits: KeyLimits): boolean {
   return Object.values(limits).some((value) => value !== undefined);
 }
 
-/** Of a key that is not revoked. */
+/** The status of a key that is not revoked. */
 export function keyStatus(disabled: boolean, { expiresAtMs }: KeyLimits, nowMs: number): 'active' | 'disabled' | 'expired' {
   if (disabled) return 'disabled';
   return expiresAtMs !== undefined && nowMs >= expiresAtMs ? 'expired' : 'active';
 }
 
-/** Whether both say the same, whatever the order of their members. */
+/** Whether both are equal, regardless of member order. */
 export function sameLimits(one: KeyLimits, other: KeyLimits): boolean {
   const text = ({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): string =>
     JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses]);
@@ -52,7 +52,7 @@ interface KeptKeys {
   readonly usage?: { readonly keys: readonly object[] };
 }
 
-/** What an event tells of keys, as it was kept before keys had limits: with none. */
+/** The facts of an event stored before keys had limits: adds empty limits. */
 export function withLimits<Facts extends object>(facts: Facts): Facts {
   const limited = (key: object): object => ({ limits: {}, ...key });
   const { key, usage }: KeptKeys = facts;
@@ -63,24 +63,24 @@ export function withLimits<Facts extends object>(facts: Facts): Facts {
   };
 }
 
-/** The bytes of an address, or of a range's beginning: four of IPv4, sixteen of IPv6. */
+/** The bytes of an address or of the start of a range: four for IPv4, sixteen for IPv6. */
 export interface AddressRange {
   readonly bytes: Uint8Array;
-  /** How many bits, from the first on, an address has in common with `bytes`. */
+  /** The number of leading bits that an address must share with `bytes`. */
   readonly bits: number;
 }
 
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const BYTE_BITS = 8;
-/** How an IPv4 address within IPv6 begins: ten zeros and these. */
+/** The prefix of an IPv4-mapped IPv6 address: ten zeros and two bytes of 255. */
 const MAPPED_ZEROS = 10;
 const MAPPED_BITS = 96;
 const NONE = new Uint8Array();
 
 /**
- * `192.0.2.0/24`, `2001:db8::/32`, or an address, which is a range of one; `undefined` for anything else. Bits behind the
- * prefix count for nothing. An IPv4 range within IPv6 is that IPv4 range; no other IPv6 range holds an IPv4 address.
+ * Accepts `192.0.2.0/24`, `2001:db8::/32`, or an address as a range of one; `undefined` for anything else. Bits after the
+ * prefix are ignored. An IPv4-mapped IPv6 range is treated as the IPv4 range; no other IPv6 range contains IPv4 addresses.
  */
 export function parseRange(text: string): AddressRange | undefined {
   const [address = '', prefix, ...more] = text.split('/');
@@ -94,7 +94,7 @@ export function parseRange(text: string): AddressRange | undefined {
   return { bytes: masked(range), bits: range.bits };
 }
 
-/** The one way in which a range is kept and shown: its first address in its shortest form, and its prefix. */
+/** The canonical form in which a range is stored and shown: its first address in its shortest form, and its prefix length. */
 export function canonicalRange(text: string): string | undefined {
   const range = parseRange(text);
   return range === undefined ? undefined : writtenRange(range);
@@ -106,7 +106,7 @@ export function writtenRange({ bytes, bits }: AddressRange): string {
   return `${new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address}/${bits}`;
 }
 
-/** Of a request's address; none for what is no address, which no range holds. */
+/** The bytes of a request's address; empty if it is not an address, which no range contains. */
 export function addressBytes(address: string): Uint8Array {
   const whole = wholeBytesOf(address);
   if (whole === undefined) return NONE;
@@ -120,7 +120,7 @@ export function holdsAddress({ bytes, bits }: AddressRange, address: Uint8Array)
   return whole === bytes.length || ((address[whole]! ^ bytes[whole]!) & maskOf(bits % BYTE_BITS)) === 0;
 }
 
-/** For stores without an own form of ranges. */
+/** For stores that keep ranges as text. */
 export function allowsAddress(allowed: readonly string[], address: string): boolean {
   const bytes = addressBytes(address);
   return allowed.some((text) => {
@@ -133,7 +133,7 @@ function masked({ bytes, bits }: AddressRange): Uint8Array {
   return bytes.map((byte, i) => byte & maskOf(Math.min(BYTE_BITS, Math.max(0, bits - i * BYTE_BITS))));
 }
 
-/** A byte whose first bits are set. */
+/** A byte with its first bits set. */
 function maskOf(bits: number): number {
   return 256 - 2 ** (BYTE_BITS - bits);
 }
@@ -143,7 +143,7 @@ function isMapped(bytes: Uint8Array): boolean {
   return bytes.subarray(0, MAPPED_ZEROS).every((byte) => byte === 0);
 }
 
-/** `undefined` for what is no address. One with a zone names an interface of a machine, and is none that a peer has. */
+/** `undefined` if it is not an address. An address with a zone is rejected: it names a local interface, and no peer has one. */
 function wholeBytesOf(address: string): Uint8Array | undefined {
   const version = isIP(address);
   if (version === 4) return Uint8Array.from(address.split('.'), Number);
@@ -155,7 +155,7 @@ function wholeBytesOf(address: string): Uint8Array | undefined {
   return Uint8Array.from([...front, ...between, ...back]);
 }
 
-/** The bytes of groups between colons, of which the last may be an IPv4 address. */
+/** The bytes of colon-separated groups, the last of which may be an IPv4 address. */
 function groupsOf(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {

@@ -1,6 +1,6 @@
-// The language list: canonical codes, looked up whatever their case, what each target supports, and which pairs are offered.
+// The language list: canonical codes, case-insensitive lookup, what each target supports, and which pairs are offered.
 
-/** A code that a text may be in. Regional variants are targets only. */
+/** A language that a text may be in. Regional variants are targets only. */
 export interface SourceLanguage {
   /** Canonical: upper case. */
   readonly code: string;
@@ -18,35 +18,38 @@ export interface LanguageTable {
   readonly targets: readonly TargetLanguage[];
 }
 
-/** Whether texts in one language are translated to another. Codes are canonical. */
+/** Whether a pair is translated. Codes are canonical. */
 export type PairTest = (sourceLang: string, targetLang: string) => boolean;
 
-/** The table; without `supported`, no target has formality. */
+/** The table, with formality removed from all targets unless `supported`. */
 export function withFormality(table: LanguageTable, supported: boolean): LanguageTable {
   return supported ? table : { ...table, targets: table.targets.map((target) => ({ ...target, formality: false })) };
 }
 
-/** What a code looks like in its canonical form: `DE`, `PT-BR`. */
+/** The canonical form of a code: `DE`, `PT-BR`. */
 export const LANGUAGE_CODE = /^[A-Z]{2,3}(?:-[A-Z0-9]{2,8})?$/;
 
 const CODE_LENGTH_MAX = 12;
 const ASCII_CODE = /^[A-Za-z0-9-]+$/;
 
-/** Codes are looked up among all of the table; the lists hold what is offered. */
+/** Lookups cover the whole table; the lists contain only what is offered. */
 export class Languages implements LanguageTable {
-  /** Those that texts can be translated from. */
+  /** Languages that texts can be translated from. */
   readonly sources: readonly SourceLanguage[];
-  /** Those that texts can be translated to, from some source. */
+  /** Languages that texts can be translated into, from at least one source. */
   readonly targets: readonly TargetLanguage[];
-  /** Every code, offered or not. */
+  /** All codes, offered or not. */
   readonly all: LanguageTable;
   readonly #sources: ReadonlySet<string>;
   readonly #targets: ReadonlyMap<string, TargetLanguage>;
   readonly #names: ReadonlyMap<string, string>;
-  /** The targets of each source, and under `undefined` those without a named one; `undefined` where every pair is offered. */
+  /** Offered targets by source; under `undefined`, those available without a named source. `undefined` if every pair is offered. */
   readonly #offered: ReadonlyMap<string | undefined, ReadonlySet<string>> | undefined;
 
-  /** Without `offered` every pair is. `unnamed` says which targets may be asked for without a source: those of any, if not said. */
+  /**
+   * Without `offered`, every pair is. `unnamed` decides which targets are available without a source; by default those of any
+   * source.
+   */
   constructor(table: LanguageTable, offered?: PairTest, unnamed?: (targetLang: string) => boolean) {
     this.all = table;
     this.#sources = new Set(table.sources.map(({ code }) => code));
@@ -57,9 +60,9 @@ export class Languages implements LanguageTable {
     this.targets = offered === undefined ? table.targets : table.targets.filter(({ code }) => this.isReached(code));
   }
 
-  /** Whether a pair is offered; without a source, whether a target is for texts whose source is not named. Codes are canonical. */
+  /** Whether a pair is offered; without a source, whether the target is available for texts of unnamed source. Codes are canonical. */
   offers(sourceLang: string | undefined, targetLang: string): boolean {
-    // On the path of every request: no key is put together.
+    // Called for every request, so it builds no key string.
     return this.#offered === undefined || this.#offered.get(sourceLang)?.has(targetLang) === true;
   }
 
@@ -68,24 +71,24 @@ export class Languages implements LanguageTable {
     return this.offers(undefined, targetLang) || this.all.sources.some(({ code }) => this.offers(code, targetLang));
   }
 
-  /** The targets of a source, or those that may be asked for without naming one. */
+  /** The targets of a source, or those available without naming one. */
   targetsFrom(sourceLang: string | undefined): readonly TargetLanguage[] {
     return this.all.targets.filter(({ code }) => this.offers(sourceLang, code));
   }
 
-  /** The canonical form of a source code; `undefined` for whatever is none. Takes any value, of any size. */
+  /** The canonical form of a source code, or `undefined`. Accepts any value of any size. */
   source(value: unknown): string | undefined {
     const code = canonical(value);
     return code !== undefined && this.#sources.has(code) ? code : undefined;
   }
 
-  /** The canonical form of a target code; `undefined` for whatever is none. */
+  /** The canonical form of a target code, or `undefined`. */
   target(value: unknown): string | undefined {
     const code = canonical(value);
     return code !== undefined && this.#targets.has(code) ? code : undefined;
   }
 
-  /** The source code that a code stands for or is a variant of: `EN` for `en-GB`. */
+  /** The source code that a code equals or is a variant of: `EN` for `en-GB`. */
   base(value: unknown): string | undefined {
     const code = canonical(value);
     if (code === undefined || this.#sources.has(code)) return code;
@@ -94,7 +97,7 @@ export class Languages implements LanguageTable {
     return this.#sources.has(base) ? base : undefined;
   }
 
-  /** Whether `more` and `less` mean something for a canonical target code; where that depends on the source, for some source. */
+  /** Whether `more` and `less` have an effect for a canonical target code, at least for some source. */
   supportsFormality(target: string, _sourceLang?: string): boolean {
     return this.#targets.get(target)?.formality ?? false;
   }
@@ -118,7 +121,7 @@ function offeredTargets(
 }
 
 function canonical(value: unknown): string | undefined {
-  // ASCII only: Unicode's case mapping would turn a dotless i into an I and let it pass.
+  // ASCII only: Unicode uppercasing would turn a dotless i into an I and let it pass.
   if (typeof value !== 'string' || value.length > CODE_LENGTH_MAX || !ASCII_CODE.test(value)) return undefined;
   return value.toUpperCase();
 }

@@ -17,17 +17,17 @@ export function toMicro(minor: number): Micro {
   return minor * MICRO_PER_MINOR;
 }
 
-/** What a caller has, never shown as more than it is. */
+/** For what a caller has: never overstated. */
 export function minorRoundedDown(micro: Micro): number {
   return Math.floor(micro / MICRO_PER_MINOR);
 }
 
-/** What a caller needs, never shown as less than it is. */
+/** For what a caller needs: never understated. */
 export function minorRoundedUp(micro: Micro): number {
   return Math.ceil(micro / MICRO_PER_MINOR);
 }
 
-/** How many characters beyond the included ones a cap pays for. A cap or price of 0 means none. */
+/** How many characters beyond the included ones a cap covers. A cap or price of 0 means none. */
 export function overageCharacters(capMinor: number, minorPerMillion: number): number {
   return minorPerMillion === 0 ? 0 : Math.floor(toMicro(capMinor) / minorPerMillion);
 }

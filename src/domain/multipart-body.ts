@@ -1,4 +1,4 @@
-// From bytes to the fields of a form that came in parts (multipart/form-data, RFC 7578): framing, names, UTF-8. Files are refused.
+// Parses a multipart form (multipart/form-data, RFC 7578): framing, names, UTF-8. Files are refused.
 import { isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
@@ -6,25 +6,25 @@ import { FIELDS_MAX, TOO_MANY_FIELDS } from './form-body.ts';
 import type { FormBody } from './form-body.ts';
 
 const MULTIPART = 'multipart/form-data';
-/** RFC 2046 section 5.1.1: what a boundary may be made of. It may stand in quotes. */
+/** RFC 2046 section 5.1.1: the characters allowed in a boundary. It may be quoted. */
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
 const BOUNDARY_CHARACTERS = /^[\w'()+,./:=? -]*[\w'()+,./:=?-]$/;
-/** Of one part. */
+/** Limit per part. */
 const HEAD_BYTES_MAX = 1024;
 const DISPOSITION = /^content-disposition:\s*form-data\s*;\s*name="([^"]*)"\s*(;\s*filename\*?=.*)?$/i;
 const UTF8_TEXT = /^content-type:\s*text\/plain\s*(;\s*charset="?utf-8"?\s*)?$/i;
 const UNCODED = /^content-transfer-encoding:\s*(?:7bit|8bit|binary)\s*$/i;
-/** How browsers write what may not stand in a name as it is. */
+/** How browsers escape characters in names. */
 const ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
-const BROKEN = 'body: is not a form in parts as its Content-Type says.';
+const BROKEN = 'body: is not well-formed multipart/form-data.';
 
-/** Whether a request says that its body is a form in parts. */
+/** Whether a request declares its body as a multipart form. */
 export function isMultipartType(headers: Readonly<Record<string, string>>): boolean {
   return headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase() === MULTIPART;
 }
 
-/** It looks at the same request fields as `readFormBody`. */
+/** Reads the same request fields as `readFormBody`. */
 export function readMultipartBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): FormBody {
   if (!isMultipartType(headers)) return no(`Content-Type: must be ${MULTIPART}.`);
   if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
@@ -56,20 +56,20 @@ function fieldsOf(bytes: Buffer, boundary: string): FormBody {
     fields.push(field);
     at = end + delimiter.length;
   }
-  // Whatever else stands behind the last part could be read in two ways.
+  // Anything else after the last part would be ambiguous.
   const isWhole =
     startsWith(bytes, at, '--') && (bytes.length === at + 2 || (startsWith(bytes, at + 2, '\r\n') && bytes.length === at + 4));
   return isWhole ? { kind: 'fields', fields } : no(BROKEN);
 }
 
-/** A part, or what is wrong with it. */
+/** The field in a part, or what is wrong with it. */
 function fieldOf(part: Buffer): [name: string, value: string] | string {
   const headEnd = part.indexOf('\r\n\r\n');
   if (headEnd === -1) return BROKEN;
   if (headEnd > HEAD_BYTES_MAX) return `body: the head of a part may be at most ${HEAD_BYTES_MAX} bytes long.`;
   const head = part.subarray(0, headEnd);
   const value = part.subarray(headEnd + 4);
-  // Refused, not repaired: another text than was sent would be translated and charged.
+  // Rejected rather than repaired: otherwise a different text than the one sent would be translated and charged.
   if (!isUtf8(head) || !isUtf8(value)) return 'body: must be valid UTF-8.';
   const name = nameOf(head.toString('utf8').split('\r\n'));
   return typeof name === 'string' ? name : [name.name, value.toString('utf8')];
@@ -78,11 +78,11 @@ function fieldOf(part: Buffer): [name: string, value: string] | string {
 function nameOf(lines: readonly string[]): { readonly name: string } | string {
   const dispositions = lines.flatMap((line) => DISPOSITION.exec(line) ?? []);
   const others = lines.filter((line) => !DISPOSITION.test(line));
-  // One match: the whole line, the name, and the file name if there is one.
+  // Exactly one match yields three entries: the whole line, the name, and the file name if there is one.
   if (dispositions.length !== 3) return 'body: each part must have one Content-Disposition with a name in quotes.';
-  if (dispositions[2] !== undefined) return 'body: files are not taken; send the text itself.';
+  if (dispositions[2] !== undefined) return 'body: files are not accepted; send the text itself.';
   const odd = others.find((line) => !UTF8_TEXT.test(line) && !UNCODED.test(line));
-  if (odd !== undefined) return 'body: a part may only be plain text in UTF-8, as it is.';
+  if (odd !== undefined) return 'body: a part may only be plain text in UTF-8, not encoded.';
   return { name: dispositions[1]!.replaceAll(/%22|%0D|%0A/gi, (escape) => ESCAPES[escape.toUpperCase()]!) };
 }
 

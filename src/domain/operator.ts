@@ -13,8 +13,8 @@ export interface OperatorToken extends Operator {
   readonly token: string;
 }
 
-/** What `admin.token` is called. */
+/** The name of the operator behind `admin.token`. */
 export const ADMIN_OPERATOR = 'admin';
 
-/** What an operator may be called: it stands in the audit and in the log. */
+/** The form of an operator's name, which appears in the audit and in the log. */
 export const OPERATOR_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/;

@@ -1,10 +1,10 @@
-// What options of engine protocols are declared with, beside TypeBox itself, and what a JSON schema says at one place.
+// Helpers for declaring options of engine protocols, in addition to TypeBox, and the type of a JSON schema node.
 import type { TString } from 'typebox';
 import { Type } from './schema-type.ts';
 
 /**
- * An option that is never shown. In the configuration it is a string, `{ env: NAME }` or `{ file: PATH }`; the
- * protocol is given the string, which is one line of printable ASCII and so fit for a header.
+ * An option that is never displayed. In the configuration it is a string, `{ env: NAME }` or `{ file: PATH }`; the protocol
+ * receives the string, which is one line of printable ASCII and therefore valid in a header.
  */
 export function secret(description: string): TString {
   return Type.String({ minLength: 1, secret: true, description });
@@ -17,7 +17,7 @@ export function isSecret(schema: unknown): boolean {
 
 export interface SchemaNode {
   readonly type?: string;
-  /** What to call a value of it in a message. */
+  /** What messages call a value of this node. */
   readonly is?: string;
   readonly description?: string;
   readonly format?: string;

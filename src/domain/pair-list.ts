@@ -1,4 +1,4 @@
-// Pairs of languages as an operator writes them: `EN-ES`, or with a base for all variants of a target, `ES-EN`.
+// Language pairs as an operator writes them: `EN-ES`, or `ES-EN` with a base code for all variants of a target.
 import type { LanguageTable, PairTest } from './languages.ts';
 
 interface PairEntry {
@@ -14,7 +14,7 @@ interface PairPattern {
 
 const ANY = '*';
 
-/** The pairs of a list as a test. Entries that are no pairs of the table are left out. */
+/** A test for the pairs of a list. Entries that are not pairs of the table are skipped. */
 export function pairsOfList(entries: readonly string[], table: LanguageTable): PairTest {
   const targets = new Map<string, Set<string>>();
   for (const entry of entries) {
@@ -27,13 +27,13 @@ export function pairsOfList(entries: readonly string[], table: LanguageTable): P
   return (sourceLang, targetLang) => targets.get(sourceLang)?.has(targetLang) === true;
 }
 
-/** What is wrong with an entry, in words for the operator. With `any`, `*` is allowed. */
+/** What is wrong with an entry, as a message for operators. With `any`, `*` is allowed. */
 export function faultOfPair(entry: string, table: LanguageTable, any = false): string | undefined {
   const pair = any ? readPair(entry, table, true) : readPair(entry, table);
   return typeof pair === 'string' ? pair : undefined;
 }
 
-/** Either code may have a dash in it: each dash is tried. With `any`, `*` stands for any source or any target. */
+/** Tries each dash, because either code may contain one. With `any`, `*` stands for any source or target. */
 export function readPair(entry: string, table: LanguageTable, any: true): PairPattern | string;
 export function readPair(entry: string, table: LanguageTable, any?: false): PairEntry | string;
 export function readPair(entry: string, { sources, targets }: LanguageTable, any = false): PairPattern | string {

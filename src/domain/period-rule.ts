@@ -1,13 +1,13 @@
-// How a team's periods are counted: by a length from a moment of its own, or by UTC's calendar; one text, as stores keep it.
+// How a team's periods are counted: by a duration from an anchor, or by the UTC calendar; stored as one text.
 import { DAY_MS, parseDuration, periodAt, sameDuration } from './period.ts';
 import type { Period } from './period.ts';
 
-/** `creation`: the n-th period begins n lengths after the team's creation. `calendar`: each is a day, ISO week, month or year of UTC. */
+/** `creation`: the n-th period begins n durations after the team's creation. `calendar`: each is a UTC day, ISO week, month or year. */
 export type PeriodAnchor = 'creation' | 'calendar';
 
-/** Behind the length. A version that does not know it finds no duration, instead of counting otherwise. */
+/** Follows the length. A version that does not know it finds no valid duration, instead of miscounting. */
 const BY_CALENDAR = '@calendar';
-/** What the calendar has; lengths that are equal to one of these will do. */
+/** The lengths of calendar periods; equivalent lengths are accepted. */
 export const CALENDAR_LENGTHS = ['P1M', 'P7D', 'P1D', 'P1Y'] as const;
 
 type CalendarUnit = (typeof CALENDAR_LENGTHS)[number];
@@ -25,12 +25,12 @@ export function anchorOf(rule: string): PeriodAnchor {
   return rule.endsWith(BY_CALENDAR) ? 'calendar' : 'creation';
 }
 
-/** Whether the periods of both are equally long, however they are counted. */
+/** Whether both have periods of the same length, regardless of the anchor. */
 export function sameLength(one: string, other: string): boolean {
   return sameDuration(lengthOf(one), lengthOf(other));
 }
 
-/** Whether the calendar has periods of this length. */
+/** Whether there are calendar periods of this length. */
 export function isOfCalendar(length: string): boolean {
   return unitOf(length) !== undefined;
 }
@@ -39,7 +39,7 @@ export function isPeriodRule(rule: string): boolean {
   return anchorOf(rule) === 'calendar' ? isOfCalendar(lengthOf(rule)) : parseDuration(rule) !== undefined;
 }
 
-/** The period that holds `nowMs`; one of the calendar does not depend on `anchorMs`. Throws a `RangeError` for what is no rule. */
+/** The period that contains `nowMs`; a calendar period does not depend on `anchorMs`. Throws a `RangeError` for an invalid rule. */
 export function periodBy(rule: string, anchorMs: number, nowMs: number): Period {
   const length = lengthOf(rule);
   const unit = anchorOf(rule) === 'calendar' ? unitOf(length) : undefined;

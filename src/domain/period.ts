@@ -1,4 +1,4 @@
-// Periods: ISO 8601 durations by the UTC calendar, the n-th counted from an anchor, never from the one before.
+// Periods: ISO 8601 durations by the UTC calendar, each counted from the anchor rather than from the previous period.
 
 /** Whole units of an ISO 8601 duration. */
 export interface Duration {
@@ -13,7 +13,7 @@ export interface Period {
   readonly endMs: number;
 }
 
-/** How many days of usage a store keeps where nothing else is said. */
+/** How many days of usage a store keeps by default. */
 export const HISTORY_DAYS = 400;
 
 const PATTERN =
@@ -23,7 +23,7 @@ export const DAY_MS = 86_400 * SECOND_MS;
 const MONTH_MS_MIN = 28 * DAY_MS;
 const MONTH_MS_MAX = 31 * DAY_MS;
 
-/** `undefined` when the text is not a duration of whole units or is shorter than a second. */
+/** `undefined` if the text is not a duration of whole units or is shorter than a second. */
 export function parseDuration(text: string): Duration | undefined {
   const match = PATTERN.exec(text);
   if (match === null) return undefined;
@@ -32,7 +32,7 @@ export function parseDuration(text: string): Duration | undefined {
   return duration.months + duration.days + duration.seconds === 0 ? undefined : duration;
 }
 
-/** Whether both texts say the same length, in whatever units: P7D and P1W. Of a text that is no duration, whether it is the same text. */
+/** Whether both texts denote the same length, even in different units, such as P7D and P1W. Invalid durations are compared as text. */
 export function sameDuration(one: string, other: string): boolean {
   if (one === other) return true;
   const [a, b] = [parseDuration(one), parseDuration(other)];
@@ -56,13 +56,13 @@ export function addDurations(anchorMs: number, duration: Duration, count: number
   return result + fixedMsOf(duration) * count;
 }
 
-/** The period that holds `nowMs`. A moment before the anchor counts as the first period. */
+/** The period that contains `nowMs`. A moment before the anchor falls into the first period. */
 export function periodAt(anchorMs: number, duration: Duration, nowMs: number): Period {
   const elapsed = Math.max(0, nowMs - anchorMs);
   const fixedMs = fixedMsOf(duration);
   let count = Math.floor(elapsed / (duration.months * MONTH_MS_MAX + fixedMs));
   if (duration.months > 0) {
-    // The estimate by the longest months is never too high; step over the error of the shorter ones in one go.
+    // Estimating by the longest month never overshoots; the loop corrects for shorter months.
     const highest = Math.floor(elapsed / (duration.months * MONTH_MS_MIN + fixedMs)) + 1;
     while (count < highest && addDurations(anchorMs, duration, count + 1) <= nowMs) count++;
   }
@@ -74,7 +74,7 @@ export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** RFC 3339 in UTC, to the second where the moment has no milliseconds. */
+/** RFC 3339 in UTC; milliseconds are omitted if zero. */
 export function rfc3339(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }

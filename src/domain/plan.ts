@@ -1,4 +1,4 @@
-// Plans: the numbers that an operator sells, and the copy of them that a team is held to.
+// Plans: the limits and prices that an operator sells, and the copy of them that applies to a team.
 import { overageCharacters } from './money.ts';
 import { periodRule } from './period-rule.ts';
 import type { PeriodAnchor } from './period-rule.ts';
@@ -9,7 +9,7 @@ interface PlanBase {
   readonly max_glossaries: number;
   /** ISO 4217. */
   readonly currency: string;
-  /** Without it `creation`. */
+  /** Defaults to `creation`. */
   readonly period_anchor?: PeriodAnchor;
 }
 
@@ -34,8 +34,8 @@ export type Plan = QuotaPlan | CreditPlan;
 const CREDIT_REPORT_PERIOD = 'P1M';
 
 /**
- * A plan's numbers as a team's record holds them; both billings have the same shape, so that stores keep one row.
- * Copied by `team create`, `team update --plan` and `plan apply`; the admission reads only this copy.
+ * A plan's numbers as kept in a team's record; both billing types share one shape, so that stores need one kind of row. Copied
+ * by `team create`, `team update --plan` and `plan apply`; the admission reads only this copy.
  */
 export interface TeamLimits {
   readonly billing: 'quota' | 'credit';
@@ -44,10 +44,10 @@ export interface TeamLimits {
   readonly maxGlossaries: number;
   /** Included characters per period; 0 with credit. */
   readonly characterLimit: number;
-  /** Characters beyond `characterLimit` that the overage cap pays for; 0 with credit. */
+  /** Characters beyond `characterLimit` that the overage cap covers; 0 with credit. */
   readonly overageCharacters: number;
   readonly overageCapMinor: number;
-  /** Overage price with quota, price with credit: minor units per million characters. */
+  /** The overage price with quota, the price with credit: minor units per million characters. */
   readonly minorPerMillion: number;
   readonly currency: string;
   /** A rule of `period-rule.ts`: an ISO 8601 duration, or `P1M@calendar`. */
@@ -58,8 +58,8 @@ export interface TeamLimits {
 export type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period'>;
 
 /**
- * In the order in which stores keep them: from this list come the columns of SQLite and the bytes in Redis. A new number
- * goes to the end, and is 0 for teams that were made before it, until their plan is applied.
+ * In storage order: SQLite's columns and the bytes in Redis are derived from this list. Append new numbers at the end; they are
+ * 0 for existing teams until their plan is applied.
  */
 export const LIMIT_NUMBERS = [
   'requestsPerSecond',

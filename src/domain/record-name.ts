@@ -1,15 +1,15 @@
-// Names and labels of teams and keys: short, printable, fit for a line of a table.
+// Names and labels of teams and keys: short, printable, suitable for a table row.
 import { countCharacters } from './characters.ts';
 
 export const RECORD_NAME_CHARACTERS_MAX = 100;
-/** Control characters, line breaks, and marks that turn the direction of what follows: none is fit for a table. */
+/** Control characters, line breaks and bidirectional marks, none of which belong in a table. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
 export function isPrintable(text: string): boolean {
   return !UNPRINTABLE.test(text);
 }
 
-/** The name without white space around it, or what is wrong with it, to be put behind the name of a field or flag. */
+/** The trimmed name, or what is wrong with it, to follow the name of a field or flag. */
 export function judgeRecordName(value: string): { readonly name: string } | { readonly fault: string } {
   const name = value.trim();
   if (name === '') return { fault: 'is blank; give it a name' };

@@ -1,4 +1,4 @@
-// Refusals that more than one step gives, those that never vary made once; and the fields that say how a request rate stands.
+// Refusals shared by several steps, with constant ones created once; and the header fields that report the rate limit.
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
@@ -14,19 +14,16 @@ export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
 const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
 const KEY_DISABLED = refuse('key_revoked', 'The API key is disabled. Use another key of the team, or ask for it to be enabled.');
 const KEY_EXPIRED = refuse('key_revoked', 'The API key has expired. Use another key of the team, or ask for it to be extended.');
-/** The same code as for a key that nobody has: who has found one learns nothing from elsewhere. */
+/** The same code as for an unknown key: whoever found a key learns nothing by trying it from elsewhere. */
 export const ADDRESS_REFUSED = refuse('unauthorized', 'The API key may not be used from this address.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
-/** The sentence for teams whose dictionaries are too large together. */
-export const BYTES_REACHED = 'The entries of all glossaries of the team may not take more bytes; delete some first.';
-export const OVERLOADED = refuse(
-  'service_unavailable',
-  'More requests are under way than can be served in time; nothing was charged. Try again in a few seconds.',
-);
+/** The message for teams whose dictionaries together are too large. */
+export const BYTES_REACHED = 'The entries of all glossaries of the team have reached their size limit; delete some first.';
+export const OVERLOADED = refuse('service_unavailable', 'The service is overloaded; nothing was charged. Try again in a few seconds.');
 
-/** The codes that a translation can end in, whichever front asks for it, beside those of every route that needs a key. */
+/** The codes that a translation can end in on any API, in addition to those of every authenticated route. */
 export const TRANSLATION_PROBLEMS: readonly ProblemCode[] = [
   'invalid_target_lang',
   'invalid_source_lang',
@@ -42,7 +39,7 @@ export function keyRevoked(reason: 'disabled' | 'expired' | undefined): Refusal 
   return reason === 'disabled' ? KEY_DISABLED : KEY_EXPIRED;
 }
 
-/** For a pair that is not offered: names the targets that there are. Codes are canonical. */
+/** For a pair that is not offered: lists the available targets. Codes are canonical. */
 export function pairNotOffered(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {
   const unnamed = languages.isReached(targetLang) ? ' without source_lang' : '';
   const from = sourceLang === undefined ? unnamed : ` for texts in ${sourceLang}`;
@@ -50,19 +47,19 @@ export function pairNotOffered(sourceLang: string | undefined, targetLang: strin
 }
 
 export const NO_GLOSSARIES = refuse('validation_error', 'glossary_id: the engine of this service takes no glossaries; leave it out.');
-export const NO_DETECTION = refuse('validation_error', 'No engine of this service tells what language a text is in.');
+export const NO_DETECTION = refuse('validation_error', 'No engine of this service detects languages.');
 
 export function noFormality(formality: string): Refusal {
   return refuse('validation_error', `formality: this target_lang does not support it; leave it out or use prefer_${formality}.`);
 }
 
-/** The end of a refusal that names the targets of a source, or without one of any. */
+/** The end of a refusal: lists the targets of a source, or without one those of any. */
 export function targetsOffered(sourceLang: string | undefined, languages: Languages, shown = (code: string): string => code): string {
   const targets = languages.targetsFrom(sourceLang).map(({ code }) => shown(code));
   return targets.length === 0 ? 'no target is' : `offered: ${targets.join(', ')}`;
 }
 
-/** What was told last: whoever floods is told the same over and over. */
+/** The last refusal, reused because a flooding caller gets the same one over and over. */
 let latest: { readonly limit: number; readonly seconds: number; readonly refusal: Refusal } | undefined = undefined;
 
 export function rateLimited(limit: number, retryAfterMs: number): Refusal {
@@ -72,16 +69,16 @@ export function rateLimited(limit: number, retryAfterMs: number): Refusal {
 }
 
 function tooFast(limit: number, seconds: number): Refusal {
-  return refuse('rate_limited', `At most ${limit} requests per second are allowed: for the team, or for this key of it.`, { limit }, [
+  return refuse('rate_limited', `At most ${limit} requests per second are allowed: for the team, or for this key.`, { limit }, [
     ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);
 }
 
-/** The fields take whole seconds. Of a sliding window only this is sure: `remaining` requests within the next second. */
+/** The fields take whole seconds. With a sliding window only this much is certain: `remaining` requests within the next second. */
 const WINDOW_SECONDS = RATE_WINDOW_MS / 1000;
 
-/** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left when the answered request has taken its place. */
+/** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left after this request took its slot. */
 export function rateLimitHeaders(limit: number, remaining: number): HeaderList {
   return [
     ['RateLimit-Policy', `"requests";q=${limit};w=${WINDOW_SECONDS}`],

@@ -1,4 +1,5 @@
-// Makes the same schemas as TypeBox's `Type`, without loading it: its 680 modules cost a command more than all its work.
+// Builds the same schemas as TypeBox's `Type` without loading it: its 680 modules take longer to load than a command takes to
+// run.
 import type { TSchema, Type as TypeBox } from 'typebox';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -10,7 +11,7 @@ const makers = {
     return made('Object', { type: 'object', ...(required.length === 0 ? {} : { required }), properties }, options);
   },
   Array: (items: TSchema, options?: Options) => made('Array', { type: 'array', items }, options),
-  /** Keys are any string. */
+  /** Accepts any string as key. */
   Record: (_key: TSchema, value: TSchema, options?: Options) =>
     made('Record', { type: 'object', patternProperties: { [STRING_KEY]: value } }, options),
   String: (options?: Options) => made('String', { type: 'string' }, options),
@@ -27,10 +28,10 @@ const makers = {
     marked(schema, '~refine', [...(schema['~refine'] ?? []), { check, error }]),
 };
 
-/** The pattern of a record whose keys are any string. */
+/** The pattern of a record that accepts any string as key. */
 export const STRING_KEY = '^.*$';
 
-/** Typed as TypeBox's own. What is missing here is added when it is needed. */
+/** Typed like TypeBox's own `Type`. Add further makers when needed. */
 export const Type = makers as unknown as Pick<typeof TypeBox, keyof typeof makers>;
 
 function made(kind: string, schema: object, options: Options = {}): TSchema {
@@ -42,7 +43,7 @@ function marked(schema: TSchema, mark: string, value: unknown): TSchema {
   return Object.defineProperty(copy, mark, hidden(value));
 }
 
-/** As TypeBox keeps what is not JSON Schema out of documents. */
+/** Non-enumerable, as in TypeBox, to keep it out of JSON Schema documents. */
 function hidden(value: unknown): PropertyDescriptor {
   return { configurable: true, writable: true, enumerable: false, value };
 }

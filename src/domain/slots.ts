@@ -1,34 +1,34 @@
-// What a request gathers on its way: the slots by which steps hand things to each other, and the numbers that are logged.
+// What a request collects on its way: the slots through which steps pass data, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
 /** Digest of the key that was sent; its pattern has been checked. */
 export const keyDigestSlot = reserveSlot<KeyDigest>('key digest');
-/** Whose key it is. */
+/** Owner of the key. */
 export const keyOwnerSlot = reserveSlot<KeyOwner>('key owner');
-/** The client's address, where it was read because the key is allowed from certain ones. */
+/** The client's address, set only if the key is restricted to certain addresses. */
 export const clientAddressSlot = reserveSlot<string>('client address');
-/** The dictionary that the admission found for the glossary of the charge. */
+/** The dictionary that the admission found for the charge's glossary. */
 export const dictionaryIdSlot = reserveSlot<string>('dictionary id');
-/** The translation that was asked for; steps behind the admission can rely on it. */
+/** The requested translation; steps after the admission can rely on it. */
 export const translateRequestSlot = reserveSlot<TranslateRequest>('translate request');
 
-/** The team's plan, where the admission was asked for it; '' where the store does not tell. */
+/** The team's plan, if the admission was asked to report it; '' if the store does not report it. */
 export const planSlot = reserveSlot<string>('plan');
 
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
 export interface RequestStats {
-  /** Characters that are charged if the outcome is an answer: those that were reserved, less those that were spared. */
+  /** Characters to charge if the outcome is an answer: those reserved, less those spared. */
   characters: number;
-  /** Whether some of them may be spared: there is a reservation, and the store can charge a part of it. */
+  /** Whether some of them may be spared: there is a reservation, and the store can charge part of it. */
   canSpare: boolean;
   storeMs: number;
   engineMs: number;
   attempts: number;
-  /** Pieces of work that the engine was given. */
+  /** Pieces of work sent to the engine. */
   works: number;
-  /** Name of the engine that answered, or was tried last. */
+  /** Name of the engine that answered or was tried last. */
   engine: string | undefined;
 }
 

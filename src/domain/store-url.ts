@@ -1,24 +1,24 @@
-// Store URLs: which kind of store one names, and how one is shown without its credentials.
+// Store URLs: which kind of store a URL names, and how to show it without credentials.
 
 export type StoreKind = 'sqlite' | 'redis';
 
-/** What an operator may write, for messages. */
+/** The accepted forms, for messages. */
 export const STORE_URL_FORMS =
   'sqlite:PATH, redis://HOST:PORT, rediss://HOST:PORT, redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:PORT/NAME';
 
 const SQLITE = /^sqlite:(?!\/\/)[^\0]+$/;
 const REDIS = /^redis[a-z]*(?:\+[a-z]+)*:\/\/\S+$/;
 
-/** What a plugin's store may be named by. */
+/** The form of URLs for plugin stores. */
 const OTHER = /^(?!sqlite:|redis)([a-z][a-z0-9-]*):\S+$/;
 
-/** `undefined` when the URL is of no known kind. What stands behind the scheme is judged by the store itself. */
+/** `undefined` if the kind is unknown. The store itself validates everything after the scheme. */
 export function storeKindOf(url: string): StoreKind | undefined {
   if (SQLITE.test(url)) return 'sqlite';
   return REDIS.test(url) ? 'redis' : undefined;
 }
 
-/** The scheme of a URL that some plugin's store may have; `undefined` for what can be none. */
+/** The scheme of a URL that a plugin's store may claim; `undefined` if none may. */
 export function otherSchemeOf(url: string): string | undefined {
   return OTHER.exec(url)?.[1];
 }
@@ -28,7 +28,10 @@ export function sqlitePathOf(url: string): string {
   return url.slice('sqlite:'.length);
 }
 
-/** A URL as it may stand in a log or an error: user, password and query are gone. Up to the last `@`: a password may hold `@`, `/` and `?`. */
+/**
+ * A URL safe for logs and errors: user, password and query are removed. Cuts at the last `@`, because a password may contain
+ * `@`, `/` and `?`.
+ */
 export function withoutCredentials(url: string): string {
   const start = url.indexOf('//');
   const end = url.lastIndexOf('@');

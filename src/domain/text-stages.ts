@@ -1,53 +1,53 @@
-// What plugins put between the admission and the engine: stages that change texts on their way there and back, or answer them.
+// Plugin stages between the admission and the engine: they change texts on the way there and back, or answer them.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { Translation, TranslationOptions } from './translation-options.ts';
 
-/** One piece of work on its way to the engine, as the stages before have left it. Its request is admitted. */
+/** One piece of work on its way to the engine, as left by the previous stages. Its request is admitted. */
 export interface TextWork {
-  /** The request that it is done for; several pieces of work may be of one request. */
+  /** The request it belongs to; one request may have several pieces of work. */
   readonly x: Exchange;
-  /** Whose request it is; `undefined` only on a route without `identify`. */
+  /** The team of the request; `undefined` only on a route without `identify`. */
   readonly teamId: string | undefined;
   readonly text: readonly string[];
-  /** With the glossary that serves. */
+  /** Including the glossary to use. */
   readonly options: TranslationOptions;
-  /** Names of the engines that may do it, in the order in which they are tried. */
+  /** Names of the eligible engines, in the order to try them. */
   readonly engines: readonly string[];
-  /** Only the language of the text is asked for. */
+  /** Whether only the language of the text is wanted. */
   readonly detectionOnly: boolean;
 }
 
-/** What a stage that changes texts makes of a piece of work. */
+/** The result of a stage that changes texts. */
 export interface ChangedTexts {
-  /** As many as there were, in their order. */
+  /** One per text, in order. */
   readonly text: readonly string[];
   /**
-   * Called with the translations of these texts, and gives those of the original ones: as many, in their order. Without it
-   * they are passed on as they are. A refusal is answered in their place.
+   * Called with the translations of these texts; returns those of the original texts, one per text in order. If absent, they
+   * are passed on unchanged. A refusal replaces them.
    */
   after?(translations: readonly Translation[]): OrPromise<Translations>;
 }
 
-/** What a stage that answers texts knows of a piece of work. */
+/** The result of a stage that answers texts. */
 export interface KnownTexts {
-  /** One entry for each text, in their order: its translation, or `undefined` where it is not known; those go on. */
+  /** One entry per text, in order: its translation, or `undefined` if unknown, in which case the text goes on to the engine. */
   readonly translations: readonly (Translation | undefined)[];
-  /** Whether the characters of the texts that are known are not charged. */
+  /** Whether the characters of the known texts are not charged. */
   readonly spared?: boolean;
   /**
-   * Called with the translations of the texts that went on, if there were any, in their order, and the name of the engine that
-   * made them; not when the work fails after all, in a stage in front of this one.
+   * Called with the translations of the texts that went on, if any, in order, and the name of the engine. Not called if an
+   * earlier stage fails the work afterwards.
    */
   learn?(translations: readonly Translation[], engine: string): void;
 }
 
 type OrPromise<T> = T | Promise<T>;
 
-/** Gives `undefined` where nothing is to be changed; a refusal is the request's answer, and nothing is charged. */
+/** Returns `undefined` to change nothing. A refusal becomes the request's answer, and nothing is charged. */
 export type TextChange = (work: TextWork) => OrPromise<ChangedTexts | Refusal | undefined>;
 
-/** Gives `undefined` where nothing is known and nothing to be learnt. Not asked for the language of a text. */
+/** Returns `undefined` if it knows nothing and does not want to learn. Not called for language detection. */
 export type TextAnswer = (work: TextWork) => OrPromise<KnownTexts | undefined>;
 
 export type TextStage =
@@ -56,10 +56,10 @@ export type TextStage =
 
 type Translations = readonly Translation[] | Refusal;
 
-/** Undoes on the way back what a stage did on the way there. `engine` is `undefined` where none was asked. */
+/** Reverts a stage's change on the way back. `engine` is `undefined` if no engine was called. */
 type Undo = (translations: readonly Translation[], engine: string | undefined) => OrPromise<Translations>;
 
-/** Takes work through the stages in their order; those behind one that knows all of it are not called. A throw is a bug of the plugin. */
+/** Runs work through the stages in order; once all texts are known, later stages are skipped. A throw is a bug of the plugin. */
 export function passStages(work: TextWork, stages: readonly TextStage[]): OrPromise<PassedTexts | Refusal> {
   return passFrom(new PassedTexts(work), stages, 0);
 }
@@ -78,11 +78,11 @@ function passFrom(passed: PassedTexts, stages: readonly TextStage[], first: numb
   return passed;
 }
 
-/** A piece of work that has passed stages, and what they are owed when its translations come. */
+/** A piece of work after the stages, with what remains to be done when its translations arrive. */
 export class PassedTexts {
-  /** As the last stage has left it: its texts are those for the engine, none where all are known. */
+  /** The work as the last stage left it: its texts go to the engine; empty if all are known. */
   work: TextWork;
-  /** Where the texts of the work stood when it came. */
+  /** Original indexes of the remaining texts. */
   #places: readonly number[];
   #spared: readonly number[] = [];
   readonly #undo: Undo[] = [];
@@ -93,12 +93,12 @@ export class PassedTexts {
     this.#places = [...work.text.keys()];
   }
 
-  /** Which of the texts that came are not charged, by their indexes. */
+  /** Indexes of the original texts that are not charged. */
   get spared(): readonly number[] {
     return this.#spared;
   }
 
-  /** What a stage has made of the work. */
+  /** Applies the result of a stage. */
   taken(plugin: string, result: ChangedTexts | KnownTexts | Refusal | undefined): Refusal | undefined {
     if (result === undefined) return undefined;
     if ('problem' in result) return result;
@@ -140,7 +140,7 @@ export class PassedTexts {
     });
   }
 
-  /** Takes the translations of what was left back through the stages, the last one first. To be called once. */
+  /** Takes the translations of the remaining texts back through the stages, last one first. Call it once. */
   back(translations: readonly Translation[], engine: string | undefined): OrPromise<Translations> {
     let current: Translations = translations;
     for (let undo = this.#undo.pop(); undo !== undefined; undo = this.#undo.pop()) {

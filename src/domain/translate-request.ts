@@ -26,10 +26,7 @@ export const TEXTS_LIMIT: ListLimit = {
 export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 export type Formality = (typeof FORMALITIES)[number];
 
-/**
- * The shape, and what the API reference says of it; what depends on the languages or counts code points is judged by the
- * rules below.
- */
+/** The schema, also used in the API reference. Rules that depend on languages or count code points are checked below. */
 export const TranslateBody = Type.Object(
   {
     text: Type.Array(Type.String({ minLength: 1 }), {
@@ -55,25 +52,25 @@ export const TranslateBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** A request that passed every rule a gateway can judge by itself. Codes are canonical. */
+/** A request that passed every rule the gateway can check without the store. Codes are canonical. */
 export interface TranslateRequest {
   readonly text: readonly string[];
   readonly characters: number;
-  /** As the engine gets them, except the glossary: only its id is known so far. */
+  /** As sent to the engine, except for the glossary: only its id is known so far. */
   readonly options: TranslationOptions;
   readonly glossaryId: string | undefined;
 }
 
-/** What the rules make of a body. */
+/** The result of validating a body. */
 export type JudgedBody =
   | { readonly kind: 'valid'; readonly request: TranslateRequest }
-  /** `characters` are known when the text rules up to the total length were kept. */
+  /** `characters` is set if all text rules up to the total length passed. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
 let shape: TypeBoxCompile.Validator | undefined;
 const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
 
-/** Makes the check of the schema: by a gateway before its first request, and by no command that needs only the schema. */
+/** Compiles the schema check: a gateway does so before its first request; commands that only need the schema do not. */
 export function compileTranslateBody(): TypeBoxCompile.Validator {
   if (shape !== undefined) return shape;
   const { Compile } = createRequire(import.meta.url)('typebox/compile') as typeof TypeBoxCompile;
@@ -81,8 +78,8 @@ export function compileTranslateBody(): TypeBoxCompile.Validator {
 }
 
 /**
- * Judges a parsed JSON value. Walks it only as deep as the schema goes. `engines` is what can be had for each pair; without it
- * the same for all, with glossaries.
+ * Validates a parsed JSON value, walking it only as deep as the schema goes. `engines` is what is available for each pair;
+ * without it, everything is available for every pair, glossaries included.
  */
 export function judgeTranslateBody(value: unknown, languages: Languages, engines?: EngineOffer): JudgedBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -190,11 +187,11 @@ function judgeGlossary(value: unknown, sourceLang: string | undefined, glossarie
   return canonicalUlid(value) ?? NO_SUCH_GLOSSARY;
 }
 
-/** For a body that cannot be looked into at all. */
+/** For a body that cannot be validated further. */
 function invalid(detail: string): JudgedBody {
   return { kind: 'invalid', refusal: refuse('validation_error', detail), characters: undefined };
 }
 
 function loneSurrogate(field: string): Refusal {
-  return refuse('validation_error', `${field}: holds half of a surrogate pair, which is no character; send well-formed Unicode.`);
+  return refuse('validation_error', `${field}: holds half of a surrogate pair, which is not a character; send well-formed Unicode.`);
 }

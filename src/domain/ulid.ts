@@ -1,27 +1,27 @@
-// ULIDs: drawing them for requests and records, and recognising those that callers send.
+// ULIDs: generates them for requests and records, and validates those sent by callers.
 import { randomFillSync } from 'node:crypto';
 
 const PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_DIGITS = 10;
-/** Random bytes are drawn in bulk: one system call serves hundreds of ids. */
+/** Random bytes are fetched in bulk: one system call serves hundreds of ids. */
 const POOL_BYTES = 4096;
 
-/** The last four digits count up within a millisecond; those before them are drawn once for it. */
+/** The last four digits count up within a millisecond; those before them are random and drawn once per millisecond. */
 const DRAWN_DIGITS = 12;
 const COUNT_BYTES = 3;
 const COUNT_MAX = 2 ** 20 - 1;
-/** Two digits at a time. */
+/** Maps ten bits to two digits. */
 const PAIRS = Array.from({ length: 1024 }, (_, value) => ALPHABET.charAt(value >> 5) + ALPHABET.charAt(value & 31));
 
-/** The canonical (upper-case) form, or `undefined` when the text is not a ULID. */
+/** The canonical (upper-case) form, or `undefined` if the text is not a ULID. */
 export function canonicalUlid(text: string): string | undefined {
   if (text.length !== 26) return undefined;
   const upper = text.toUpperCase();
   return PATTERN.test(upper) ? upper : undefined;
 }
 
-/** A source of ULIDs, each greater than the one before, whatever the clock does. A request needs one: it costs two short strings. */
+/** A source of ULIDs that always increase, even if the clock does not. Called for every request, so it costs only two short strings. */
 export function ulidSource(nowMs: () => number): () => string {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
@@ -36,17 +36,17 @@ export function ulidSource(nowMs: () => number): () => string {
     ofMs = ms;
     front = timeDigits(ms);
     for (let i = 0; i < DRAWN_DIGITS; i++) front += ALPHABET.charAt(pool[used++]! & 31);
-    // Begins in the lower half of the 20 bits: at least half a million more fit into this millisecond.
+    // Starts in the lower half of the 20 bits, which leaves room for at least half a million ids in this millisecond.
     count = ((pool[used]! & 7) << 16) | (pool[used + 1]! << 8) | pool[used + 2]!;
     used += COUNT_BYTES;
   };
   return () => {
     const ms = nowMs();
     if (ms > ofMs) begin(ms);
-    // More than half a million in a millisecond, or a clock that stands still: the next millisecond's are greater, too.
+    // If the counter is exhausted, borrow from the next millisecond, which still sorts after.
     else if (count === COUNT_MAX) begin(ofMs + 1);
     else count++;
-    // The four digits are joined first: V8 copies so short a string, where it would otherwise build one that it has to flatten later.
+    // Joining the four digits first makes V8 copy them, instead of building a rope that must be flattened later.
     return front + (PAIRS[count >> 10]! + PAIRS[count & 1023]!);
   };
 }

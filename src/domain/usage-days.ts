@@ -1,13 +1,13 @@
-// Days of use: a range of calendar days as callers give it, days as they are shown, and the counts of one or many of them.
+// Usage by day: ranges of calendar days as callers give them, dates as they are shown, and counts summed over them.
 import { DAY_MS } from './period.ts';
 
-/** Whole days since 1970-01-01, in UTC; both ends belong to it. */
+/** Whole days since 1970-01-01, in UTC; both ends inclusive. */
 export interface DayRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** A day, a calendar month, or the whole range: what counts are added up over. */
+/** What counts are summed over: a day, a calendar month, or the whole range. */
 export type UsageSpan = 'day' | 'month' | 'total';
 
 export const USAGE_SPANS: readonly UsageSpan[] = ['day', 'month', 'total'];
@@ -17,13 +17,13 @@ export const RANGE_DAYS_MAX = 400;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const MONTH = /^(\d{4})-(\d{2})$/;
 
-/** What is wrong with one of the two, to be put behind the name of its field or flag. */
+/** An error in one of the two ends; the message follows the name of its field or flag. */
 export interface RangeFault {
   readonly field: 'from' | 'to';
   readonly fault: string;
 }
 
-/** `undefined` where neither end is given. */
+/** `undefined` if neither end is given. */
 export function readDayRange(from: string | undefined, to: string | undefined): DayRange | RangeFault | undefined {
   if (from === undefined && to === undefined) return undefined;
   if (from === undefined) return { field: 'from', fault: 'is missing; give the first day beside the last one, or neither' };
@@ -35,19 +35,19 @@ export function readDayRange(from: string | undefined, to: string | undefined): 
   if (last < first) return { field: 'to', fault: 'must not be before the first day' };
   const days = last - first + 1;
   if (days > RANGE_DAYS_MAX)
-    return { field: 'to', fault: `ends a range of ${days} days; at most ${RANGE_DAYS_MAX} are taken, both ends counted` };
-  // Nothing was counted before 1970, and stores keep days as counts from there.
+    return { field: 'to', fault: `ends a range of ${days} days; the maximum is ${RANGE_DAYS_MAX}, counting both ends` };
+  // Nothing was counted before 1970, and stores keep days as counts from then.
   return { from: Math.max(0, first), to: Math.max(0, last) };
 }
 
-const NO_DATE = 'must be a day of the calendar as YYYY-MM-DD, for example 2026-11-22';
+const NO_DATE = 'must be a calendar date as YYYY-MM-DD, for example 2026-11-22';
 
-/** `undefined` for what is no day of the calendar: in digits, with both zeros. */
+/** `undefined` if it is not a calendar date written as YYYY-MM-DD. */
 export function dayOfDate(date: string): number | undefined {
   const [, year, month, day] = DATE.exec(date) ?? [];
   if (year === undefined) return undefined;
   const ms = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  // `Date` takes the 30th of February for a day in March, and the year 26 for 1926.
+  // `Date` turns 30 February into a day in March, and the year 26 into 1926.
   return dateOf(ms / DAY_MS) === date ? ms / DAY_MS : undefined;
 }
 
@@ -59,11 +59,11 @@ export function dateOf(day: number): string {
   return written;
 }
 
-/** Millions of rows are of a few hundred days: writing each anew took a tenth of an export. */
+/** Cached: exports have millions of rows but only a few hundred days, and formatting each row took a tenth of the time. */
 const dates = new Map<number, string>();
 const DATES_KEPT = 1000;
 
-/** The days of a month, given as `2026-11`; `undefined` for what is none. */
+/** The days of a month given as `2026-11`; `undefined` if it is not one. */
 export function daysOfMonth(month: string): DayRange | undefined {
   const first = MONTH.test(month) ? dayOfDate(`${month}-01`) : undefined;
   if (first === undefined) return undefined;
@@ -76,7 +76,7 @@ export function monthOf(day: number): string {
   return dateOf(day).slice(0, 7);
 }
 
-/** What is shown as the date of a count: the day, the month, or nothing where the whole range is one. */
+/** The date to show for a count: the day, the month, or null for the whole range. */
 export function dateIn(span: UsageSpan, day: number): string | null {
   if (span === 'total') return null;
   return span === 'day' ? dateOf(day) : monthOf(day);
@@ -94,7 +94,7 @@ interface DayCount {
   readonly requests: number;
 }
 
-/** The team's own count of each day with use, from its keys', which come by day. */
+/** Sums the keys' counts, which are ordered by day, into the team's count per day. */
 export function dayReports(days: readonly DayCount[]): DayReport[] {
   const reports: { date: string; character_count: number; request_count: number }[] = [];
   let last = -1;

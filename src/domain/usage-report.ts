@@ -1,4 +1,4 @@
-// A team's usage as callers and operators read it: the body of GET /v1/usage.
+// A team's usage as shown to callers and operators: the body of GET /v1/usage.
 import type { KeyMode } from './api-key.ts';
 import { costMicro, minorRoundedDown } from './money.ts';
 import type { Micro } from './money.ts';
@@ -58,7 +58,7 @@ export interface CreditUsageReport extends UsageReportBase {
 
 export type UsageReport = QuotaUsageReport | CreditUsageReport;
 
-/** Members in the order in which they are written. */
+/** Members are in output order. */
 export function usageReport(usage: UsageFigures): UsageReport {
   const { team, characters } = usage;
   const { limits } = team;
@@ -84,7 +84,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
   return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
 }
 
-/** A period of a team, as stores report it. */
+/** A period of a team, as reported by stores. */
 export interface PeriodFigures {
   readonly startMs: number;
   readonly endMs: number;
@@ -97,17 +97,17 @@ export interface PeriodFigures {
 export interface PeriodReport {
   readonly period_start: string;
   readonly period_end: string;
-  /** Nothing of it can change any more. */
+  /** Whether it is final. */
   readonly closed: boolean;
   readonly plan: string;
   readonly billing: 'quota' | 'credit';
   readonly character_count: number;
-  /** With quota billing only, as `overage`. */
+  /** Like `overage`, only with quota billing. */
   readonly character_limit?: number;
   readonly overage?: QuotaUsageReport['overage'];
 }
 
-/** By the plan that held in the period at last. */
+/** Based on the last plan that applied in the period. */
 export function periodReport({ startMs, endMs, closed, plan, limits, characters }: PeriodFigures): PeriodReport {
   const { billing } = limits;
   const base = { period_start: rfc3339(startMs), period_end: rfc3339(endMs), closed, plan, billing, character_count: characters };
@@ -119,8 +119,8 @@ function overageOf(characters: number, limits: TeamLimits): QuotaUsageReport['ov
   const beyond = Math.max(0, characters - limits.characterLimit);
   return {
     character_count: beyond,
-    // Rounded down: what has become due so far, in whole minor units. Never over the cap, which a plan changed in the
-    // middle of a period would otherwise be shown to have passed.
+    // Rounded down to whole minor units that are due so far. Never above the cap: after a plan change within the period it
+    // could otherwise appear to exceed it.
     cost_minor: Math.min(limits.overageCapMinor, minorRoundedDown(costMicro(beyond, limits.minorPerMillion))),
     cap_minor: limits.overageCapMinor,
     currency: limits.currency,

@@ -186,7 +186,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     });
 
     test.each<[string, Fields, readonly string[]]>([
-      ['no moment', { expires_at: '2099-01-31' }, ['This is not a moment as RFC 3339 writes it']],
+      ['no moment', { expires_at: '2099-01-31' }, ['This is not an RFC 3339 time with a time zone']],
       ['a moment that has passed', { expires_at: '2020-01-31T00:00:00Z' }, ['This is in the past']],
       ['a rate of 0', { requests_per_second: '0' }, ['This is not a whole number from 1 to 100000.']],
       ['a number with words', { characters: '5 million' }, ['This is not a whole number from 1 to 1000000000000.']],

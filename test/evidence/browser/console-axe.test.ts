@@ -168,7 +168,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.fill('Expires at', 'tomorrow');
     await operator.fill('Characters per period', 'many');
     await operator.press('Save');
-    expect(await operator.text()).toContain('This is not a moment as RFC 3339 writes it');
+    expect(await operator.text()).toContain('This is not an RFC 3339 time with a time zone');
     await expectSound();
     await operator.open(`/console/teams/${prepaid.teamId}`);
     await operator.fill('Amount in EUR', '-1');

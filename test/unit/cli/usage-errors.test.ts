@@ -67,7 +67,7 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   [
     `key create --team ${TEAM} --mode live --expires-at tomorrow`,
     'key create',
-    '--expires-at "tomorrow" is not a moment as RFC 3339 writes it, with its zone, such as 2027-01-31T18:00:00Z.',
+    '--expires-at "tomorrow" is not an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z.',
   ],
   [
     `key create --team ${TEAM} --mode live --requests-per-second 0`,

@@ -112,10 +112,10 @@ describe('usage export', () => {
   test.each<[string, string[], 1 | 2, RegExp]>([
     ['no days', [], 2, /: --from D is missing\. /],
     ['no end', ['--from', FROM], 2, /: --to D is missing\. /],
-    ['the 30th of February', ['--from', '2026-02-30', '--to', TO], 2, /: --from "2026-02-30" must be a day of the calendar as YYYY-MM-DD/],
+    ['the 30th of February', ['--from', '2026-02-30', '--to', TO], 2, /: --from "2026-02-30" must be a calendar date as YYYY-MM-DD/],
     ['short digits', ['--from', FROM, '--to', '26-1-1'], 2, /: --to "26-1-1" must be a day/],
     ['days the wrong way round', ['--from', TO, '--to', FROM], 2, /: --to "[\d-]+" must not be before the first day\. /],
-    ['401 days', ['--from', dateOf(TODAY - 400), '--to', TO], 2, /: --to "[\d-]+" ends a range of 401 days; at most 400 are taken/],
+    ['401 days', ['--from', dateOf(TODAY - 400), '--to', TO], 2, /: --to "[\d-]+" ends a range of 401 days; the maximum is 400/],
     ['another span', [...RANGE, '--by', 'week'], 2, /: --by "week" must be one of day, month, total\. /],
     ['two forms', [...RANGE, '--csv', '--json'], 2, /: --csv and --json exclude each other/],
     ['an operand', [...RANGE, 'x'], 2, /: "x" is too much; only flags are taken\. /],

@@ -65,7 +65,7 @@ describe('limits that are given', () => {
     expect(judgeLimits(given, NOW)).toEqual({ limits });
   });
 
-  const NO_MOMENT = 'is not a moment as RFC 3339 writes it, with its zone, such as 2027-01-31T18:00:00Z';
+  const NO_MOMENT = 'is not an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z';
   const NO_RATE = 'is not a whole number from 1 to 100000';
   const NO_CHARACTERS = 'is not a whole number from 1 to 1000000000000';
   const NO_RANGE = 'is not an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32';
@@ -80,7 +80,7 @@ describe('limits that are given', () => {
       NO_RATE,
     ]),
     ...[0, 1_000_000_000_001, '-1'].map((value): [GivenLimits, string, string] => [{ characters: value }, 'characters', NO_CHARACTERS]),
-    [{ allowed_addresses: [] }, 'allowed_addresses', 'is empty, which no address would be allowed by; give one at least'],
+    [{ allowed_addresses: [] }, 'allowed_addresses', 'is empty, which would allow no address; give at least one'],
     [{ allowed_addresses: '10.0.0.0/8' }, 'allowed_addresses', 'is not a list of addresses and ranges'],
     ...['10.0.0.0/33', '10.0.0/8', '::/129', 'fe80::1%eth0', 'example.com', '10.0.0.0/08', '10.0.0.0-10.0.0.9', '', 7, null].map(
       (entry): [GivenLimits, string, string, number] => [{ allowed_addresses: ['::1', entry] }, 'allowed_addresses', NO_RANGE, 1],

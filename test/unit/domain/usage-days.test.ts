@@ -48,7 +48,7 @@ describe('a range of days', () => {
     ['a sign', '-2026-11-01', '2026-11-02', 'from', /YYYY-MM-DD/],
     ['five digits of a year', '12026-11-01', '2026-11-02', 'from', /YYYY-MM-DD/],
     ['an end before the beginning', '2026-11-02', '2026-11-01', 'to', /^must not be before the first day$/],
-    ['401 days', '2025-10-18', '2026-11-22', 'to', /^ends a range of 401 days; at most 400 are taken/],
+    ['401 days', '2025-10-18', '2026-11-22', 'to', /^ends a range of 401 days; the maximum is 400/],
   ])('%s is refused, and the field is named', (_what, from, to, field, fault) => {
     expect(readDayRange(from, to)).toEqual({ field, fault: expect.stringMatching(fault) as string });
   });
