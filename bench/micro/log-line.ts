@@ -15,6 +15,7 @@ const entry: AccessEntry = {
   teamId: SAMPLE_ID,
   keyId: SAMPLE_ID,
   client: undefined,
+  limitOf: undefined,
   characters: 33,
   attempts: 1,
   engine: 'default',

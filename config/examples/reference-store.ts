@@ -286,7 +286,7 @@ export class ReferenceAccount {
     if (request.reportRate !== true) return placed;
     const [limit, own] = [this.team.limits.requestsPerSecond, key.limits.requestsPerSecond];
     const [left, leftOfKey] = [limit - this.#places.length, own === undefined ? Infinity : own - key.places.length];
-    return { ...placed, rate: leftOfKey < left ? { limit: own!, remaining: leftOfKey } : { limit, remaining: left } };
+    return { ...placed, rate: leftOfKey < left ? { limit: own!, remaining: leftOfKey, of: 'key' } : { limit, remaining: left } };
   }
 
   check(check: CallerCheck, nowMs: number): CheckedCaller {
@@ -309,7 +309,8 @@ export class ReferenceAccount {
     if (tooFast !== undefined) return tooFast;
     if (requestsPerSecond === undefined) return { kind: 'admitted', reservation: undefined };
     key.places = movedBack(key.places, nowMs);
-    return rateRefusal(key.places, requestsPerSecond, nowMs) ?? { kind: 'admitted', reservation: undefined };
+    const keyTooFast = rateRefusal(key.places, requestsPerSecond, nowMs);
+    return keyTooFast === undefined ? { kind: 'admitted', reservation: undefined } : { ...keyTooFast, of: 'key' };
   }
 
   resolve(requestId: string, verdict: Verdict, nowMs: number, characters?: number): Resolution {
@@ -456,7 +457,7 @@ export class ReferenceAccount {
     const held = sum(open.map((entry) => (entry as Open).reservation.characters));
     const characterLimit = key.limits.characters ?? Infinity;
     if (key.characters + held + characters <= characterLimit) return undefined;
-    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.#period.endMs };
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.#period.endMs, of: 'key' };
   }
 
   #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {

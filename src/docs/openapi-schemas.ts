@@ -92,7 +92,7 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
   'Retry-After': { description: 'Whole seconds to wait before trying again.', schema: count, required: true },
   'X-RateLimit-Limit': {
-    description: 'Requests per second that the plan allows; the same number as `limit`.',
+    description: 'Requests per second that the plan, or the key, allows; the same number as `limit`.',
     schema: count,
     required: true,
   },
@@ -104,7 +104,8 @@ export const HEADERS: Readonly<Record<string, Header>> = {
 /** By draft-ietf-httpapi-ratelimit-headers; only where the operator has them sent. */
 const RATE_HEADERS: Readonly<Record<string, Header>> = {
   'RateLimit-Policy': {
-    description: 'The request rate of the team, or of the key where less is left of that: `q` requests in any `w` seconds.',
+    description:
+      'The request rate of the team (`requests`), or of the key (`key-requests`) where less is left of that: `q` requests in any `w` seconds.',
     schema: text,
   },
   RateLimit: { description: 'What is left of the rate: `r` requests within the next `t` seconds.', schema: text },

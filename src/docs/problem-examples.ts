@@ -83,6 +83,6 @@ const DETAILS: Partial<Record<ProblemCode, string>> = {
   invalid_target_lang: 'target_lang: must be one of the target codes that GET /v1/languages?type=target lists.',
   too_many_texts: 'text: may hold at most 50 entries.',
   text_too_long: 'text: is 12345 characters long in total; the plan allows 10000 per request.',
-  rate_limited: 'At most 50 requests per second are allowed: for the team, or for this key.',
+  rate_limited: 'At most 50 requests per second are allowed for the team, across all of its keys.',
   method_not_allowed: 'This path accepts POST.',
 };

@@ -13,6 +13,9 @@ export interface KeyLimits {
   readonly allowedAddresses?: readonly string[];
 }
 
+/** Whose limit refused a request. */
+export type LimitOwner = 'team' | 'key';
+
 /** `null` removes a limit; absent members stay unchanged. */
 export type KeyLimitChange = { readonly [Name in keyof KeyLimits]?: Exclude<KeyLimits[Name], undefined> | null };
 

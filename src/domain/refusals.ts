@@ -2,6 +2,7 @@
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
+import type { LimitOwner } from './key-limits.ts';
 import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
 
@@ -60,16 +61,26 @@ export function targetsOffered(sourceLang: string | undefined, languages: Langua
 }
 
 /** The last refusal, reused because a flooding caller gets the same one over and over. */
-let latest: { readonly limit: number; readonly seconds: number; readonly refusal: Refusal } | undefined = undefined;
+let latest: { readonly limit: number; readonly seconds: number; readonly of: LimitOwner; readonly refusal: Refusal } | undefined =
+  undefined;
 
-export function rateLimited(limit: number, retryAfterMs: number): Refusal {
+interface PassedRate {
+  readonly limit: number;
+  readonly retryAfterMs: number;
+  /** Default: the team's. */
+  readonly of?: LimitOwner | undefined;
+}
+
+export function rateLimited({ limit, retryAfterMs, of = 'team' }: PassedRate): Refusal {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  if (latest?.limit !== limit || latest.seconds !== seconds) latest = { limit, seconds, refusal: tooFast(limit, seconds) };
+  if (latest?.limit !== limit || latest.seconds !== seconds || latest.of !== of)
+    latest = { limit, seconds, of, refusal: tooFast(limit, seconds, of) };
   return latest.refusal;
 }
 
-function tooFast(limit: number, seconds: number): Refusal {
-  return refuse('rate_limited', `At most ${limit} requests per second are allowed: for the team, or for this key.`, { limit }, [
+function tooFast(limit: number, seconds: number, of: LimitOwner): Refusal {
+  const whose = of === 'key' ? 'for this key' : 'for the team, across all of its keys';
+  return refuse('rate_limited', `At most ${limit} requests per second are allowed ${whose}.`, { limit }, [
     ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);
@@ -78,10 +89,14 @@ function tooFast(limit: number, seconds: number): Refusal {
 /** The fields take whole seconds. With a sliding window only this much is certain: `remaining` requests within the next second. */
 const WINDOW_SECONDS = RATE_WINDOW_MS / 1000;
 
+/** The names of the two policies. */
+const POLICIES: Readonly<Record<LimitOwner, string>> = { team: 'requests', key: 'key-requests' };
+
 /** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left after this request took its slot. */
-export function rateLimitHeaders(limit: number, remaining: number): HeaderList {
+export function rateLimitHeaders(limit: number, remaining: number, of: LimitOwner = 'team'): HeaderList {
+  const policy = POLICIES[of];
   return [
-    ['RateLimit-Policy', `"requests";q=${limit};w=${WINDOW_SECONDS}`],
-    ['RateLimit', `"requests";r=${remaining};t=${WINDOW_SECONDS}`],
+    ['RateLimit-Policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`],
+    ['RateLimit', `"${policy}";r=${remaining};t=${WINDOW_SECONDS}`],
   ];
 }

@@ -1,6 +1,7 @@
 // What a request collects on its way: the slots through which steps pass data, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
+import type { LimitOwner } from './key-limits.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
 /** Digest of the key that was sent; its pattern has been checked. */
@@ -30,10 +31,12 @@ export interface RequestStats {
   works: number;
   /** Name of the engine that answered or was tried last. */
   engine: string | undefined;
+  /** Whose rate, characters or credit did not cover the request, where that is what it was refused for. */
+  limitOf: LimitOwner | undefined;
 }
 
 export const requestStatsSlot = reserveSlot<RequestStats>('request stats');
 
 export function newRequestStats(): RequestStats {
-  return { characters: 0, canSpare: false, storeMs: 0, engineMs: 0, attempts: 0, works: 0, engine: undefined };
+  return { characters: 0, canSpare: false, storeMs: 0, engineMs: 0, attempts: 0, works: 0, engine: undefined, limitOf: undefined };
 }

@@ -110,5 +110,6 @@ function accessLine(entry: AccessEntry): string {
   const owner = entry.teamId === undefined ? '' : `,"team_id":"${entry.teamId}","key_id":"${entry.keyId}"`;
   const engine = entry.engine === undefined ? '' : `,"engine":"${entry.engine}"`;
   const client = entry.client === undefined ? '' : `,"client":"${entry.client}"`;
-  return `{"level":"info","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
+  const limitOf = entry.limitOf === undefined ? '' : `,"limit_of":"${entry.limitOf}"`;
+  return `{"level":"info","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
 }

@@ -1,4 +1,5 @@
 // The access log: one entry per request, with only the fields that are safe to keep.
+import type { LimitOwner } from '../domain/key-limits.ts';
 
 export interface AccessEntry {
   readonly requestId: string;
@@ -20,6 +21,8 @@ export interface AccessEntry {
    * addresses.
    */
   readonly client: string | undefined;
+  /** If a rate, a number of characters or credit refused the request: whose. */
+  readonly limitOf: LimitOwner | undefined;
   readonly durationMs: number;
   readonly storeMs: number;
   readonly engineMs: number;

@@ -56,13 +56,13 @@ export interface Reservation {
  *    with the address.
  * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
  *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
- *    its own rate: a request takes a slot in both or in neither. From here on a slot is taken, the last use is stamped and the
+ *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. From here on a slot is taken, the last use is stamped and the
  *    id is remembered, whatever follows.
  * 4. `text_too_long`: `characters` exceeds the plan's limit per request.
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
  * 7. `quota_exceeded` by the key's own limit: the key's used + held + requested characters in the team's current period would
- *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0. Otherwise `quota_exceeded` by the team's: used + held +
+ *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and there is `of`. Otherwise `quota_exceeded` by the team's: used + held +
  *    requested characters in the current period would exceed its limit and overage. `credit_exhausted`: the balance less held
  *    credit does not cover the price.
  * 8. `admitted` with a reservation.
@@ -74,7 +74,7 @@ export interface Reservation {
  * rate is checked.
  *
  * With `reportRate`, every answer that took a slot carries `rate`, as it stood when the decision was made: the team's window,
- * or the key's if that has fewer free slots. Otherwise there is no `rate`; after `rate_limited` there are no free slots anyway.
+ * or the key's, marked by `of`, if that has fewer free slots. Otherwise there is no `rate`; after `rate_limited` there are no free slots anyway.
  *
  * With `reportPlan`, every answer that took a slot carries `plan`, the current name of the team's plan, and so does a repeated
  * open reservation. Otherwise there is none.
@@ -84,9 +84,20 @@ export type Admission =
   | { readonly kind: 'key_unknown' }
   | KeyRevoked
   | { readonly kind: 'address_wanted' | 'address_refused' }
-  | { readonly kind: 'rate_limited'; readonly limit: number; readonly retryAfterMs: number }
+  | RateLimited
   | Placed
   | StoreUnavailable;
+
+/** Absent for the team's limit. If a store never sets it, callers are told that the team's limit refused them. */
+interface WhoseLimit {
+  readonly of?: 'key' | undefined;
+}
+
+export interface RateLimited extends WhoseLimit {
+  readonly kind: 'rate_limited';
+  readonly limit: number;
+  readonly retryAfterMs: number;
+}
 
 export interface KeyRevoked {
   readonly kind: 'key_revoked';
@@ -111,7 +122,7 @@ interface PlaceTaken {
 }
 
 /** The state of a rate window just after a request has taken its slot. */
-export interface RateStanding {
+export interface RateStanding extends WhoseLimit {
   /** Slots per 1,000 ms. */
   readonly limit: number;
   /** Slots currently free. */
@@ -128,7 +139,7 @@ export interface Admitted {
   readonly dictionaryId?: string;
 }
 
-export interface QuotaExceeded {
+export interface QuotaExceeded extends WhoseLimit {
   readonly kind: 'quota_exceeded';
   readonly characterLimit: number;
   readonly overageCapMinor: number;

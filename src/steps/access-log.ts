@@ -34,6 +34,7 @@ export function accessLogStep({ log, now, client }: AccessLogOptions): HeadStep 
         attempts: stats?.attempts ?? 0,
         engine: stats?.engine,
         client: client === undefined ? x.get(clientAddressSlot) : client.read(x.head.headers),
+        limitOf: stats?.limitOf,
         durationMs: now() - x.startedAtMs,
         storeMs: stats?.storeMs ?? 0,
         engineMs: stats?.engineMs ?? 0,

@@ -23,7 +23,16 @@ import {
 } from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { Admission, AskedAdmission, GlossaryReference, Ledger, Placed, Reservation, Settlements } from '../ports/ledger.ts';
+import type {
+  Admission,
+  AskedAdmission,
+  GlossaryReference,
+  Ledger,
+  Placed,
+  QuotaExceeded,
+  Reservation,
+  Settlements,
+} from '../ports/ledger.ts';
 
 export interface AdmitOptions {
   readonly ledger: Pick<Ledger, 'admit' | 'chargesParts'>;
@@ -134,7 +143,7 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   }
   if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
   if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
-  if (admission.kind !== 'admitted') return judgedAgain(x, asking, admission) ?? refusalOf(admission, charge);
+  if (admission.kind !== 'admitted') return judgedAgain(x, asking, admission) ?? refusalOf(x, admission, charge);
   if (admission.reservation !== undefined) {
     x.set(reservationSlot, admission.reservation);
     const stats = x.need(requestStatsSlot);
@@ -171,14 +180,14 @@ function isPlaced(admission: Admission): admission is Placed {
 
 /** No headers where the admission did not get as far as the rate. */
 function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
-  if (admission.kind === 'rate_limited') return rateLimitHeaders(admission.limit, 0);
+  if (admission.kind === 'rate_limited') return rateLimitHeaders(admission.limit, 0, admission.of);
   if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;
-  return rateLimitHeaders(admission.rate.limit, admission.rate.remaining);
+  return rateLimitHeaders(admission.rate.limit, admission.rate.remaining, admission.rate.of);
 }
 
 type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;
 
-function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
+function refusalOf(x: Exchange, admission: Refused, charge: Charge | undefined): Outcome {
   switch (admission.kind) {
     case 'key_unknown':
       return UNKNOWN_KEY;
@@ -190,7 +199,8 @@ function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
     case 'repeated':
       return STORE_UNAVAILABLE;
     case 'rate_limited':
-      return rateLimited(admission.limit, admission.retryAfterMs);
+      x.need(requestStatsSlot).limitOf = admission.of ?? 'team';
+      return rateLimited(admission);
     case 'text_too_long':
       return textTooLong(admission.maxCharacters, charge?.characters ?? 0);
     case 'glossary_missing':
@@ -198,22 +208,25 @@ function refusalOf(admission: Refused, charge: Charge | undefined): Outcome {
     case 'glossary_mismatch':
       return GLOSSARY_MISMATCH;
     case 'quota_exceeded':
-      return refuse(
-        'quota_exceeded',
-        'The characters of this period are used up, those of the team or of this key; wait for the next period, or have the limit raised.',
-        {
-          character_limit: admission.characterLimit,
-          overage_cap_minor: admission.overageCapMinor,
-          period_end: rfc3339(admission.periodEndMs),
-        },
-      );
+      x.need(requestStatsSlot).limitOf = admission.of ?? 'team';
+      return quotaExceeded(admission);
     case 'credit_exhausted':
+      x.need(requestStatsSlot).limitOf = 'team';
       return refuse('credit_exhausted', 'The prepaid balance does not cover this request; add credit.', {
         balance_minor: admission.balanceMinor,
         required_minor: admission.requiredMinor,
         currency: admission.currency,
       });
   }
+}
+
+function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of }: QuotaExceeded): Outcome {
+  const whose = of === 'key' ? 'this key' : 'the team';
+  return refuse(
+    'quota_exceeded',
+    `The characters left for ${whose} in this period do not cover the request; wait for the next period, or have the limit raised.`,
+    { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) },
+  );
 }
 
 function textTooLong(maxCharacters: number, characters: number): Outcome {

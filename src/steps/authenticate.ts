@@ -147,9 +147,10 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
     case 'address_refused':
       return ADDRESS_REFUSED;
     case 'rate_limited': {
-      const { limit, retryAfterMs } = checked;
-      if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(limit, 0)];
-      return rateLimited(limit, retryAfterMs);
+      const { limit, of = 'team' } = checked;
+      if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(limit, 0, of)];
+      x.need(requestStatsSlot).limitOf = of;
+      return rateLimited(checked);
     }
   }
 }

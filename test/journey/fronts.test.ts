@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
-import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
+import { FACADES, FRONTS, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
 import type { Front, FrontRequest, ToldCode } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
@@ -79,6 +79,7 @@ onEveryGateway({ config }, (setting) => {
       expect(refused).toHaveLength(3);
       for (const [, response] of refused) {
         expectTold(front, response, 'rate_limited');
+        expect(response.body).toMatch(front === LIBRETRANSLATE ? /Slowdown: 5 / : /At most 5 requests .* for the team/);
         expect([response.header('retry-after'), response.header('x-ratelimit-limit')]).toEqual(['1', '5']);
       }
     });
@@ -133,6 +134,7 @@ onEveryGateway({ config }, (setting) => {
       const refused = answers.filter(({ status }) => status !== 200);
       expect(refused).toHaveLength(3);
       for (const response of refused) expectTold(front, response, 'quota_exceeded');
+      for (const { body } of refused) expect(body).toContain('left for the team');
       await expect.poll(() => charged(team)).toBe(15);
       expect((await translate(front, team, ['ab'])).status).toBe(200);
       expectTold(front, await translate(front, team, ['a']), 'quota_exceeded');
@@ -189,6 +191,7 @@ onEveryGateway({ config }, (setting) => {
       const refused = answers.filter(({ status }) => status !== 200);
       expect(refused).toHaveLength(3);
       for (const response of refused) expectTold(front, response, 'quota_exceeded');
+      for (const { body } of refused) expect(body).toContain('left for this key');
       await expect.poll(() => charged(team)).toBe(10);
       if (front === V1) {
         expect(JSON.parse(refused[0]!.body)).toMatchObject({
@@ -210,6 +213,7 @@ onEveryGateway({ config }, (setting) => {
       expect(refused).toHaveLength(3);
       for (const [, response] of refused) {
         expectTold(front, response, 'rate_limited');
+        expect(response.body).toMatch(front === LIBRETRANSLATE ? /Slowdown: 2 / : /At most 2 requests .* for this key/);
         expect([response.header('retry-after'), response.header('x-ratelimit-limit')]).toEqual(['1', '2']);
       }
     });

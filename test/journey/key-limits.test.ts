@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
-import { QUOTA_PLAN } from '../support/gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { RawConnection, requestBytes } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -21,7 +21,7 @@ const config = {
 };
 
 onEveryGateway({ config }, (setting) => {
-  const keyWith = async (limits: KeyChange['limits'], plan = QUOTA_PLAN): Promise<TestTeam> => {
+  const keyWith = async (limits: KeyChange['limits'], plan: Parameters<typeof setting.gateway.team>[0] = QUOTA_PLAN): Promise<TestTeam> => {
     const team = await setting.gateway.team(plan);
     if (limits !== undefined) answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits }));
     return team;
@@ -94,14 +94,45 @@ onEveryGateway({ config }, (setting) => {
     expect(upstream.seen.length - before).toBe(1);
   });
 
+  test('a refusal says in words and in the log whose limit it was; the log of what was admitted names none', async () => {
+    const bodies = { short: { text: ['Hello'], target_lang: 'DE' }, long: `${' '.repeat(40_000)}{"text":["Hello"],"target_lang":"DE"}` };
+    const codesOf = async (team: TestTeam, body: unknown): Promise<readonly [unknown, unknown]> => {
+      const response = await ask(setting, { method: 'POST', path: '/v1/translate', key: team.key, body });
+      const id = response.header('x-request-id')!;
+      await expect.poll(() => setting.gateway.logLines.some((line) => line.includes(id))).toBe(true);
+      const line = JSON.parse(setting.gateway.logLines.find((one) => one.includes(id))!) as Record<string, unknown>;
+      expect(response.body.includes('this key')).toBe(line['limit_of'] === 'key');
+      return [line['code'], line['limit_of']];
+    };
+    const quick = { ...QUOTA_PLAN, requests_per_second: 1000 };
+    const byCharacters = await keyWith({ characters: 5 }, { ...quick, characters: 1000 });
+    expect(await codesOf(byCharacters, bodies.short)).toEqual(['ok', undefined]);
+    expect(await codesOf(byCharacters, bodies.short)).toEqual(['quota_exceeded', 'key']);
+    expect(await codesOf(await keyWith({ characters: 500 }, { ...quick, characters: 1 }), bodies.short)).toEqual([
+      'quota_exceeded',
+      'team',
+    ]);
+    expect(await codesOf(await keyWith({ characters: 500 }, CREDIT_PLAN), bodies.short)).toEqual(['credit_exhausted', 'team']);
+    expect(await codesOf(byCharacters, { text: [], target_lang: 'DE' })).toEqual(['validation_error', undefined]);
+    // Also where it is told before a long body is read; a slow machine may need several before one comes within the second.
+    for (const [limits, plan, of] of [
+      [{ requestsPerSecond: 1 }, quick, 'key'],
+      [{ requestsPerSecond: 5 }, { ...QUOTA_PLAN, requests_per_second: 1 }, 'team'],
+    ] as const) {
+      const team = await keyWith(limits, plan);
+      for (const body of [bodies.short, bodies.long])
+        await expect.poll(() => codesOf(team, body), { timeout: 20_000, interval: 0 }).toEqual(['rate_limited', of]);
+    }
+  });
+
   test("fields on the rate are of the window that is nearer to its end, and a 429 of the key has the key's", async () => {
     const { key } = await keyWith({ requestsPerSecond: 2 }, { ...QUOTA_PLAN, requests_per_second: 50 });
     const answers = await Promise.all(Array.from({ length: 4 }, () => get(key, undefined)));
     for (const response of answers) {
-      expect(response.header('ratelimit-policy')).toBe('"requests";q=2;w=1');
+      expect(response.header('ratelimit-policy')).toBe('"key-requests";q=2;w=1');
       if (response.status === 200) continue;
-      expectProblem(response, 'rate_limited', { limit: 2 });
-      expect([response.header('x-ratelimit-limit'), response.header('ratelimit')]).toEqual(['2', '"requests";r=0;t=1']);
+      expect(expectProblem(response, 'rate_limited', { limit: 2 })).toContain('for this key');
+      expect([response.header('x-ratelimit-limit'), response.header('ratelimit')]).toEqual(['2', '"key-requests";r=0;t=1']);
     }
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
   });

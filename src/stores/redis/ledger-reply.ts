@@ -1,6 +1,6 @@
 // The ledger's answers as Redis sends them: bytes, read from front to back. Besides lua/call.lua, only here is their form known.
 import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
-import type { Admission, AdmissionRequest, Placed, Resolution } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, Placed, QuotaExceeded, Resolution } from '../../ports/ledger.ts';
 
 /** Answers that say that nothing was done. */
 export type Undone =
@@ -40,6 +40,8 @@ export class ReplyReader {
         return { kind: 'address_refused' };
       case 'L':
         return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number() };
+      case 'l':
+        return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number(), of: 'key' };
       case 'T':
       case 'P':
       case 'F':
@@ -76,8 +78,9 @@ export class ReplyReader {
   }
 
   #rated(request: AdmissionRequest, letter: string): Placed {
-    if (letter !== '+') return this.#placed(request, letter);
-    const rate = { limit: this.#number(), remaining: this.#number() };
+    if (letter !== '+' && letter !== '*') return this.#placed(request, letter);
+    const of = letter === '*' ? 'key' : undefined;
+    const rate = { limit: this.#number(), remaining: this.#number(), of } as const;
     return { ...this.#placed(request, this.#letter()), rate };
   }
 
@@ -100,7 +103,9 @@ export class ReplyReader {
       case 'n':
         return { kind: 'glossary_mismatch' };
       case 'q':
-        return { kind: 'quota_exceeded', characterLimit: this.#number(), overageCapMinor: this.#number(), periodEndMs: this.#number() };
+        return this.#quotaExceeded();
+      case 'Q':
+        return { ...this.#quotaExceeded(), of: 'key' };
       case 'c': {
         const [balanceMinor, requiredMinor] = [minorRoundedDown(this.#number()), minorRoundedUp(this.#number())];
         return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: this.#text() };
@@ -108,6 +113,10 @@ export class ReplyReader {
       default:
         throw unreadable(letter);
     }
+  }
+
+  #quotaExceeded(): QuotaExceeded {
+    return { kind: 'quota_exceeded', characterLimit: this.#number(), overageCapMinor: this.#number(), periodEndMs: this.#number() };
   }
 
   #undone(letter: 'T' | 'P' | 'F'): Undone {

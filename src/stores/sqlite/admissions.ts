@@ -181,7 +181,7 @@ function keyRefusal({ guard, counts }: KeyBooks, team: TeamBooks['counts'], char
   if (guard === undefined || characterLimit === undefined) return undefined;
   const used = counts.periodNo === team.periodNo ? counts.characters : 0;
   if (used + guard.held(team) + characters <= characterLimit) return undefined;
-  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: team.periodEndMs };
+  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: team.periodEndMs, of: 'key' };
 }
 
 /** Judged after the glossary: whether used, held and asked-for characters fit into the quota, or the price into the credit. */

@@ -65,7 +65,7 @@ export class KeyGuard {
     const limit = this.limits.requestsPerSecond;
     if (limit === undefined) return undefined;
     const retryAfterMs = this.window.waitMsKept(limit, nowMs);
-    return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs } : undefined;
+    return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs, of: 'key' } : undefined;
   }
 
   takePlace(nowMs: number): void {
@@ -77,7 +77,7 @@ export class KeyGuard {
     const limit = this.limits.requestsPerSecond;
     if (limit === undefined) return rate;
     const remaining = limit - this.window.total;
-    return remaining < rate.remaining ? { limit, remaining } : rate;
+    return remaining < rate.remaining ? { limit, remaining, of: 'key' } : rate;
   }
 
   /** Never more than the team holds: a process of an older version ends reservations without knowing of this. */

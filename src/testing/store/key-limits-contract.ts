@@ -21,6 +21,13 @@ interface KeyUnderTest {
   readonly record: () => Promise<KeyUsage>;
 }
 
+/** What the key's own limit has to do with: a store need not say so, but then says nothing else. */
+function ofKey<Told extends object>(told: Told): Told {
+  const { of, ...rest } = told as Told & { readonly of?: unknown };
+  if (of !== undefined) expect(of).toBe('key');
+  return rest as Told;
+}
+
 /** A store that has no `updateKey` keeps all of this by having no limits. */
 export function keyLimitsContract(it: AddCase, subject: Subject): void {
   const limited = (name: string, run: () => Promise<void>): void =>
@@ -201,7 +208,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.touch()).kind).toBe('admitted');
     clock.step(100);
     expect((await key.touch()).kind).toBe('admitted');
-    for (let i = 0; i < 5; i++) expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 900 });
+    for (let i = 0; i < 5; i++) expect(ofKey(await key.touch())).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 900 });
     expect((await team.touch()).kind).toBe('admitted');
     for (let i = 0; i < 5; i++) expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 900 });
     clock.step(900);
@@ -231,7 +238,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
       clock.step(stepMs);
       expect((await key.touch()).kind).toBe('admitted');
     }
-    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 7, retryAfterMs: 97 });
+    expect(ofKey(await key.touch())).toEqual({ kind: 'rate_limited', limit: 7, retryAfterMs: 97 });
     clock.step(96);
     expect(await key.touch()).toMatchObject({ retryAfterMs: 1 });
     clock.step(1);
@@ -249,10 +256,10 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     clock.step(600);
     await key.touch();
     clock.step(-HOUR_MS);
-    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 400 });
+    expect(ofKey(await key.touch())).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 400 });
     clock.step(400);
     expect((await key.touch()).kind).toBe('admitted');
-    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 600 });
+    expect(ofKey(await key.touch())).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 600 });
     clock.step(70_000);
     expect((await key.touch()).kind).toBe('admitted');
     expect((await key.touch()).kind).toBe('admitted');
@@ -267,7 +274,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
       clock.step(100);
     }
     await key.change({ limits: { requestsPerSecond: 2 } });
-    expect(await key.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 800 });
+    expect(ofKey(await key.touch())).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 800 });
     await key.change({ limits: { requestsPerSecond: 5 } });
     expect((await key.touch()).kind).toBe('admitted');
     expect(await key.touch()).toMatchObject({ kind: 'rate_limited', limit: 5 });
@@ -280,16 +287,16 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     const first = await team.reserve(12, { keyId: key.keyId });
     const second = await team.reserve(8, { keyId: key.keyId });
     const refused = { kind: 'quota_exceeded', characterLimit: 20, overageCapMinor: 0, periodEndMs };
-    expect(await key.admit({ characters: 1 })).toEqual(refused);
+    expect(ofKey(await key.admit({ characters: 1 }))).toEqual(refused);
     await team.commit(first.requestId);
-    expect(await key.admit({ characters: 1 })).toEqual(refused);
+    expect(ofKey(await key.admit({ characters: 1 }))).toEqual(refused);
     await team.release(second.requestId);
-    expect(await key.admit({ characters: 9 })).toEqual(refused);
-    expect(await team.admit({ characters: 14 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 25 });
+    expect(ofKey(await key.admit({ characters: 9 }))).toEqual(refused);
+    expect(await team.admit({ characters: 14 })).toEqual({ ...refused, characterLimit: 25 });
     expect(await team.touch()).toMatchObject({ kind: 'rate_limited', limit: 6 });
     subject.clock.step(1000);
     expect((await key.admit({ characters: 8 })).kind).toBe('admitted');
-    expect(await key.admit({ characters: 6 })).toEqual(refused);
+    expect(ofKey(await key.admit({ characters: 6 }))).toEqual(refused);
     expect(await team.standing()).toMatchObject({ usedCharacters: 12, heldCharacters: 8 });
   });
 
@@ -376,13 +383,17 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
   limited('the rate that is reported is that of the window with fewer places left', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 4 });
     const key = await keyUnderTest({ requestsPerSecond: 3 }, team);
-    expect(await key.admit({ reportRate: true })).toMatchObject({ kind: 'admitted', rate: { limit: 3, remaining: 2 } });
+    const rateOf = async (admission: Promise<Admission>) => {
+      const answer = await admission;
+      return 'rate' in answer && answer.rate !== undefined ? answer.rate : { limit: 0, remaining: 0 };
+    };
+    expect(ofKey(await rateOf(key.admit({ reportRate: true })))).toEqual({ limit: 3, remaining: 2 });
     await team.touch();
     // As many left in both: the team's is judged first.
-    expect(await key.admit({ reportRate: true })).toMatchObject({ rate: { limit: 4, remaining: 1 } });
-    expect(await team.admit({ reportRate: true })).toMatchObject({ rate: { limit: 4, remaining: 0 } });
+    expect(await rateOf(key.admit({ reportRate: true }))).toEqual({ limit: 4, remaining: 1 });
+    expect(await rateOf(team.admit({ reportRate: true }))).toEqual({ limit: 4, remaining: 0 });
     subject.clock.step(1000);
-    expect(await team.admit({ reportRate: true })).toMatchObject({ rate: { limit: 4, remaining: 3 } });
+    expect(await rateOf(team.admit({ reportRate: true }))).toEqual({ limit: 4, remaining: 3 });
   });
 
   limited('before a long body key, address and both rates are judged, and nothing is taken', async () => {
@@ -398,7 +409,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     for (let i = 0; i < 3; i++) expect(await check('10.1.1.1')).toEqual({ kind: 'admitted', reservation: undefined });
     expect((await key.record()).lastUsedAtMs).toBe(clock.nowMs());
     await key.admit({ address: '10.1.1.1' });
-    expect(await check('10.1.1.1')).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 1000 });
+    expect(ofKey(await check('10.1.1.1'))).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 1000 });
     await team.touch();
     await team.touch();
     expect(await check('10.1.1.1')).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 1000 });

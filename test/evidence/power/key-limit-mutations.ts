@@ -20,8 +20,8 @@ const REDIS: readonly Bug[] = [
   [
     "a request that the key's rate refuses takes a place of the team's",
     'admit.lua',
-    'return rate_limited(guard.rate, wait)',
-    'take_place(id)\n        return rate_limited(guard.rate, wait)',
+    "return rate_limited('l', guard.rate, wait)",
+    "take_place(id)\n        return rate_limited('l', guard.rate, wait)",
   ],
   ["the key's rate is off by one", 'guards.lua', 'guard.total - guard.rate, 1', 'guard.total - guard.rate - 1, 1'],
   ["the key's window does not move with the clock", 'guards.lua', 'if guard.newest > now and guard.total > 0 then', 'if false then'],
@@ -44,8 +44,8 @@ const REDIS: readonly Bug[] = [
   [
     "the team's characters are judged for the key",
     'admit.lua',
-    "return 'q' .. pack('>ddd', guard.characters, 0, ends)",
-    "return 'q' .. pack('>ddd', plan[CHARACTER_LIMIT], 0, ends)",
+    "return 'Q' .. pack('>ddd', guard.characters, 0, ends)",
+    "return 'Q' .. pack('>ddd', plan[CHARACTER_LIMIT], 0, ends)",
   ],
   ['the wider window is reported', 'admit.lua', 'guard.rate - guard.total < left', 'guard.rate - guard.total > left'],
   ['revoking passes over keys with limits', 'keys.lua', 'local active = byte(record) ~= REVOKED', 'local active = byte(record) == ACTIVE'],
@@ -113,6 +113,17 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
       },
     ],
     caughtBy: [{ file: 'test/unit/stores/sqlite/key-guard.test.ts' }],
+  },
+  {
+    name: "key limits: callers are told that the team's limit refused what the key's did",
+    edits: [
+      {
+        file: 'src/steps/admit.ts',
+        find: "limitOf = admission.of ?? 'team';\n      return quotaExceeded(",
+        replace: "limitOf = 'team';\n      return quotaExceeded(",
+      },
+    ],
+    caughtBy: [{ file: 'test/journey/key-limits.test.ts', names: 'whose limit it was' }],
   },
   {
     name: 'key limits: an IPv4 address within IPv6 is another address',

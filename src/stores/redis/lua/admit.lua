@@ -75,7 +75,7 @@ do
       end
     end
     if guard and guarding.is_used_up(guard, keys[op_key[i]], characters) then
-      return 'q' .. pack('>ddd', guard.characters, 0, ends)
+      return 'Q' .. pack('>ddd', guard.characters, 0, ends)
     end
     local micro, refused_for = price(plan, characters, balance - held_micro, used + held)
     if refused_for == 'credit' then
@@ -139,12 +139,12 @@ do
       key.last_use, key.changed = now, true
     end
     if wait > 0 then
-      return rate_limited(rate, wait)
+      return rate_limited('L', rate, wait)
     end
     if guard and guard.rate > 0 then
       wait = guarding.wait(guard)
       if wait > 0 then
-        return rate_limited(guard.rate, wait)
+        return rate_limited('l', guard.rate, wait)
       end
     end
     if is_check then
@@ -159,11 +159,11 @@ do
       remember(id, IS_RELEASED)
     end
     if op_what[i] ~= PLAIN and has(op_what[i], TELLS_RATE) then
-      local left = places_left(rate)
+      local letter, left = '+', places_left(rate)
       if guard and guard.rate > 0 and guard.rate - guard.total < left then
-        rate, left = guard.rate, guard.rate - guard.total
+        letter, rate, left = '*', guard.rate, guard.rate - guard.total
       end
-      told = rate_standing(rate, left) .. told
+      told = rate_standing(letter, rate, left) .. told
     end
     return plan_name(i) .. told
   end
