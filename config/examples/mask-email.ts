@@ -6,7 +6,7 @@ const ADDRESS = /[\w.%+-]+@[\w-]+(?:\.[\w-]+)+/g;
 /** What stands for an address: one itself, so that engines leave it as it is, and one that nobody can have (RFC 2606). */
 const MASKED = /\b(\d+)@masked\.invalid\b/g;
 
-const LOST = refuse('engine_unavailable', 'No usable translation could be had; nothing was charged. Try again in a few seconds.');
+const LOST = refuse('engine_unavailable', 'No usable translation was available; nothing was charged. Try again in a few seconds.');
 
 export default definePlugin({
   name: 'mask-email',

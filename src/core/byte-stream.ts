@@ -1,24 +1,24 @@
-// Bytes that come piece by piece, at their receiver's pace: a streamed request body, or a streamed answer.
+// A byte stream with backpressure: a streamed request body, or a streamed answer.
 
-/** Where bytes come from. Nothing is read ahead of its receiver, except what the HTTP library has read already. */
+/** A source of bytes. It does not read ahead of its receiver, except for what the HTTP library has already read. */
 export interface ByteSource {
-  /** The length in bytes; `undefined` when it is not known before the end. */
+  /** The length in bytes; `undefined` if unknown in advance. */
   readonly bytes: number | undefined;
-  /** Called once: from here on pieces come, in this turn of the event loop or later. */
+  /** Called once. From here on pieces are delivered, synchronously or later. */
   open(receiver: ByteReceiver): void;
-  /** No more pieces until `resume`. */
+  /** Stops delivery until `resume`. */
   pause(): void;
   resume(): void;
-  /** Drops the rest; the receiver is not called any more. Does nothing after the end. May come before `open`. */
+  /** Discards the rest; the receiver is not called again. Does nothing after the end. May be called before `open`. */
   cancel(): void;
 }
 
-/** Receives the bytes. One of `end` and `fail` is called last, once. */
+/** Receives the bytes. Exactly one of `end` and `fail` is called, as the last call. */
 export interface ByteReceiver {
   /** Never empty. The receiver may keep the bytes. */
   piece(bytes: Uint8Array): void;
-  /** All have come. */
+  /** All bytes have been delivered. */
   end(): void;
-  /** The rest will never come. */
+  /** The rest will never arrive. */
   fail(): void;
 }

@@ -1,76 +1,73 @@
-// One request on its way through the chain: what came in, what steps left for each other, how it ended.
+// One request on its way through the chain: its input, the data that steps pass on, and its outcome.
 import type { ByteSource } from './byte-stream.ts';
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import type { Route } from './route.ts';
 
-/**
- * Named among a step's `headers` like a field, it is the address that the connection comes from. No field of a request can
- * have this name.
- */
+/** A pseudo-field: a step that lists it in `headers` gets the address of the connection. No request field can have this name. */
 export const REMOTE_ADDRESS = ':remote-address';
 
-/** The request line and the fields that the chain asked for, copied out of the HTTP library. */
+/** The request line and the fields that the chain needs, copied from the HTTP library. */
 export interface RequestHead {
   /** As sent; methods are case-sensitive (RFC 9110 section 9.1). */
   readonly method: string;
   /** The raw path, without the query; never decoded or normalised. */
   readonly path: string;
-  /** The raw query, without `?`; empty when there is none. */
+  /** The raw query without `?`; empty if there is none. */
   readonly query: string;
-  /** Lower-case names; only those some step asked for; a repeated field is joined by `, `. */
+  /** Lower-case names; only those that some step asked for. Repeated fields are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The collected body, or why there is none to look at. */
+/** The complete body, or why there is none. */
 export type Body = Uint8Array | 'none' | 'too_large';
 
 /**
- * What has become of an answer: `written` to the caller's connection, or not, because the caller had `gone`. One that is `held`
- * waits for its turn, and `Gateway.sent` tells later.
+ * What happened to an answer: `written` to the connection, or `gone` because the caller had disconnected. `held` means it is
+ * queued behind an earlier answer on the same connection, and `Gateway.sent` reports the result later.
  */
 export type Handed = 'written' | 'held' | 'gone';
 
-/** A longer body is read, and looked at, only when the caller is known to be one who may send it. */
+/** Longer bodies are read and parsed only after the caller has been verified. */
 export const LONG_BODY_BYTES = 32_768;
 
-/** The caller's end: where answers go, and where a body comes from that is read as it comes. */
+/** The caller's side of the connection: takes answers, and provides the body of streaming routes. */
 export interface Sink {
-  /** This or `stream` is called at most once per exchange, never after the caller has gone. Only a reply is ever held. */
+  /** This or `stream` is called at most once per exchange, never after the caller has disconnected. Only a reply is ever held. */
   send(x: Exchange, outcome: Reply | Refusal): Handed;
-  /** Begins a streamed answer, when the whole request has come; `Gateway.streamed` is called at its end. */
+  /** Starts a streamed answer once the whole request has been received; `Gateway.streamed` is called at its end. */
   stream(x: Exchange, outcome: StreamReply): void;
-  /** The body of a request on a streaming route; `undefined` when the request has none. The same object each time. */
+  /** The body of a request on a streaming route; `undefined` if there is none. Always returns the same object. */
   incoming(): ByteSource | undefined;
-  /** The address that the connection comes from, as the system has it; empty where the caller has gone or none is known. */
+  /** The address of the connection as the system reports it; empty if the caller has disconnected or it is unknown. */
   remoteAddress(): string;
 }
 
-/** Something that may be called off while it is under way; an engine call watches it. */
+/** Cancels something in flight; an engine call listens to it. */
 export interface Cancellation {
   readonly cancelled: boolean;
-  /** Registers the one listener; it runs at most once. `undefined` takes it back. */
+  /** Registers the only listener, which runs at most once. `undefined` removes it. */
   onCancel(listener: (() => void) | undefined): void;
 }
 
-/** A named, typed place on every exchange; reserved at boot, so that an exchange never changes its shape. */
+/** A named, typed slot on every exchange. Reserved at boot, so that exchanges never change shape. */
 export interface Slot<T> {
   readonly name: string;
   readonly index: number;
-  /** Keeps `T` in the type; never read. */
+  /** Only carries the type `T`; never read. */
   readonly holds?: T;
 }
 
-/** Drives the chain of an exchange on. */
+/** Resumes the chain of an exchange. */
 export interface Driver {
   resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => StepResult, value: T): void;
 }
 
 const slotNames: string[] = [];
-/** The slots of a new exchange: copying this array is much cheaper than filling one of that length. */
+/** The slots of a new exchange: copying this array is much cheaper than filling a new one. */
 const emptySlots: undefined[] = [];
 
-/** Reserves a slot. To be called at boot (module level or a plugin's `setup`), never per request. */
+/** Reserves a slot. Call it at boot (module level or a plugin's `setup`), never per request. */
 export function reserveSlot<T>(name: string): Slot<T> {
   slotNames.push(name);
   emptySlots.push(undefined);
@@ -84,37 +81,37 @@ export class Exchange implements Cancellation {
   readonly sink: Sink;
   /** Milliseconds of a monotonic clock. */
   readonly startedAtMs: number;
-  /** Links of the list that `InFlight` keeps. */
+  /** Links of the list in `InFlight`. */
   earlier: Exchange | undefined = undefined;
   later: Exchange | undefined = undefined;
   route: Route;
-  /** The one variable path segment of the route, if it has one. */
+  /** The value of the route's path parameter, if it has one. */
   pathParameter = '';
   body: Body = 'none';
-  /** The route takes a body, and not all of it has come. */
+  /** The route takes a body that is not complete yet. */
   bodyDue: boolean;
-  /** More than `LONG_BODY_BYTES` of it are announced or have come. */
+  /** More than `LONG_BODY_BYTES` were announced or have arrived. */
   longBody = false;
-  /** All caller steps have run, and the body has come: what `Step.enter` acquires is held. */
+  /** All caller steps have run and the body is complete, so `Step.enter` has acquired its resources. */
   entered = false;
-  /** Steps `0 .. reached-1` have been started; their `settle` has to be called. */
+  /** The number of steps started; their `settle` must be called. */
   reached = 0;
-  /** A step has answered with a promise or `LATER` and is being waited for. */
+  /** A step has returned a promise or `LATER` and has not finished. */
   waiting = false;
-  /** Set before the first step is run. */
+  /** Set before the first step runs. */
   driver: Driver | undefined = undefined;
-  /** Set once, when the chain has ended. */
+  /** Set once, at the end of the chain. */
   outcome: Outcome | undefined = undefined;
-  /** Something has been handed to the sink (a deadline may answer before the chain has ended). */
+  /** Something was handed to the sink. On a timeout that may happen before the chain has ended. */
   answered = false;
-  /** Sent with every answer from now on, a refusal too. The rule for an outcome's own headers holds for them. */
+  /** Added to every answer from now on, including refusals. The rule for an outcome's own headers applies to them too. */
   responseHeaders: HeaderList = NO_HEADERS;
-  /** A step keeps its own deadlines from now on, and the gateway's does not apply. */
+  /** A step enforces its own deadlines from now on, instead of the gateway's. */
   ownDeadline = false;
-  /** The connection must not be used again after this answer. */
+  /** The connection must be closed after this answer. */
   closeAfter = false;
   cancelled = false;
-  /** Why it was cancelled, when that was the gateway's own doing. */
+  /** The reason for the cancellation, if it came from the gateway itself. */
   calledOffWith: Refusal | undefined = undefined;
   #onCancel: (() => void) | undefined = undefined;
   readonly #slots: unknown[];
@@ -133,7 +130,7 @@ export class Exchange implements Cancellation {
     return this.#slots[slot.index] as T | undefined;
   }
 
-  /** For slots that an earlier step always fills: their absence is a bug in the order of steps. */
+  /** For slots that an earlier step always fills: an empty one means that the steps are in the wrong order. */
   need<T>(slot: Slot<T>): T {
     const value = this.#slots[slot.index];
     if (value === undefined) {
@@ -147,8 +144,8 @@ export class Exchange implements Cancellation {
   }
 
   /**
-   * Goes on with a chain whose step has returned `LATER`: what `conclude` makes of the value counts as what `run` has returned.
-   * If `conclude` throws, that is a bug of the step. Never throws itself.
+   * Resumes a chain whose step returned `LATER`: the result of `conclude` counts as the result of `run`. If `conclude` throws,
+   * that is a bug of the step. Never throws itself.
    */
   resume<T>(conclude: (x: Exchange, value: T) => StepResult, value: T): void {
     this.driver!.resume(this, conclude, value);
@@ -158,7 +155,7 @@ export class Exchange implements Cancellation {
     this.#onCancel = listener;
   }
 
-  /** Calls off what is under way. The chain ends when the waiting step returns. */
+  /** Cancels what is in flight. The chain ends when the pending step finishes. */
   cancel(): void {
     if (this.cancelled) return;
     this.cancelled = true;

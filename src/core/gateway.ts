@@ -1,4 +1,4 @@
-// The core's interface for listeners: opens an exchange per request, keeps the deadline, and knows what is in flight.
+// The core's interface for listeners: opens an exchange per request, enforces the deadline, and tracks what is in flight.
 import { Exchange, LONG_BODY_BYTES } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
@@ -18,14 +18,14 @@ export interface GatewayOptions {
   readonly router: Router;
   /** Steps that also see requests refused before routing (the access log). */
   readonly around: readonly Step[];
-  /** Makes request ids: ULIDs. */
+  /** Generates request ids (ULIDs). */
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** From the request's first byte to its answer; after that the request is answered with a failure and cancelled. */
+  /** Limit from the request's first byte to its answer; then the request is refused and cancelled. */
   readonly requestMs: number;
   readonly reportBug: BugReport;
-  /** `undefined`: as many bodies may arrive slowly as there are connections. */
+  /** `undefined` puts no limit on slowly arriving bodies beyond the number of connections. */
   readonly unfinished?: UnfinishedBodies;
 }
 
@@ -38,7 +38,7 @@ export class Gateway {
   readonly #pipeline: Pipeline;
   readonly #newId: () => string;
   readonly #now: () => number;
-  /** As in the options; of a body that is streamed it is the part of its deadline that does not depend on its length. */
+  /** As in the options. For streamed bodies it is the part of the deadline that does not depend on their length. */
   readonly requestMs: number;
   readonly #unfinished: UnfinishedBodies | undefined;
   readonly #refused: Route;
@@ -64,9 +64,9 @@ export class Gateway {
   }
 
   /**
-   * Starts a request. If `outcome` is still open afterwards and the route takes a body, the listener collects it and
-   * calls `body`, or `longBody` before that; until the answer it reports a caller who leaves with `abort`. The chain may be
-   * waiting, to learn who calls, while the body comes. `announcedBytes` is 0 when the body's length is not known.
+   * Starts a request. If there is no `outcome` afterwards and the route takes a body, the listener collects it and calls
+   * `body`, possibly after `longBody`; until the answer it reports a caller who disconnects with `abort`. The chain may be
+   * waiting for the caller's key lookup while the body arrives. `announcedBytes` is 0 if the length is unknown.
    */
   begin(head: RequestHead, sink: Sink, announcedBytes = 0): Exchange {
     const { route, parameter } = this.router.match(head.method, head.path);
@@ -78,7 +78,7 @@ export class Gateway {
     return x;
   }
 
-  /** Hands over the complete body, or says why there is none. */
+  /** Passes on the complete body, or why there is none. */
   body(x: Exchange, body: Body): void {
     if (x.outcome !== undefined || !x.bodyDue) return;
     x.body = body;
@@ -86,14 +86,14 @@ export class Gateway {
     this.#pipeline.bodyComplete(x);
   }
 
-  /** More than `LONG_BODY_BYTES` have come of a body whose length was not known. Called before `body`. */
+  /** More than `LONG_BODY_BYTES` of a body of unknown length have arrived. Called before `body`. */
   longBody(x: Exchange): void {
     if (x.outcome !== undefined || x.longBody || !x.bodyDue) return;
     x.longBody = true;
     this.#pipeline.longBody(x);
   }
 
-  /** The caller has gone. What is under way is cancelled; the chain is settled when the waiting step returns. */
+  /** The caller has disconnected. Work in flight is cancelled; the chain is settled when the pending step finishes. */
   abort(x: Exchange): void {
     if (x.outcome !== undefined) return;
     x.answered = true;
@@ -101,12 +101,12 @@ export class Gateway {
     if (!x.waiting) this.#pipeline.end(x, CLIENT_CLOSED);
   }
 
-  /** An answer that had to wait was written to the caller's connection; not `written`: the caller had left before. */
+  /** Reports the result for a held answer: `written`, or not, because the caller disconnected first. */
   sent(x: Exchange, outcome: Reply, written: boolean): void {
     this.#pipeline.settle(x, written ? outcome : CLIENT_CLOSED);
   }
 
-  /** A streamed answer has ended: all of it was handed over, or its source failed, or the caller left before. */
+  /** A streamed answer has ended: delivered in full, its source failed, or the caller disconnected first. */
   streamed(x: Exchange, outcome: StreamReply, how: 'delivered' | 'broken' | 'gone'): void {
     switch (how) {
       case 'delivered':
@@ -118,14 +118,14 @@ export class Gateway {
     }
   }
 
-  /** Answers a request that must not be handled at all (broken framing): no routing, no chain. */
+  /** Refuses a request that must not be handled at all (broken framing), without routing or chain. */
   refuse(head: RequestHead, sink: Sink, refusal: Refusal): Exchange {
     const x = this.#openRefused(head, sink);
     this.#pipeline.end(x, refusal);
     return x;
   }
 
-  /** Ends a request whose body turns out to be broken, or that must not go on for another reason; its connection closes. */
+  /** Ends a request whose body turns out to be malformed, or that must stop for another reason; its connection is closed. */
   callOff(x: Exchange, refusal: Refusal): void {
     x.closeAfter = true;
     if (!x.waiting) {
@@ -138,7 +138,7 @@ export class Gateway {
     x.cancel();
   }
 
-  /** For a listener whose own code threw: reported as a bug, and `internal_error` to a caller who has no answer yet. */
+  /** For a listener whose own code threw: reports the bug, and sends `internal_error` if the caller has no answer yet. */
   fail(x: Exchange | undefined, head: RequestHead, sink: Sink, where: string, error: unknown): void {
     const failed = x ?? this.#openRefused(head, sink);
     this.callOff(failed, this.#pipeline.bug(failed, where, error));
@@ -175,7 +175,7 @@ export class Gateway {
 
   #giveUp(x: Exchange): void {
     const refusal = x.waiting
-      ? refuse('internal_error', 'The request took longer than it may; it was not charged.')
+      ? refuse('internal_error', 'The request took too long; it was not charged.')
       : refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.');
     this.callOff(x, refusal);
   }
@@ -183,7 +183,7 @@ export class Gateway {
   #openRefused(head: RequestHead, sink: Sink): Exchange {
     const x = new Exchange(this.#newId(), head, sink, this.#refused, this.#now());
     x.closeAfter = true;
-    // `settle` of these steps has to be called as if they had run.
+    // Makes `settle` run for these steps as if they had run.
     x.reached = this.#refused.steps.length;
     this.#open.add(x);
     return x;

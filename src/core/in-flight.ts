@@ -1,10 +1,10 @@
-// The exchanges that have begun and not ended, in the order of their arrival.
+// The exchanges in flight, in order of arrival.
 import type { Exchange } from './exchange.ts';
 
 /**
- * A list whose links are the exchanges' own. Not a `Set`: every few dozen changes V8 moves one to a new table, and leaves all
- * entries in the old table, with a link to the next. One old table in the old generation keeps the exchanges of all tables
- * behind it from being collected before the next full collection: a tenth of all garbage was copied to the old generation.
+ * An intrusive linked list instead of a `Set`: every few dozen changes V8 rehashes a set into a new table, and the old table
+ * keeps its entries and a link to the next table. One old table in the old generation then prevents the exchanges of all later
+ * tables from being collected before the next full collection, which promoted a tenth of all garbage to the old generation.
  */
 export class InFlight {
   #oldest: Exchange | undefined = undefined;
@@ -24,7 +24,7 @@ export class InFlight {
     this.#size++;
   }
 
-  /** Only for one that was added and not removed since. */
+  /** Only for an exchange that is currently in the list. */
   remove(x: Exchange): void {
     const { earlier, later } = x;
     if (earlier === undefined) this.#oldest = later;
@@ -35,7 +35,7 @@ export class InFlight {
     this.#size--;
   }
 
-  /** Those that began at `ms` or before, oldest first. */
+  /** The exchanges that began at or before `ms`, oldest first. */
   startedBy(ms: number): readonly Exchange[] {
     const found: Exchange[] = [];
     for (let x = this.#oldest; x !== undefined && x.startedAtMs <= ms; x = x.later) found.push(x);

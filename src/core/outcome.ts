@@ -1,11 +1,11 @@
-// What a request ends in: an answer, whole or as it comes, a problem, or a caller who left before either.
+// How a request ends: an answer, complete or streamed, a problem, or a caller who disconnected first.
 import type { ByteSource } from './byte-stream.ts';
 import type { Problem } from './problem.ts';
 
 /** Extra response fields, in order. Values are built from constants and numbers, never from request data. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** A successful answer. `body` is sent as it is; `contentType` is left out where there is no body (204). */
+/** A successful answer. `body` is sent unchanged; `contentType` is `undefined` if there is no body (204). */
 export interface Reply {
   readonly kind: 'reply';
   readonly status: number;
@@ -15,8 +15,8 @@ export interface Reply {
 }
 
 /**
- * A successful answer that is written as it comes. The chain is settled when the last byte was handed over: as this, or as
- * `client_closed` when the caller left before, or as `broken`.
+ * A successful streamed answer. The chain is settled after the last byte was handed over: with this outcome, with
+ * `client_closed` if the caller disconnected first, or with `broken`.
  */
 export interface StreamReply {
   readonly kind: 'stream';
@@ -24,17 +24,17 @@ export interface StreamReply {
   readonly contentType: string | undefined;
   readonly headers: HeaderList;
   readonly body: ByteSource;
-  /** The outcome for `settle` when the source fails midway. The caller sees only that the connection ends. */
+  /** The outcome passed to `settle` if the source fails midway. The caller only sees the connection close. */
   readonly broken: Refusal;
 }
 
-/** A failure that is answered to the caller, as a problem (RFC 9457). */
+/** A failure reported to the caller as a problem document (RFC 9457). */
 export interface Refusal {
   readonly kind: 'problem';
   readonly problem: Problem;
 }
 
-/** The caller closed the connection before an answer existed; nothing is sent. */
+/** The caller closed the connection before there was an answer; nothing is sent. */
 export interface ClientClosed {
   readonly kind: 'client_closed';
 }
@@ -42,21 +42,21 @@ export interface ClientClosed {
 export type Outcome = Reply | StreamReply | Refusal | ClientClosed;
 
 /**
- * Returned by a step that waits without a promise. It has to see to it that `Exchange.resume` is called once, after `run` has
- * returned.
+ * Returned by a step that waits without a promise. The step must ensure that `Exchange.resume` is called exactly once, after
+ * `run` has returned.
  */
 export const LATER = Symbol('later');
 
-/** What a step returns: nothing to go on, an outcome to end the chain, or `LATER`. */
+/** What a step returns: nothing to continue, an outcome to end the chain, or `LATER`. */
 export type StepResult = Outcome | undefined | typeof LATER;
 
-/** Of nearly every answer. */
+/** The content type of nearly every answer. */
 export const JSON_TYPE = 'application/json';
 
 export const NO_HEADERS: HeaderList = [];
 export const CLIENT_CLOSED: ClientClosed = { kind: 'client_closed' };
 
-/** A 200 (or `status`) with a JSON body that is already serialised. */
+/** An answer with status 200 (or `status`) and a body that is already serialized JSON. */
 export function json(body: string, status = 200, headers: HeaderList = NO_HEADERS): Reply {
   return { kind: 'reply', status, contentType: JSON_TYPE, body, headers };
 }

@@ -1,11 +1,11 @@
-// Drives a chain: one loop over a fixed array that waits only for a real promise, then settles in reverse.
+// Runs a chain: one loop over a fixed array that only waits for real promises or `LATER`, then settles in reverse.
 import type { Driver, Exchange } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
 import type { Step } from './step.ts';
 
-/** Told of every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
+/** Called for every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
 export type BugReport = (x: Exchange, where: string, error: unknown) => void;
 
 export class Pipeline implements Driver {
@@ -17,18 +17,18 @@ export class Pipeline implements Driver {
     this.#onDone = onDone;
   }
 
-  /** Begins a chain; afterwards `x.outcome` tells whether it has ended. */
+  /** Starts a chain; if it ends synchronously, `x.outcome` is set afterwards. */
   start(x: Exchange): void {
     x.driver = this;
     this.#advance(x);
   }
 
-  /** The body is complete: runs what has waited for it, unless a step is still being waited for. */
+  /** The body is complete: continues the chain, unless a step is still pending. */
   bodyComplete(x: Exchange): void {
     if (!x.waiting) this.#advance(x);
   }
 
-  /** The body that the chain waits for is a long one. A step that is being waited for, or is still to come, sees that by itself. */
+  /** The body that the chain is waiting for is long. Pending and later steps read `longBody` themselves. */
   longBody(x: Exchange): void {
     const step = x.route.forLongBody;
     if (step === undefined || x.waiting || !x.bodyDue) return;
@@ -41,7 +41,7 @@ export class Pipeline implements Driver {
     if (result !== undefined) this.#stop(x, step, result);
   }
 
-  /** Goes on: to the first step that needs the body, if that has not come, or to the end. */
+  /** Continues to the first step that needs the body, if it is not complete, or to the end. */
   #advance(x: Exchange): void {
     const { steps, headCount, entryAt } = x.route;
     if (!x.entered) {
@@ -69,12 +69,12 @@ export class Pipeline implements Driver {
     return true;
   }
 
-  /** Ends a chain that is not running a step: waiting for its body, or refused before its first step. */
+  /** Ends a chain that is not running a step: one that waits for its body, or was refused before its first step. */
   end(x: Exchange, outcome: Outcome): void {
     if (x.outcome === undefined) this.#finish(x, outcome);
   }
 
-  /** Whether all steps before `until` have run and the chain goes on; otherwise it has ended or waits. */
+  /** Runs the steps before `until`. Returns false if the chain has ended or is waiting. */
   #drive(x: Exchange, until: number): boolean {
     const steps = x.route.steps;
     while (x.reached < until) {
@@ -99,7 +99,7 @@ export class Pipeline implements Driver {
     else this.#finish(x, result);
   }
 
-  /** The one place where a step's promise becomes a callback. */
+  /** The only place that turns a step's promise into a callback. */
   #wait(x: Exchange, stepName: string, pending: Promise<StepResult>): void {
     x.waiting = true;
     pending.then(
@@ -119,10 +119,10 @@ export class Pipeline implements Driver {
   }
 
   #resume(x: Exchange, outcome: StepResult): void {
-    // It waits again: for the engine, behind its glossary.
+    // The step waits again, for example for the engine after its glossary.
     if (outcome === LATER) return;
     x.waiting = false;
-    // A request that was cancelled while a step waited is settled only now: the step may have come back with a reservation.
+    // A request cancelled while a step was pending is settled only now, because the step may have made a reservation meanwhile.
     if (x.cancelled) {
       if (outcome?.kind === 'stream') outcome.body.cancel();
       this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
@@ -133,13 +133,13 @@ export class Pipeline implements Driver {
   #finish(x: Exchange, outcome: Outcome): void {
     x.outcome = outcome;
     x.onCancel(undefined);
-    // The answer is written first. If that fails, another one is written in its place, and `settle` gets that one.
-    const told = this.#tell(x, outcome);
-    if (told !== undefined) this.settle(x, told);
+    // The answer is written first. If that fails, another is sent instead, and `settle` receives that one.
+    const sent = this.#answer(x, outcome);
+    if (sent !== undefined) this.settle(x, sent);
   }
 
-  /** What the caller was answered; `undefined` for an answer that is streamed or waits: `settle` is called at its end. */
-  #tell(x: Exchange, outcome: Outcome): Outcome | undefined {
+  /** Returns the outcome sent to the caller; `undefined` for a streamed or held answer, which is settled at its end. */
+  #answer(x: Exchange, outcome: Outcome): Outcome | undefined {
     switch (outcome.kind) {
       case 'reply':
       case 'problem':
@@ -151,14 +151,14 @@ export class Pipeline implements Driver {
     }
   }
 
-  /** Settles the steps that were reached, last one first. Once per exchange. */
-  settle(x: Exchange, told: Outcome): void {
+  /** Settles the steps that were started, last one first. Once per exchange. */
+  settle(x: Exchange, sent: Outcome): void {
     const steps = x.route.steps;
     for (let i = x.reached - 1; i >= 0; i--) {
       const step = steps[i]!;
       if (step.settle === undefined) continue;
       try {
-        step.settle(x, told);
+        step.settle(x, sent);
       } catch (error) {
         this.bug(x, `${step.name}.settle`, error);
       }
@@ -178,8 +178,8 @@ export class Pipeline implements Driver {
   }
 
   /**
-   * Hands an answer to the sink, once, and returns the answer that was written: `internal_error` where the sink could not
-   * write this one, which is a bug; `undefined` where it waits for its turn.
+   * Hands an answer to the sink, once, and returns the outcome that was sent: `internal_error` if the sink failed to write this
+   * one, which is a bug; `undefined` if the answer is held.
    */
   send(x: Exchange, outcome: Reply | Refusal): Outcome | undefined {
     if (x.answered) return outcome;
@@ -205,7 +205,7 @@ export class Pipeline implements Driver {
     return refusal;
   }
 
-  /** Reports a bug and returns what the caller is answered. */
+  /** Reports a bug and returns the refusal for the caller. */
   bug(x: Exchange, where: string, error: unknown): Refusal {
     this.#reportBug(x, where, error);
     return refuse('internal_error', 'Something unexpected failed on our side; the request was not charged.');

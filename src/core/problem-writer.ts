@@ -1,4 +1,4 @@
-// Renders problems as RFC 9457 documents; what does not vary is made once for each kind.
+// Renders problems as RFC 9457 documents; the constant parts are prepared once per kind.
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList } from './outcome.ts';
 import { anchorOf } from './problem.ts';
@@ -15,7 +15,7 @@ interface Prepared {
   readonly headers: HeaderList;
 }
 
-/** A problem as it is written, but for the request id, which stands between `before` and `behind`. */
+/** A rendered problem without the request id, which goes between `before` and `behind`. */
 interface Written {
   readonly problem: Problem;
   readonly before: string;
@@ -24,7 +24,7 @@ interface Written {
 }
 
 export interface ProblemWriterOptions {
-  /** Absolute URL under which `/errors` lies. */
+  /** Absolute URL that contains `/errors`. */
   readonly docsUrl: string;
   /** The service's short name, for `WWW-Authenticate`. */
   readonly realm: string;
@@ -35,14 +35,14 @@ const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];
 export class ProblemWriter {
   readonly #options: ProblemWriterOptions;
   readonly #prepared = new Map<ProblemKind, Prepared>();
-  /** The latest: whoever floods is mostly told the same. */
+  /** The last problem rendered, cached because a flooding caller mostly gets the same one. */
   #latest: Written | undefined = undefined;
 
   constructor(options: ProblemWriterOptions) {
     this.#options = options;
   }
 
-  /** In a route's own form, with the header fields that belong to the code in any form. */
+  /** Renders in a route's own form, with the header fields that belong to the code in any form. */
   renderAs(form: ProblemForm, problem: Problem, requestId: string): RenderedProblem {
     const { headers, body } = this.render(problem, requestId);
     return { status: form.status(problem), headers, body: form.body(problem, JSON.parse(body) as ProblemDocument) };

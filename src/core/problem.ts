@@ -1,20 +1,20 @@
-// The registry of problem codes: the interface's Errors table as data, and the one way to make a problem.
+// The registry of problem codes: the interface's Errors table as data, and the only way to create a problem.
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Refusal } from './outcome.ts';
 
-/** What the registry knows of a code; the reference page and the OpenAPI document are made from it. */
+/** The registry entry of a code; the reference page and the OpenAPI document are generated from it. */
 export interface ProblemKind {
   readonly status: number;
   readonly title: string;
-  /** One sentence for people: when it happens. */
+  /** One sentence for people: when it occurs. */
   readonly meaning: string;
-  /** May the same request be sent again later (interface, Errors, rules 2 and 3)? */
+  /** Whether the same request may be sent again later (interface, Errors, rules 2 and 3). */
   readonly retry: boolean;
   /** Names of the additional members of the problem document. */
   readonly fields: readonly string[];
-  /** Response fields that go with it. */
+  /** Response fields sent with it. */
   readonly headers: readonly string[];
-  /** Belongs to the dashboard; no route of this service answers it. */
+  /** Only used by the dashboard; no route of this service returns it. */
   readonly dashboardOnly: boolean;
 }
 
@@ -26,7 +26,7 @@ function kind(status: number, title: string, meaning: string, retry: boolean, ex
 
 const dashboardOnly = true;
 
-/** Every code of the Errors table, in its order. A code never changes its meaning. */
+/** Every code of the Errors table, in order. A code never changes its meaning. */
 export const problems = {
   validation_error: kind(400, 'Invalid request', 'A parameter or the body breaks a rule; the detail names which.', false),
   invalid_target_lang: kind(400, 'Unknown target language', 'target_lang is missing or not one of the target codes.', false),
@@ -36,19 +36,13 @@ export const problems = {
     fields: ['max_characters', 'characters'],
   }),
   bad_request: kind(400, 'Bad request', 'Unknown checkout kind or plan.', false, { dashboardOnly }),
-  unauthorized: kind(401, 'Unauthorized', 'No key was sent, or it is malformed, unknown, or not to be used from this address.', false, {
+  unauthorized: kind(401, 'Unauthorized', 'No key was sent, or it is malformed, unknown, or not allowed from this address.', false, {
     headers: ['WWW-Authenticate'],
   }),
   key_revoked: kind(401, 'Key revoked', 'The key was valid once and has been revoked, or it is disabled, or has expired.', false),
-  quota_exceeded: kind(
-    402,
-    'Quota exceeded',
-    'The characters of the period are used up, those of the team with its overage cap or those of the key.',
-    false,
-    {
-      fields: ['character_limit', 'overage_cap_minor', 'period_end'],
-    },
-  ),
+  quota_exceeded: kind(402, 'Quota exceeded', "The period's characters are used up: the team's, overage included, or the key's.", false, {
+    fields: ['character_limit', 'overage_cap_minor', 'period_end'],
+  }),
   credit_exhausted: kind(402, 'Credit exhausted', 'The prepaid balance does not cover the request; nothing was charged.', false, {
     fields: ['balance_minor', 'required_minor', 'currency'],
   }),
@@ -57,8 +51,8 @@ export const problems = {
     fields: ['max_glossaries'],
   }),
   not_found: kind(404, 'Not found', 'The path matches no endpoint.', false),
-  glossary_not_found: kind(404, 'Glossary not found', 'No glossary of this id belongs to the team.', false),
-  method_not_allowed: kind(405, 'Method not allowed', 'The path exists, the method does not.', false, { headers: ['Allow'] }),
+  glossary_not_found: kind(404, 'Glossary not found', 'The team has no glossary with this id.', false),
+  method_not_allowed: kind(405, 'Method not allowed', 'The path exists but does not accept this method.', false, { headers: ['Allow'] }),
   csrf_invalid: kind(419, 'Form expired', 'A form came with a missing or stale anti-forgery token.', false, { dashboardOnly }),
   rate_limited: kind(
     429,
@@ -76,7 +70,7 @@ export const problems = {
     'Something unexpected failed on our side. Retry once, then contact support with the request_id.',
     true,
   ),
-  engine_unavailable: kind(503, 'Translation unavailable', 'No usable translation was to be had; nothing was charged.', true, {
+  engine_unavailable: kind(503, 'Translation unavailable', 'No usable translation was available; nothing was charged.', true, {
     headers: ['Retry-After'],
   }),
   service_unavailable: kind(503, 'Service unavailable', 'A service that this one depends on is unreachable; nothing was charged.', true, {
@@ -86,7 +80,7 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** The additional members of each code that has some (interface, Errors table). */
+/** The additional members of the codes that have any (interface, Errors table). */
 export interface ProblemFields {
   too_many_texts: { readonly max_texts: number };
   text_too_long: { readonly max_characters: number; readonly characters: number };
@@ -96,9 +90,9 @@ export interface ProblemFields {
   rate_limited: { readonly limit: number };
 }
 
-/** One problem, not yet rendered: the request id and the service's own URIs are added when it is written. */
+/** A problem before rendering: the request id and the service's own URIs are added when it is written. */
 export interface Problem {
-  /** One of the table, or a plugin's own. */
+  /** A code of the table, or a plugin's own. */
   readonly code: string;
   readonly kind: ProblemKind;
   /** For people; may change at any time. Names the field, never quotes its value. */
@@ -107,18 +101,18 @@ export interface Problem {
   readonly headers: HeaderList;
 }
 
-/** A problem as the document that is sent of it. */
+/** A problem document as sent. */
 export type ProblemDocument = Readonly<Record<'type' | 'title' | 'code' | 'detail' | 'request_id', string>> & {
   readonly status: number;
   readonly [field: string]: string | number;
 };
 
-/** How a route answers problems, if not as problem documents with the codes' own statuses. */
+/** How a route reports problems, if not as problem documents with the codes' own statuses. */
 export interface ProblemForm {
   readonly contentType: string;
-  /** The HTTP status of the answer, in the log and the metrics too. */
+  /** The HTTP status of the answer, also used in the log and the metrics. */
   status(problem: Problem): number;
-  /** The body. `document` is what would be sent without this form. */
+  /** The body. `document` is the default problem document. */
   body(problem: Problem, document: ProblemDocument): string;
 }
 
@@ -127,13 +121,13 @@ type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields
   ? [fields: FieldsOf<C>, headers?: HeaderList]
   : [fields?: undefined, headers?: HeaderList];
 
-/** Makes the refusal for a code; the compiler asks for the members that the code's row demands. */
+/** Creates the refusal for a code; the compiler requires the members that the code's row lists. */
 export function refuse<C extends ProblemCode>(code: C, detail: string, ...rest: FieldsArgument<C>): Refusal {
   const [fields, headers = NO_HEADERS] = rest;
   return refuseAs(code, problems[code], detail, fields, headers);
 }
 
-/** The same for a code that need not be in the table: a plugin's own. */
+/** The same for a code outside the table, such as a plugin's own. */
 export function refuseAs(
   code: string,
   row: ProblemKind,

@@ -1,20 +1,20 @@
-// A route: a method, a path and the fixed array of steps that answers it.
+// A route: a method, a path and the fixed array of steps that handles it.
 import type { ProblemForm } from './problem.ts';
 import type { CallerStep, Step } from './step.ts';
 
 interface RouteBase {
   readonly method: string;
-  /** Literal segments, at most one of which is a parameter written `{name}`; with `/*` at its end, that and everything below. */
+  /** Literal segments, at most one of them a parameter written `{name}`; a trailing `/*` also matches everything below. */
   readonly path: string;
-  /** Whether the steps look at the whole body; a route that does not starts its whole chain at once. */
+  /** Whether the steps need the whole body; without it, the chain starts as soon as the head has arrived. */
   readonly takesBody: boolean;
-  /** The body is not read until a step takes it by `Sink.incoming`, piece by piece. Not with `takesBody`. */
+  /** The body is not read until a step streams it through `Sink.incoming`. Not with `takesBody`. */
   readonly streams?: boolean;
-  /** Without it problems are answered as problem documents. */
+  /** Defaults to problem documents. */
   readonly problemForm?: ProblemForm | undefined;
 }
 
-/** A route whose steps are named, not made yet. */
+/** A route with the names of its steps instead of the steps. */
 export interface RouteRow<Name extends string = string> extends RouteBase {
   readonly steps: readonly Name[];
 }
@@ -28,19 +28,19 @@ export interface Route extends RouteSpec {
   readonly name: string;
   /** Steps before this index run without the body. */
   readonly headCount: number;
-  /** Steps before this index find out who calls; then `enter` of those that have it is called. */
+  /** Steps before this index identify the caller; after them, `enter` is called. */
   readonly entryAt: number;
   readonly entering: readonly Step[];
-  /** What has to know that a body is long. */
+  /** The step to notify when the body turns out to be long. */
   readonly forLongBody: CallerStep | undefined;
 }
 
-/** `METHOD path`: what logs, metrics and plugins call a route. */
+/** `METHOD path`: the name of a route in logs, metrics and plugins. */
 export function routeName({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path}`;
 }
 
-/** Whether some path matches both. A segment with a parameter counts as matching every segment. */
+/** Whether some path matches both. A segment with a parameter counts as matching any segment. */
 export function pathsOverlap(one: string, other: string): boolean {
   const others = other.split('/');
   const segments = one.split('/');
@@ -49,7 +49,7 @@ export function pathsOverlap(one: string, other: string): boolean {
   return segments.length === others.length && segments.every(same);
 }
 
-/** Replaces the names of steps by the steps. Throws when there is no step of a name. */
+/** Resolves the step names. Throws if a step does not exist. */
 export function specOf(row: RouteRow, steps: ReadonlyMap<string, Step>): RouteSpec {
   const found = row.steps.map((name) => {
     const step = steps.get(name);
@@ -59,7 +59,7 @@ export function specOf(row: RouteRow, steps: ReadonlyMap<string, Step>): RouteSp
   return { ...row, steps: found };
 }
 
-/** Checks the order of a chain once, at boot. Throws with the route's name when it is wrong. */
+/** Validates the order of a chain once, at boot. Throws with the route's name if it is wrong. */
 export function compileRoute(spec: RouteSpec, name = routeName(spec)): Route {
   const { steps } = spec;
   const firstOther = steps.findIndex((step) => step.kind !== 'head');
@@ -72,7 +72,7 @@ export function compileRoute(spec: RouteSpec, name = routeName(spec)): Route {
     if (seen.has(step.name)) throw new Error(`route ${name}: two steps are called "${step.name}"`);
     seen.add(step.name);
     if (step.kind === 'head' && firstOther !== -1 && index > firstOther) {
-      throw new Error(`route ${name}: head step "${step.name}" stands behind a ${steps[firstOther]!.kind} step; head steps come first`);
+      throw new Error(`route ${name}: head step "${step.name}" comes after a ${steps[firstOther]!.kind} step; head steps come first`);
     }
   }
   return {

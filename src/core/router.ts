@@ -1,4 +1,4 @@
-// Finds the route for a method and a raw path. There is always one: what matches nothing has a chain of its own.
+// Finds the route for a method and a raw path. There always is one: unmatched requests have a chain of their own.
 import type { HeadStep, Step } from './step.ts';
 import { isPlainPath } from './plain-path.ts';
 import { refuse } from './problem.ts';
@@ -22,7 +22,7 @@ interface Wildcard {
   readonly entry: PathEntry;
 }
 
-/** The route, and the value of its path parameter (empty when it has none). */
+/** The route, and the value of its path parameter (empty if it has none). */
 export interface Match {
   route: Route;
   parameter: string;
@@ -32,13 +32,13 @@ export class Router {
   readonly routes: readonly Route[];
   readonly #exact = new Map<string, PathEntry>();
   readonly #patterns: Pattern[] = [];
-  /** Longest first: the nearest one answers. */
+  /** Longest first, so that the most specific one answers. */
   #wildcards: readonly Wildcard[] = [];
   readonly #notFound: Route;
-  /** Returned by every call of `match`, and read at once by its only caller: this saves an allocation per request. */
+  /** Returned by every call of `match` and read at once by its only caller, which saves an allocation per request. */
   readonly #match: Match;
 
-  /** `around` are steps that also see requests that match no route (the access log). */
+  /** `around` are steps that also see requests without a matching route (the access log). */
   constructor(specs: readonly RouteSpec[], around: readonly Step[] = []) {
     this.routes = specs.map((spec) => compileRoute(spec));
     this.#notFound = compileRoute({ method: '*', path: '*', takesBody: false, steps: [...around, NOT_FOUND] }, 'not_found');
@@ -69,7 +69,7 @@ export class Router {
     return undefined;
   }
 
-  /** The upstream resolves the path itself: only a path that it cannot resolve to another one matches. */
+  /** The upstream resolves the path itself, so only paths that it cannot resolve to another one match. */
   #matchWildcard(path: string): PathEntry | undefined {
     const found = this.#wildcards.find(({ base }) => path === base || (path.startsWith(base) && path.charAt(base.length) === '/'));
     return found !== undefined && isPlainPath(path) ? found.entry : undefined;
@@ -123,7 +123,7 @@ function methodNotAllowed(path: string, entry: PathEntry, around: readonly Step[
   const allow = [...entry.methods.keys()].join(', ');
   const outcome = refuse('method_not_allowed', `This path accepts ${allow}.`, undefined, [['Allow', allow]]);
   const answer: HeadStep = { kind: 'head', name: 'method-not-allowed', run: () => outcome };
-  // In the form of the API that the path belongs to.
+  // In the format of the API that the path belongs to.
   const [{ problemForm } = { problemForm: undefined }] = entry.methods.values();
   return compileRoute({ method: '*', path, takesBody: false, problemForm, steps: [...around, answer] }, 'method_not_allowed');
 }

@@ -1,17 +1,17 @@
-// One cancellation for several things that are under way at the same time, each with a listener of its own.
+// Shares one cancellation between several concurrent operations, each with its own listener.
 import type { Cancellation } from './exchange.ts';
 
 export class SharedCancellation {
   readonly #whole: Cancellation;
-  /** Of the shares that are to be told. */
+  /** Listeners by share. */
   readonly #listeners = new Map<Share, () => void>();
 
-  /** Is the only one to listen to `whole` from now on. */
+  /** Becomes the only listener of `whole`. */
   constructor(whole: Cancellation) {
     this.#whole = whole;
   }
 
-  /** For one of them. */
+  /** A cancellation for one of the operations. */
   share(): Cancellation {
     return new Share(this);
   }
@@ -23,10 +23,10 @@ export class SharedCancellation {
   listen(share: Share, listener: (() => void) | undefined): void {
     if (listener === undefined) this.#listeners.delete(share);
     else this.#listeners.set(share, listener);
-    this.#whole.onCancel(this.#listeners.size === 0 ? undefined : () => this.#tell());
+    this.#whole.onCancel(this.#listeners.size === 0 ? undefined : () => this.#notify());
   }
 
-  #tell(): void {
+  #notify(): void {
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
     for (const listener of listeners) listener();

@@ -1,19 +1,19 @@
-// Where plugins' steps go: behind the step that each names, in every chain that has it.
+// Places plugins' steps: after the step that each names, in every chain that has it.
 import { routeName } from './route.ts';
 import type { RouteRow } from './route.ts';
 import type { Step } from './step.ts';
 
 export interface StepPlacement {
   readonly step: Step;
-  /** Name of the step behind which this one runs; several behind the same one keep their order. */
+  /** Name of the step after which this one runs; several after the same one keep their order. */
   readonly after: string;
-  /** Names of the routes (`POST /v1/translate`) it is for; without it, every route that has the step `after`. */
+  /** Names of the routes (`POST /v1/translate`) it is for; by default every route that has the step `after`. */
   readonly routes?: readonly string[];
 }
 
 /**
- * Puts the names of plugins' steps into the chains. Throws, naming what there is, when a placement fits nowhere or a name
- * is taken.
+ * Inserts the names of plugins' steps into the chains. Throws, listing what is available, if a placement matches nothing or a
+ * name is taken.
  */
 export function placeSteps<Row extends RouteRow>(rows: readonly Row[], placements: readonly StepPlacement[]): Row[] {
   const ours = new Set(rows.flatMap((row) => row.steps));

@@ -1,4 +1,4 @@
-// Closes what was opened, in reverse order. If one part fails to close, the others are closed all the same.
+// Closes what was opened, in reverse order. If one part fails to close, the others are closed anyway.
 
 export type Close = () => void | Promise<void>;
 
@@ -16,7 +16,7 @@ export class Teardown {
     this.#closers.push({ name, close });
   }
 
-  /** What is being closed at this moment. */
+  /** The name of the part that is being closed. */
   get closing(): string | undefined {
     return this.#closing;
   }

@@ -1,13 +1,13 @@
-// Long work in pieces: however much of it there is, a turn of the event loop has one piece of it at most.
+// Splits long work into pieces: each turn of the event loop runs at most one piece, however much work there is.
 import type { ByteReceiver, ByteSource } from './byte-stream.ts';
 import { NO_HEADERS } from './outcome.ts';
 import type { StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
 
-/** In the order in which they were asked for, so that several jobs go on side by side. */
+/** In request order, so that several jobs make progress in parallel. */
 const waiting: (() => void)[] = [];
 
-/** Calls `piece` in a turn in which no other piece runs. It must not throw. */
+/** Calls `piece` in a turn of the event loop in which no other piece runs. It must not throw. */
 function inOwnTurn(piece: () => void): void {
   waiting.push(piece);
   if (waiting.length === 1) setImmediate(run);
@@ -19,12 +19,12 @@ function run(): void {
   piece();
 }
 
-/** To be awaited between two pieces, each of about a millisecond at most. */
+/** Await it between two pieces, each of about a millisecond at most. */
 export function nextTurn(): Promise<void> {
   return new Promise(inOwnTurn);
 }
 
-/** Bytes that are made piece by piece while they are read, each in a turn of its own. */
+/** Bytes that are generated piece by piece while they are read, each in a turn of its own. */
 export class PacedBytes implements ByteSource {
   readonly bytes: number | undefined;
   readonly #pieces: Iterator<Uint8Array>;
@@ -32,7 +32,7 @@ export class PacedBytes implements ByteSource {
   #paused = false;
   #asked = false;
 
-  /** `bytes` is their number, where it is known. */
+  /** `bytes` is the total length, if known. */
   constructor(pieces: Iterable<Uint8Array>, bytes?: number) {
     this.#pieces = pieces[Symbol.iterator]();
     this.bytes = bytes;
@@ -77,7 +77,7 @@ export class PacedBytes implements ByteSource {
     else receiver.fail();
   };
 
-  /** What cannot be made ends the answer: what is in the store is broken. */
+  /** A failing generator ends the answer: data in the store is corrupt. */
   #piece(): Uint8Array | 'end' | 'failed' {
     try {
       const next = this.#pieces.next();
@@ -90,7 +90,7 @@ export class PacedBytes implements ByteSource {
 
 const BROKEN = refuse('internal_error', 'The answer could not be written.');
 
-/** A 200 whose body is made while it is read; `bytes` is its length, where it is known. */
+/** A 200 whose body is generated while it is read; `bytes` is its length, if known. */
 export function pacedReply(contentType: string, pieces: Iterable<Uint8Array>, bytes?: number): StreamReply {
   return { kind: 'stream', status: 200, contentType, headers: NO_HEADERS, body: new PacedBytes(pieces, bytes), broken: BROKEN };
 }

@@ -1,22 +1,22 @@
-// Bounds the requests whose bodies are still arriving: beyond it, whoever has most of them loses the newest.
+// Limits the number of requests whose bodies are still arriving: above it, the callers with the most lose their newest.
 import type { Exchange } from './exchange.ts';
 import type { Refusal } from './outcome.ts';
 
 export interface UnfinishedBodies {
-  /** Of the process. */
+  /** Limit for the whole process. */
   readonly max: number;
-  /** Who sends it, as far as that is known; the same for all of one caller. */
+  /** Identifies the caller as far as known; the same for all requests of one caller. */
   readonly callerOf: (x: Exchange) => string;
-  /** What the newest are answered. */
+  /** The refusal for the newest ones. */
   readonly refusal: Refusal;
 }
 
-/** A body that has come by then is none that arrives slowly; nearly every request is over by then. */
+/** A body that arrives sooner is not slow; nearly every request is over by then. */
 export const UNFINISHED_MS = 250;
 
 /**
- * Those of them that have to go, where there are more than `max`: each caller keeps the same number, or all of a smaller one, oldest
- * first. So bodies that never end use up their sender's share and nobody else's. `begun` is in order of arrival.
+ * The requests to end if there are more than `max`: each caller keeps the same number, or all if it has fewer, oldest first. So
+ * bodies that never end use up their sender's share and nobody else's. `begun` is in order of arrival.
  */
 export function surplus(begun: readonly Exchange[], { max, callerOf }: Pick<UnfinishedBodies, 'max' | 'callerOf'>): readonly Exchange[] {
   const unfinished = begun.filter((x) => x.bodyDue && !x.waiting && !x.answered);
@@ -35,7 +35,7 @@ export function surplus(begun: readonly Exchange[], { max, callerOf }: Pick<Unfi
   return [...callers.values()].flatMap((of) => of.slice(share));
 }
 
-/** The largest number that each of these may keep so that all together keep at most `max`. */
+/** The largest number that each may keep so that the total stays within `max`. */
 function shareOf(counts: readonly number[], max: number): number {
   let left = max;
   const rising = counts.toSorted((a, b) => a - b);

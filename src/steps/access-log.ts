@@ -1,4 +1,4 @@
-// Writes one line per request when it has ended, whatever ended it.
+// Writes one log line per request when it has ended, however it ended.
 import type { Outcome } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import type { HeadStep } from '../core/step.ts';
@@ -10,7 +10,7 @@ export interface AccessLogOptions {
   readonly log: AccessLog;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Reads the client's address from a request's fields; without it only entries of keys that are bound to addresses have one. */
+  /** Reads the client's address from a request's fields. Without it, only requests with address-restricted keys are logged with one. */
   readonly client?: ClientAddressReader | undefined;
 }
 

@@ -1,4 +1,5 @@
-// The admission: one ledger operation judges revocation, rate, length, quota and credit. `settle` commits or releases what it reserved.
+// The admission: one ledger operation checks revocation, rate, length, quota and credit. `settle` commits or releases the
+// reservation.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { LATER, NO_HEADERS } from '../core/outcome.ts';
@@ -38,18 +39,18 @@ export interface AdmitOptions {
   readonly ledger: Pick<Ledger, 'admit' | 'chargesParts'>;
   readonly settlements: Settlements;
   readonly cache: KeyCache;
-  /** Reads a request's address, for keys that are allowed from certain ones. */
+  /** Reads a request's address, for keys that are restricted to certain ones. */
   readonly client: ClientAddressReader;
   readonly leaseMs: number;
-  /** Whether answers say how the team's request rate stands. */
+  /** Whether answers report the rate limit. */
   readonly rateLimitHeaders: boolean;
-  /** Whether anything depends on the team's plan, so that the store is asked for its name. */
+  /** Whether anything depends on the team's plan, so that the store must report it. */
   readonly byPlan: () => boolean;
-  /** Told of an admission that should have named the plan and did not: a plugin's store need not. */
+  /** Called for an admission that should have reported the plan but did not, which a plugin's store may do. */
   readonly onNoPlan: () => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Told of every admission's result. */
+  /** Called with every admission's result. */
   readonly onAdmission: (admission: Admission) => void;
 }
 
@@ -67,7 +68,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
       if (reservation === undefined) return;
-      // Charged only if an answer was handed to a caller who was still there; a caller who has left is `client_closed`.
+      // Charged only if an answer was handed to a caller who was still connected; otherwise the outcome is `client_closed`.
       if (outcome.kind !== 'reply' && outcome.kind !== 'stream') return settlements.release(reservation);
       const { characters } = x.need(requestStatsSlot);
       settlements.commit(reservation, characters === reservation.characters ? undefined : characters);
@@ -81,7 +82,7 @@ function ask(x: Exchange, options: AdmitOptions, withAddress: boolean): StepResu
   return LATER;
 }
 
-/** One object for the admission: the request for the ledger, its callbacks, and what the answer is judged by. */
+/** A single object per admission: the request to the ledger, its callbacks, and the context for its result. */
 class PendingAdmission implements AskedAdmission {
   readonly requestId: string;
   readonly teamId: string;
@@ -154,17 +155,17 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   return judgedAgain(x, asking, admission) ?? charge?.refusal;
 }
 
-/** Keeps the plan, and gives what the request is refused for with it. Nothing where nothing depends on the plan. */
+/** Stores the plan and judges the request again with it. Does nothing if nothing depends on the plan. */
 function judgedAgain(x: Exchange, { reportPlan, charge, options }: PendingAdmission, admission: Admission): Refusal | undefined {
   if (reportPlan === undefined || !isPlaced(admission)) return undefined;
   const { plan } = admission;
   if (plan === undefined) options.onNoPlan();
   x.set(planSlot, plan ?? '');
-  // The length belongs to the rules of the text, which come first.
+  // The length is one of the rules for `text`, which come first.
   return admission.kind === 'text_too_long' ? undefined : charge?.again?.();
 }
 
-/** The kinds of answers that have taken a place. */
+/** The results that have taken a slot in the rate window. */
 const PLACED: ReadonlySet<Admission['kind']> = new Set<Placed['kind']>([
   'admitted',
   'text_too_long',
@@ -178,7 +179,7 @@ function isPlaced(admission: Admission): admission is Placed {
   return PLACED.has(admission.kind);
 }
 
-/** No headers where the admission did not get as far as the rate. */
+/** No headers if the admission ended before the rate check. */
 function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
   if (admission.kind === 'rate_limited') return rateLimitHeaders(admission.limit, 0, admission.of);
   if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;

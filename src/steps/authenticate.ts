@@ -1,4 +1,4 @@
-// Finds out whose key it is, and before a long body is read, whether key and rate are good.
+// Looks up the owner of the key and, before a long body is read, has key and rate checked.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
@@ -16,22 +16,22 @@ import type { AskedCheck, CheckedCaller, Ledger } from '../ports/ledger.ts';
 export interface AuthenticateOptions {
   readonly cache: KeyCache;
   readonly ledger: Pick<Ledger, 'check'>;
-  /** Whether answers say how the team's request rate stands. */
+  /** Whether answers report the rate limit. */
   readonly rateLimitHeaders: boolean;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Reads a request's address: for the bound, and for keys that are allowed from certain ones. */
+  /** Reads a request's address: for the limit on unknown keys, and for keys restricted to certain addresses. */
   readonly client: ClientAddressReader;
-  /** `undefined`: addresses may send as many unknown keys as they like. */
+  /** `undefined` puts no limit on unknown keys per address. */
   readonly bound?: UnknownKeyLimit | undefined;
-  /** Told of every check that ends a request. */
+  /** Called for every check that ends a request. */
   readonly onRefused: (checked: CheckedCaller) => void;
 }
 
-/** 503, not 401: among the keys of such an address there may be a good one that this process has not seen yet. */
+/** 503 rather than 401: the address may also send a valid key that this process has not seen yet. */
 const TOO_MANY_UNKNOWN = refuse('service_unavailable', 'Too many unknown keys came from this address within a minute; try again later.');
 
-/** The store has been asked, or cannot be. */
+/** The check was made, or the store offers none. */
 const checkedSlot = reserveSlot<true>('key and rate checked');
 
 export function authenticateStep(options: AuthenticateOptions): CallerStep {
@@ -41,7 +41,7 @@ export function authenticateStep(options: AuthenticateOptions): CallerStep {
   };
 }
 
-/** For a key that only the body says: stands behind the step that has found it. `authenticate` stands before the body as ever. */
+/** For a key that only the body contains: runs after the step that found it, in addition to `authenticate` before the body. */
 export function authenticateBodyKeyStep(options: AuthenticateOptions): CallerStep {
   return authentication('authenticate-body-key', options);
 }
@@ -54,9 +54,9 @@ function authentication(name: string, options: AuthenticateOptions): CallerStep 
     headers: client.fields,
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return x.longBody ? check(x, options) : undefined;
-      // A later step takes the key from the body, or there is none and every step that needs an owner says so.
+      // Either a later step takes the key from the body, or every step that needs an owner reports that there is none.
       if (x.bodyDue && x.get(keyDigestSlot) === undefined) return undefined;
-      // Read before anything waits: of a caller who has gone there is none.
+      // Read before anything waits, because it is gone once the caller disconnects.
       const address = bound === undefined ? '' : client.of(x);
       if (bound?.reached(address) === true) return TOO_MANY_UNKNOWN;
       const startedAtMs = now();
@@ -80,7 +80,7 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
   return x.longBody ? check(x, options) : undefined;
 }
 
-/** Has the store judge key and rate, so that a long body of a revoked key, or of a team that is too fast, is neither kept nor parsed. */
+/** Has the store check key and rate, so that a long body with a revoked key, or of a throttled team, is neither kept nor parsed. */
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
   if (options.ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
@@ -142,7 +142,7 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
       return UNKNOWN_KEY;
     case 'key_revoked':
       return keyRevoked(checked.reason);
-    // A known key, and nothing was looked up: it does not count as an unknown one of this address.
+    // The key is known, so this does not count as an unknown key of the address.
     case 'address_wanted':
     case 'address_refused':
       return ADDRESS_REFUSED;

@@ -1,4 +1,4 @@
-// Takes the key from the request's fields, checks its pattern, and looks for its owner in the cache. Does not ask the store.
+// Takes the key from the request's fields, checks its pattern, and looks up its owner in the cache only.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { HeadStep } from '../core/step.ts';
@@ -9,7 +9,7 @@ import { keyDigestSlot, keyOwnerSlot, newRequestStats, requestStatsSlot } from '
 import { KEY_MALFORMED, KEY_MISSING, UNKNOWN_KEY } from '../domain/refusals.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 
-/** Puts the key's digest, and its owner if known, into slots for later steps. */
+/** Stores the key's digest, and its owner if cached, in slots for later steps. */
 export type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
 
 export function identifyStep(credentials: CredentialReader, cache: KeyCache): HeadStep {
@@ -20,7 +20,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
     headers: credentials.headers,
     run(x) {
       const { headers } = x.head;
-      // Nothing else is looked at when there is an `Authorization`, so the same value always means the same key.
+      // With an `Authorization` field nothing else is read, so the same value always means the same key.
       const authorization = headers['authorization'];
       const known = authorization === undefined ? undefined : recent.get(authorization, x.startedAtMs);
       if (known !== undefined) return recognise(x, known, cache);
@@ -28,7 +28,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
       if (credential.kind !== 'key') return credential.kind === 'missing' ? KEY_MISSING : KEY_MALFORMED;
       const digest = digestOf(credential.key);
       const refusal = recognise(x, digest, cache);
-      // Only for known keys: a flood of unknown ones would push known ones out of the bounded map.
+      // Only for known keys: a flood of unknown ones would evict them from the bounded map.
       if (authorization !== undefined && x.get(keyOwnerSlot) !== undefined) recent.set(authorization, digest);
       return refusal;
     },
@@ -55,7 +55,7 @@ function recognise(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | u
 const RECENT_MAX = 1000;
 const RECENT_MS = 1000;
 
-/** Digests of keys that were sent within about a second: saves pattern and SHA-256 for each request of a burst. */
+/** Digests of keys sent within about the last second: saves the pattern check and SHA-256 for bursts of requests. */
 class RecentDigests {
   readonly #digests = new Map<string, KeyDigest>();
   #sinceMs = 0;

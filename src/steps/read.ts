@@ -1,4 +1,4 @@
-// Parses and judges the body of a translation, and leaves its charge for the admission.
+// Parses and validates the body of a translation, and sets its charge for the admission.
 import type { Exchange } from '../core/exchange.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
@@ -10,7 +10,7 @@ import { translateRequestSlot } from '../domain/slots.ts';
 import { compileTranslateBody, judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 
-/** `offers` is asked anew for each request: it may change while we run. */
+/** `offers` is called for each request, because it can change at run time. */
 export function readStep(offers: () => EngineOffers, bodyBytesMax: number): BodyStep {
   compileTranslateBody();
   return {
@@ -19,7 +19,7 @@ export function readStep(offers: () => EngineOffers, bodyBytesMax: number): Body
     headers: JSON_BODY_HEADERS,
     run(x) {
       const json = readJsonBody(x.head.headers, x.body, bodyBytesMax, TEXTS_LIMIT);
-      // The bytes are not needed again; a slow engine must not keep them alive.
+      // The bytes are not needed again and must not be kept alive by a slow engine.
       x.body = 'none';
       if (json.kind !== 'value') {
         x.set(chargeSlot, refusedCharge(json.refusal));
@@ -34,7 +34,7 @@ export function readStep(offers: () => EngineOffers, bodyBytesMax: number): Body
   };
 }
 
-/** Leaves the request, if it is one, and gives its charge. */
+/** Stores the request if it is valid, and returns its charge. */
 function judged(x: Exchange, value: unknown, offer: EngineOffer): Charge {
   const body = judgeTranslateBody(value, offer.languages, offer);
   if (body.kind === 'invalid') return refusedCharge(body.refusal, body.characters);
@@ -43,7 +43,7 @@ function judged(x: Exchange, value: unknown, offer: EngineOffer): Charge {
 }
 
 function chargeOf({ characters, glossaryId, options }: TranslateRequest): Charge {
-  // There is a source language: the body's rules require one with a glossary.
+  // `sourceLang` is set: the body's rules require it with a glossary.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: options.sourceLang!, targetLang: options.targetLang };
   return { characters, reserve: true, glossary, refusal: undefined };
 }

@@ -1,4 +1,4 @@
-// Turns requests away, before anything is done for them, while too many are under way in this process or its event loop runs late.
+// Sheds requests, before any work is done for them, while too many are in flight in this process or its event loop is late.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { HeadStep } from '../core/step.ts';
@@ -6,7 +6,7 @@ import { OVERLOADED } from '../domain/refusals.ts';
 import type { OnShed, Pressure } from '../ports/pressure.ts';
 
 export interface ShedOptions {
-  /** Requests under way in this process: their callers are known, and they have been received completely. */
+  /** Maximum number of complete requests by known callers in flight in this process. */
   readonly concurrencyMax: number;
   readonly pressure: Pressure;
   readonly onShed: OnShed;
@@ -14,10 +14,7 @@ export interface ShedOptions {
 
 const placeSlot = reserveSlot<true>('place in the process');
 
-/**
- * A place is taken only by a complete request of somebody who is known: keys that nobody has, and bodies that never end, cannot
- * use them up.
- */
+/** Only complete requests by known callers count, so that unknown keys and bodies that never end cannot use up the limit. */
 export function shedStep({ concurrencyMax, pressure, onShed }: ShedOptions): HeadStep {
   let taken = 0;
   const full = (): Refusal | undefined => {
@@ -43,7 +40,7 @@ export function shedStep({ concurrencyMax, pressure, onShed }: ShedOptions): Hea
       return undefined;
     },
     settle(x) {
-      // Also called for requests that were turned away, or ended before they were complete, which have no place to give back.
+      // Also called for requests that were shed or ended before they were complete, and so were not counted.
       if (x.get(placeSlot) !== undefined) taken--;
     },
   };

@@ -1,4 +1,4 @@
-// Turns a team's requests away while too many of its own are under way, so that one team's slow work cannot fill the process.
+// Sheds a team's requests while too many of its own are in flight, so that one team's slow work cannot fill the process.
 import { reserveSlot } from '../core/exchange.ts';
 import type { BodyStep } from '../core/step.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
@@ -6,7 +6,7 @@ import { OVERLOADED } from '../domain/refusals.ts';
 import type { OnShed } from '../ports/pressure.ts';
 
 export interface TeamShedOptions {
-  /** A team's requests under way in this process. */
+  /** A team's requests in flight in this process. */
   readonly concurrencyMax: number;
   readonly onShed: OnShed;
 }
@@ -15,10 +15,10 @@ const placeSlot = reserveSlot<true>('place of the team');
 
 /**
  * A body step, although the team of a cached key is known earlier: only complete requests count. Otherwise somebody with a
- * revoked key of the team could use up its concurrency with bodies that never end.
+ * revoked key could use up the team's concurrency with bodies that never end.
  */
 export function teamShedStep({ concurrencyMax, onShed }: TeamShedOptions): BodyStep {
-  /** Only teams with requests under way are in it, so it is never larger than these. */
+  /** Contains only teams with requests in flight, so its size is bounded by their number. */
   const taken = new Map<string, number>();
   return {
     kind: 'body',

@@ -1,4 +1,4 @@
-// Hands the admitted request to the engine and turns usable translations into the answer; anything else is one refusal.
+// Hands the admitted request to the engine and turns usable translations into the answer; anything else becomes one refusal.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { json, LATER } from '../core/outcome.ts';
@@ -32,35 +32,38 @@ export interface TranslateOptions {
   readonly engine: Engine;
   readonly glossaries: GlossaryCache;
   readonly offers: () => EngineOffers;
-  /** What plugins put in front of the engine. */
+  /** The plugins' stages in front of the engine. */
   readonly stages: readonly TextStage[];
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Called with the reasons of a request's failed attempts, in fixed words. */
+  /** Called with the failures of a request's attempts, in fixed words. */
   readonly onEngineResult: (failures: readonly AttemptFailure[]) => void;
 }
 
-/** Translates an admitted request; the caller makes an answer of the result. */
+/** Translates an admitted request; the caller turns the result into an answer. */
 export type Translate = GatewayServices['translate'];
 
-/** Has the engine tell what language a text is in. */
+/** Has the engine detect the language of texts. */
 export type Detect = GatewayServices['detect'];
 
-/** What the engine is asked for; the rest of its work comes from the request. */
+/** What the engine is asked to do; the rest of its work comes from the request. */
 type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionOnly'>;
 
 const ONE_ENGINE = [ONLY_ENGINE];
 const NONE: readonly Translation[] = [];
 const NOTHING_SPARED: ReadonlySet<number> = new Set();
 
-/** Of one text, or of several together: enough to tell a language by; more would cost the operator, because a detection is not charged. */
+/**
+ * For all texts of a detection together: enough to recognize a language. More would cost the operator, because detection is
+ * free of charge.
+ */
 const DETECTION_UNITS_MAX = 1000;
-/** Of each text, however many there are: less would be a guess. */
+/** For each text, however many there are: less would be a guess. */
 const DETECTION_UNITS_MIN = 100;
 
 const ENGINE_UNAVAILABLE = refuse(
   'engine_unavailable',
-  'No usable translation could be had; nothing was charged. Try again in a few seconds.',
+  'No usable translation was available; nothing was charged. Try again in a few seconds.',
 );
 
 export function translateStep(options: TranslateOptions): BodyStep {
@@ -92,7 +95,7 @@ function begin(
   return passed instanceof Promise ? passed.then((refusal) => refusal ?? ask(work)) : (passed ?? ask(work));
 }
 
-/** Nothing is asked of the engine when the stages in front of it know all. */
+/** Skips the engine if the stages have already answered all texts. */
 function ask(work: PendingWork<TranslateRequest>): StepResult | Promise<StepResult> {
   if (work.text.length === 0) {
     const translations = work.finished();
@@ -120,25 +123,25 @@ function answerOf({ x, order, by }: PendingWork<TranslateRequest>, translations:
   return 'problem' in translations ? translations : json(successBody(order, translations, chargedCharacters(x), by.offers().any.languages));
 }
 
-/** For steps of plugins, which wait for a promise. */
+/** For plugin steps, which await a promise. */
 export function translateBy(options: TranslateOptions): Translate {
   return async (x, order) => {
     const { languages } = options.offers().any;
     const { sourceLang, targetLang } = order.options;
-    // A route that reads parameters itself should have refused it before the admission; here it is at least not sent.
+    // A route with its own parameters should have refused it before the admission; at least it is not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
     const engines = enginesOf(x, order.options, order.glossaryId !== undefined || order.options.glossary !== undefined, options);
     if (engines !== undefined && 'problem' in engines) return engines;
     const waiting = glossaryOf(x, order, options);
     const glossary = waiting instanceof Promise ? await waiting : waiting;
     if (glossary !== undefined && 'problem' in glossary) return glossary;
-    const translations = await worked(x, order, glossary, engines, options);
+    const translations = await runWork(x, order, glossary, engines, options);
     if ('problem' in translations) return translations;
-    const told = (translation: Translation): Translation => ({
+    const withLanguage = (translation: Translation): Translation => ({
       ...translation,
       detectedSourceLanguage: detected(translation, order, languages),
     });
-    return { kind: 'translated', translations: translations.map(told) };
+    return { kind: 'translated', translations: translations.map(withLanguage) };
   };
 }
 
@@ -148,7 +151,7 @@ export function detectBy(options: TranslateOptions): Detect {
     const { languages, detection: able } = offerFor(x, offers);
     if (able === undefined) return NO_DETECTION;
     const detection: WorkOrder = { text: texts, options: { ...NOTHING_CHOSEN, targetLang: able.targetLang }, detectionOnly: true };
-    const translations = await worked(x, detection, undefined, offers.isRouted ? able.names : undefined, options);
+    const translations = await runWork(x, detection, undefined, offers.isRouted ? able.names : undefined, options);
     if ('problem' in translations) return translations;
     return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
   };
@@ -159,7 +162,7 @@ function beginnings(texts: readonly string[]): readonly string[] {
   return texts.map((text) => text.slice(0, units).toWellFormed());
 }
 
-/** Where work may go, in order; nothing where there is one engine and no rule. */
+/** The engines that work may go to, in order; `undefined` if there is one engine and no rules. */
 function enginesOf(
   x: Exchange,
   order: TranslationOptions,
@@ -175,14 +178,14 @@ function enginesOf(
 
 const sharedCancellationSlot = reserveSlot<SharedCancellation>('cancellation of several works');
 
-/** A plugin's step may have several works under way at once: a caller who leaves calls off all of them. */
+/** A plugin's step may have several works in flight; if the caller disconnects, all of them are cancelled. */
 function shareOf(x: Exchange): Cancellation {
   let shared = x.get(sharedCancellationSlot);
   if (shared === undefined) x.set(sharedCancellationSlot, (shared = new SharedCancellation(x)));
   return shared.share();
 }
 
-async function worked(
+async function runWork(
   x: Exchange,
   order: WorkOrder,
   glossary: EngineGlossary | undefined,
@@ -199,7 +202,7 @@ async function worked(
   return (await promise).finished();
 }
 
-/** One object for a piece of work: what the engine is asked, its callback, and what the answer is made from. */
+/** A single object per piece of work: the request to the engine, its callback, and the context for its result. */
 class PendingWork<Order extends WorkOrder> implements AskedWork {
   readonly requestId: string;
   readonly teamId: string | undefined;
@@ -214,19 +217,19 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   readonly by: TranslateOptions;
   startedAtMs: number;
   #passed: PassedTexts | undefined = undefined;
-  /** Which of the order's texts cost nothing. */
+  /** Indexes of the order's texts that are not charged. */
   #spared: ReadonlySet<number> = NOTHING_SPARED;
   #result: EngineResult | undefined = undefined;
-  readonly #told: (work: PendingWork<Order>) => void;
+  readonly #onDone: (work: PendingWork<Order>) => void;
 
-  /** `told` must not throw. */
+  /** `onDone` must not throw. */
   constructor(
     x: Exchange,
     order: Order,
     glossary: EngineGlossary | undefined,
     engines: readonly string[] | undefined,
     by: TranslateOptions,
-    told: (work: PendingWork<Order>) => void,
+    onDone: (work: PendingWork<Order>) => void,
   ) {
     const { options } = order;
     this.requestId = workIdOf(x);
@@ -241,15 +244,15 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     this.order = order;
     this.by = by;
     this.startedAtMs = by.now();
-    this.#told = told;
+    this.#onDone = onDone;
   }
 
   answered(result: EngineResult): void {
     this.#result = result;
-    this.#told(this);
+    this.#onDone(this);
   }
 
-  /** Takes its texts through what plugins put in front of the engine; what is left of them is then its `text`. */
+  /** Runs the texts through the plugins' stages; `text` then contains those left for the engine. */
   pass(): Refusal | undefined | Promise<Refusal | undefined> {
     const { x, teamId, text, options, detectionOnly } = this;
     const engines = this.engines ?? ONE_ENGINE;
@@ -271,7 +274,7 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     return new Set(known.filter((i) => spareCharacters(this.x, countCharacters(this.order.text[i]!))));
   }
 
-  /** Its translations, when the engine has answered or was not needed. To be called once. */
+  /** The translations, once the engine has answered or was not needed. Call it once. */
   finished(): readonly Translation[] | Refusal | Promise<readonly Translation[] | Refusal> {
     const result = this.#result;
     const translations = result === undefined ? NONE : translationsOf(this, result);
@@ -286,23 +289,23 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   }
 }
 
-/** The request's own id for its first work; further ones have a number behind it, so that no answer is taken for another's. */
+/** The request's own id for its first work; later ones get a numeric suffix, so that answers cannot be confused. */
 function workIdOf(x: Exchange): string {
   const works = ++x.need(requestStatsSlot).works;
   return works === 1 ? x.id : `${x.id}-${works}`;
 }
 
-/** The result is counted here. */
+/** Also updates the request's stats. */
 function translationsOf(
   { x, by, startedAtMs, engines = ONE_ENGINE }: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'startedAtMs' | 'engines'>,
   result: EngineResult,
 ): readonly Translation[] | Refusal {
   const { failures } = result;
   const stats = x.need(requestStatsSlot);
-  // Of several works, which overlap, the longest and the attempts of all.
+  // Several works overlap, so the durations are not added up; the attempts are.
   stats.engineMs = Math.max(stats.engineMs, by.now() - startedAtMs);
   stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
-  // One that failed was the first or, where there is another, the next.
+  // A single failed attempt went to the first engine; after two, the last was the second engine, if there is one.
   if (result.kind === 'usable') stats.engine = result.engine;
   else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
   by.onEngineResult(failures);
@@ -311,7 +314,7 @@ function translationsOf(
 
 type FoundGlossary = EngineGlossary | undefined | Refusal;
 
-/** The glossary that an order names, if it names one; a promise only where it has to be fetched. */
+/** The glossary that an order names, if any; a promise only if it has to be fetched. */
 function glossaryOf(x: Exchange, order: TranslationOrder, options: TranslateOptions): FoundGlossary | Promise<FoundGlossary> {
   const { glossaryId } = order;
   if (glossaryId === undefined) return undefined;
@@ -331,14 +334,14 @@ function foundOr(dictionary: EngineGlossary | undefined | StoreUnavailable): Eng
   return isUnavailable(dictionary) ? STORE_UNAVAILABLE : dictionary;
 }
 
-/** The charge's reference to the glossary; from the order where the route's charge has none. */
+/** The charge's reference to the glossary; built from the order if the charge has none. */
 function referenceOf(x: Exchange, { options }: TranslationOrder, glossaryId: string): GlossaryReference {
   const charged = x.get(chargeSlot)?.glossary;
   if (charged?.glossaryId === glossaryId) return charged;
   return { glossaryId, sourceLang: options.sourceLang ?? '', targetLang: options.targetLang };
 }
 
-/** The engine's code, if it is one that we list; otherwise the one that the caller named. */
+/** The engine's code, if it is one that we list; otherwise the one that the caller gave. */
 function detected({ detectedSourceLanguage }: Translation, { options }: WorkOrder, languages: Languages): string | undefined {
   return languages.base(detectedSourceLanguage) ?? options.sourceLang;
 }

@@ -80,7 +80,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'if',
     SIMULATED,
   ),
-  bug('an answer that could not be written is charged', 'core/pipeline.ts', 'step.settle(x, told);', 'step.settle(x, outcome);', SIMULATED),
+  bug('an answer that could not be written is charged', 'core/pipeline.ts', 'step.settle(x, sent);', 'step.settle(x, outcome);', SIMULATED),
   bug(
     'a verdict is tried once',
     'runtime/settlement-queue.ts',

@@ -113,7 +113,7 @@ describe('usage export', () => {
     ['no days', [], 2, /: --from D is missing\. /],
     ['no end', ['--from', FROM], 2, /: --to D is missing\. /],
     ['the 30th of February', ['--from', '2026-02-30', '--to', TO], 2, /: --from "2026-02-30" must be a calendar date as YYYY-MM-DD/],
-    ['short digits', ['--from', FROM, '--to', '26-1-1'], 2, /: --to "26-1-1" must be a day/],
+    ['short digits', ['--from', FROM, '--to', '26-1-1'], 2, /: --to "26-1-1" must be a calendar date/],
     ['days the wrong way round', ['--from', TO, '--to', FROM], 2, /: --to "[\d-]+" must not be before the first day\. /],
     ['401 days', ['--from', dateOf(TODAY - 400), '--to', TO], 2, /: --to "[\d-]+" ends a range of 401 days; the maximum is 400/],
     ['another span', [...RANGE, '--by', 'week'], 2, /: --by "week" must be one of day, month, total\. /],

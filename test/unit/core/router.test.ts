@@ -113,7 +113,7 @@ describe('placing steps', () => {
   });
 
   test('head steps come first and names are unique, or the chain is refused at boot', () => {
-    expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), answer] })).toThrow('head step "answer" stands behind a body step');
+    expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), answer] })).toThrow('head step "answer" comes after a body step');
     expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), step('read')] })).toThrow('two steps are called "read"');
   });
 });

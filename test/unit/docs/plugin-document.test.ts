@@ -46,7 +46,7 @@ describe("a plugin's own document", () => {
       content: {
         'application/json': {
           examples: {
-            unauthorized: { value: { error: 'No key was sent, or it is malformed, unknown, or not to be used from this address.' } },
+            unauthorized: { value: { error: 'No key was sent, or it is malformed, unknown, or not allowed from this address.' } },
             quota_exceeded: {},
           },
         },
