@@ -20,7 +20,7 @@ interface Report {
 }
 
 /** Above the suite's own limit, by which it says where it was. */
-const RUN_TIMEOUT_MS = 130_000;
+const RUN_TIMEOUT_MS = 250_000;
 const OUTPUT_SHOWN = 2000;
 const REPORT = 'report.json';
 const VITEST = 'node_modules/vitest/vitest.mjs';

@@ -4,6 +4,6 @@ import { COMMON, startsFor } from '../../vitest.config.ts';
 import { suiteLimit } from '../../support/suite-limit.ts';
 
 export default defineConfig({
-  plugins: [suiteLimit(2)],
+  plugins: [suiteLimit(4)],
   test: { ...COMMON, env: startsFor('test:power'), include: ['test/**/*.test.ts'] },
 });

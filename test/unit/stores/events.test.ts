@@ -51,16 +51,16 @@ const KINDS = [sqliteKind(), await redisKind()];
 
 describe.each(KINDS)('$name', ({ open }) => {
   const clock = new MovableClock();
-  const opened = Promise.all([open(clock, RULES), open(clock, RULES), open(clock, undefined)]);
+  const opened = Promise.all([open(clock, RULES), open(clock, RULES)]);
   removals.unshift(async () => {
     for (const store of await opened) await store.close();
   });
 
-  /** A team over two instances that tell events, and one that does not. */
+  /** A team over two instances that tell events. */
   async function scene(...args: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never) {
-    const [store, again, silent] = await opened;
+    const [store, again] = await opened;
     const team = await teamUnderTest(promisedStore(store), ...args);
-    const stores = { here: promisedStore(store), there: promisedStore(again), silent: promisedStore(silent) };
+    const stores = { here: promisedStore(store), there: promisedStore(again) };
     const charge = async (characters: number, where: keyof typeof stores = 'here', reserved = characters): Promise<void> => {
       const { requestId } = await team.reserve(reserved);
       expect(await team.commitPart(requestId, characters, stores[where])).toEqual({ kind: 'committed' });
@@ -234,14 +234,17 @@ describe.each(KINDS)('$name', ({ open }) => {
   });
 
   test('a store that was opened without rules keeps nothing, and what it passed is told by the next that has them', async () => {
-    const { store, told, charge, team, stores } = await scene({ characterLimit: 100 });
-    const [, , silent] = await opened;
+    const { store, told, charge, team } = await scene({ characterLimit: 100 });
+    // Not for longer: its janitor closes periods of the other tests' teams, and tells nothing of it.
+    const silent = await open(clock, undefined);
     const before = (await told()).length;
     answered(await silent.teams.updateTeam(team.teamId, { name: 'Unheard' }));
-    await charge(85, 'silent');
+    const { requestId } = await team.reserve(85);
+    expect(await team.commit(requestId, promisedStore(silent))).toEqual({ kind: 'committed' });
     expect(await told()).toHaveLength(before);
     expect(answered(await silent.outbox!.pending())).toBe(answered(await store.outbox!.pending()));
-    expect(await team.standing(stores.silent)).toMatchObject({ usedCharacters: 85 });
+    expect(await team.standing(promisedStore(silent))).toMatchObject({ usedCharacters: 85 });
+    await silent.close();
     await charge(1);
     expect(quotaOf(await told()).map(({ percent }) => percent)).toEqual([80]);
   });
