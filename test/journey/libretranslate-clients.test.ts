@@ -18,7 +18,7 @@ const COMMANDS = manualPage('libretranslate-api')
   });
 
 const ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
-  "Programs that speak LibreTranslate's API": [{ translatedText: '[DE] Hello, world!' }],
+  "Clients of LibreTranslate's API": [{ translatedText: '[DE] Hello, world!' }],
   Weblate: [
     expect.arrayContaining([expect.objectContaining({ code: 'en', name: 'English' })]),
     { translatedText: ['[DE] Save', '[DE] Cancel'] },
