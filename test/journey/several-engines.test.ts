@@ -1,10 +1,10 @@
-// Several engines behind one door: routing by plan, pair and what is asked for, and a second attempt at the next engine, over all fronts.
+// Several engines behind one door: routing by plan, pair and what is asked for, over all fronts.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
-import { CANARY, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
-import type { Behaviour, ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
@@ -132,34 +132,6 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     };
     expect(await listed('free')).toEqual(['DE', 'ES', 'FR']);
     expect(await listed('pro')).toEqual(['DE', 'ES', 'FR', 'IT']);
-  });
-
-  test.each<[name: string, behaviour: Behaviour]>([
-    ['reset', 'reset'],
-    ['closed', 'close'],
-    ['timeout', 'hang'],
-    ['status', status(500)],
-    ['wrong key', status(401)],
-    ['busy', status(429)],
-    ['overloaded', status(503)],
-    ['not_json', 'not_json'],
-    ['wrong_shape', 'one_too_few'],
-    ['truncated', 'truncate'],
-    ['no HTTP', 'garbage'],
-    ['too_large', 'huge_headers'],
-  ])('%s at the first engine: the next one answers, once charged; and never a third', async (_name, behaviour) => {
-    const team = await teamOf('pro');
-    engines.small.always(behaviour);
-    const answer = await translate(team, { target_lang: 'DE' });
-    expect([answer.status, answer.json()]).toMatchObject([200, { translations: [{ text: '[DE] Hello' }], billed_characters: 5 }]);
-    expect(asked()).toBe('small large');
-    engines.large.always(behaviour);
-    const failed = await translate(team, { target_lang: 'DE' });
-    expect([failed.status, failed.json()]).toMatchObject([503, { code: 'engine_unavailable' }]);
-    expect(failed.headers['retry-after']).toBe('5');
-    expect(asked()).toBe('small small large large');
-    expect(JSON.stringify([answer, failed])).not.toMatch(new RegExp(`${CANARY}|small|large|third`));
-    await expect.poll(() => standing(team)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
   });
 
   test('where the list ends the second attempt stays at the engine', async () => {
