@@ -1,10 +1,13 @@
-// Batches through a whole gateway: real callers of several teams, a real store, and bills that are right to the character.
+// Batches through a whole gateway with two engines: real callers of several teams, whose second attempts go to different engines, a
+// real store, and bills that are right to the character.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { scriptedTranslation, slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
@@ -13,6 +16,9 @@ import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-en
 const RUNS = 15;
 /** One gateway serves all runs: the requests of each find the limits as they are. */
 const PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000 };
+
+/** Where the teams of a plan go, and in which order. */
+const LISTS = { both: ['first', 'second'], one: ['first'], turned: ['second', 'first'] };
 
 interface Asked {
   /** Of the team that pays, from 0. */
@@ -24,22 +30,33 @@ interface Asked {
 
 let folder: string;
 let engine: ScriptedEngine;
+let other: ScriptedEngine;
 let gateway: TestGateway;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lingate-batches-'));
   engine = await startScriptedEngine();
-  const config = { engine: { timeout_ms: 200, batch: { texts_max: 12, wait_ms: 2 } } };
-  gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
+  other = await startScriptedEngine();
+  const terms = { timeout_ms: 200, batch: { texts_max: 12, wait_ms: 2 } };
+  const config = {
+    plans: Object.fromEntries(Object.keys(LISTS).map((plan) => [plan, PLAN])),
+    engines: { first: { urls: [engine.url], ...terms }, second: { urls: [other.url], ...terms } },
+    routing: Object.entries(LISTS).map(([plan, engines]) => ({ plans: [plan], engines })),
+  };
+  gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [], config });
 });
 
 afterAll(async () => {
   await gateway.stop();
   await engine.close();
+  await other.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-beforeEach(() => engine.forget());
+beforeEach(() => {
+  engine.forget();
+  other.forget();
+});
 
 /** Callers of the third team may leave; the other two teams' bills are known to the character. */
 const asked: fc.Arbitrary<Asked> = fc
@@ -55,6 +72,12 @@ const behaviours = fc.array(
   fc.constantFrom<Behaviour[]>('ok', 'ok', 'ok', slow(20), status(500), 'reset', 'one_too_few', 'one_too_many', 'not_json', 'hang'),
   { maxLength: 20 },
 );
+
+async function teamOf(plan: keyof typeof LISTS): Promise<TestTeam> {
+  const team = await gateway.team(PLAN);
+  answered(await gateway.store.teams.updateTeam(team.teamId, { plan: { name: plan, limits: limitsOf(PLAN) } }));
+  return team;
+}
 
 /** What came back: the status, and the translations of a 200; a caller that left has neither. */
 async function post(team: TestTeam, { texts, target, leaves }: Asked): Promise<{ status: number; body: unknown } | undefined> {
@@ -94,7 +117,7 @@ function rightBody({ texts, target }: Asked): unknown {
 }
 
 test('one call for two teams is billed to each for its own texts', async () => {
-  const teams = [await gateway.team(), await gateway.team()] as const;
+  const teams = [await teamOf('both'), await teamOf('one')] as const;
   const wanted = [
     { team: 0, texts: ['Good morning', 'Good night'], target: 'DE', leaves: false },
     { team: 1, texts: ['naïve 👍'], target: 'DE', leaves: false },
@@ -112,10 +135,12 @@ test('one call for two teams is billed to each for its own texts', async () => {
 
 test('random callers get their own answers or a 503, and each team is charged for its 200s and nothing else', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(asked, { minLength: 8, maxLength: 30 }), behaviours, async (requests, planned) => {
+    fc.asyncProperty(fc.array(asked, { minLength: 8, maxLength: 30 }), behaviours, behaviours, async (requests, ofFirst, ofSecond) => {
       engine.forget();
-      engine.behave(...planned);
-      const teams = await Promise.all([gateway.team(PLAN), gateway.team(PLAN), gateway.team(PLAN)]);
+      other.forget();
+      engine.behave(...ofFirst);
+      other.behave(...ofSecond);
+      const teams = await Promise.all([teamOf('both'), teamOf('one'), teamOf('turned')]);
       const delivered = [0, 0, 0];
       let left = 0;
       await Promise.all(

@@ -1,0 +1,154 @@
+// Several engines as one, each with batches of its own or without: whom a request goes to, who shares a call, and what a failure costs.
+import { setImmediate as turn } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countCharacters } from '../../../src/domain/characters.ts';
+import type { BatchLimits } from '../../../src/engines/batch.ts';
+import { openEngines } from '../../../src/engines/open-engine.ts';
+import type { NamedEngineOptions } from '../../../src/engines/open-engine.ts';
+import type { EngineCapabilities, EngineProtocol, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
+import { asked, Caller, work } from './engine-work.ts';
+
+const RUNS = 150;
+const TIMEOUT_MS = 15;
+const NAMES = ['a', 'b', 'c'] as const;
+type Name = (typeof NAMES)[number];
+
+const CAN: EngineCapabilities = {
+  textsMax: 50,
+  formats: ['text', 'html', 'xml'],
+  formality: true,
+  context: true,
+  glossaries: true,
+  detection: true,
+  sharedCalls: true,
+};
+const BATCH: BatchLimits = { textsMax: 50, charactersMax: 10_000, waitMs: 0 };
+
+function engineOf(name: Name, protocol: EngineProtocol, more: Partial<NamedEngineOptions> = {}): NamedEngineOptions {
+  const wire = { urls: ['http://127.0.0.1:1'], timeoutMs: TIMEOUT_MS, responseBytesMax: 1, connectionsMax: 1, queueMax: 0 };
+  return { ...wire, name, protocol, can: CAN, ...more };
+}
+
+/** Numbers of the requests whose texts are in a call. */
+function membersOf(call: EngineWork): number[] {
+  return [...new Set(call.text.map((text) => Number.parseInt(text, 10)))];
+}
+
+describe('requests that ask for the same, with different engines behind the first', () => {
+  const NAMED = ['0.0 a', '1.0 b', '2.0 c'];
+  const LISTS = [['a'], ['a', 'b'], ['a', 'c', 'b']];
+
+  /** The three at one moment. */
+  async function ask(adapters: Readonly<Record<Name, PlannedAdapter>>, batched: readonly Name[]): Promise<readonly EngineResult[]> {
+    const { engine } = openEngines(NAMES.map((name) => engineOf(name, adapters[name], batched.includes(name) ? { batch: BATCH } : {})));
+    const results = await Promise.all(LISTS.map((engines, i) => asked(engine, { ...work({ text: [NAMED[i]!] }), engines }, new Caller())));
+    await engine.close();
+    return results;
+  }
+  const callsOf = (adapters: Readonly<Record<Name, PlannedAdapter>>): object =>
+    Object.fromEntries(NAMES.map((name) => [name, adapters[name].calls.map(({ text }) => text.join(' '))]));
+  const adaptersOf = (): Record<Name, PlannedAdapter> => ({
+    a: new PlannedAdapter(['status']),
+    b: new PlannedAdapter([]),
+    c: new PlannedAdapter([]),
+  });
+
+  test('share the first attempt, and each makes the second at its own next engine, alone', async () => {
+    const adapters = adaptersOf();
+    const results = await ask(adapters, ['a', 'b', 'c']);
+    expect(callsOf(adapters)).toEqual({ a: ['0.0 a 1.0 b 2.0 c', '0.0 a'], b: ['1.0 b'], c: ['2.0 c'] });
+    expect(results).toMatchObject(['a', 'b', 'c'].map((engine) => ({ kind: 'usable', failures: ['status'], engine })));
+  });
+
+  test('share nothing where the first engine has no batches, whatever the next ones have', async () => {
+    const adapters = adaptersOf();
+    await ask(adapters, ['b', 'c']);
+    expect(callsOf(adapters)).toEqual({ a: ['0.0 a', '1.0 b', '2.0 c', '0.0 a'], b: [], c: [] });
+  });
+});
+
+test('second attempts at a next engine with batches are alone there too: none fails with a stranger’s text', async () => {
+  const [first, second] = [new PlannedAdapter(['status']), new PlannedAdapter([])];
+  const { engine } = openEngines([engineOf('a', first, { batch: BATCH }), engineOf('b', second, { batch: BATCH })]);
+  const results = await Promise.all(
+    ['0.0 x', '1.0 poison', '2.0 y'].map((text) => asked(engine, { ...work({ text: [text] }), engines: ['a', 'b'] })),
+  );
+  expect(second.calls.map(({ text }) => text)).toEqual([['0.0 x'], ['1.0 poison'], ['2.0 y']]);
+  expect(results).toMatchObject([{ kind: 'usable', engine: 'b' }, { failures: ['status', 'status'] }, { kind: 'usable', engine: 'b' }]);
+  await engine.close();
+});
+
+describe('for random requests, engines, lists and faults', () => {
+  const settings = fc.record({
+    drawn: scene,
+    planned: fc.tuple(faults, faults, faults),
+    batches: fc.tuple(fc.boolean(), fc.boolean(), fc.boolean()),
+    lists: fc.array(fc.shuffledSubarray([...NAMES], { minLength: 1 }), { minLength: 20, maxLength: 20 }),
+  });
+
+  test('each has its own texts or none, from its first engine or its second, after at most two attempts', async () => {
+    const seen = { shared: 0, elsewhere: 0, again: 0, failed: 0 };
+    await fc.assert(
+      fc.asyncProperty(settings, async ({ drawn: { requests, limits }, planned, batches, lists }) => {
+        const adapters = planned.map((faultsOfOne) => new PlannedAdapter(faultsOfOne));
+        const { engine } = openEngines(
+          NAMES.map((name, i) => engineOf(name, adapters[i]!, { batch: batches[i] === true ? limits : undefined })),
+        );
+        const results = await Promise.all(
+          requests.map(async ({ work: what, comesAfter, leavesAfter }, index) => {
+            for (let turns = comesAfter; turns > 0; turns--) await turn();
+            const caller = new Caller();
+            const result = asked(engine, { ...what, engines: lists[index]! }, caller);
+            for (let turns = leavesAfter ?? 0; turns > 0; turns--) await turn();
+            if (leavesAfter !== undefined) caller.leave();
+            return result;
+          }),
+        );
+        await engine.close();
+        for (const [index, { work: what, leavesAfter }] of requests.entries()) {
+          const result = results[index]!;
+          const [first, next = first] = lists[index]!;
+          const calls = NAMES.flatMap((name, i) =>
+            adapters[i]!.calls.filter((call) => membersOf(call).includes(index)).map((call) => ({ name, call })),
+          );
+          const attempts = result.failures.length + Number(result.kind === 'usable');
+          expect(calls.length).toBe(attempts);
+          expect(attempts).toBeLessThanOrEqual(2);
+          // In the order of the names, because each engine's calls are a list of its own.
+          const expected = [first, next].slice(0, attempts);
+          expect(calls.map(({ name }) => name)).toEqual(NAMES.flatMap((name) => expected.filter((one) => one === name)));
+          if (result.kind === 'usable') {
+            expect([result.engine, result.translations]).toEqual([attempts === 1 ? first : next, translationsOf(what)]);
+            if (attempts === 2) seen[next === first ? 'again' : 'elsewhere']++;
+          } else if (leavesAfter === undefined) {
+            expect(result.failures).toHaveLength(2);
+            seen.failed++;
+          }
+          // What is shared is only ever the first attempt: of two calls, one is the request's own.
+          if (attempts === 2) expect(calls.filter(({ call }) => membersOf(call).length === 1)).not.toHaveLength(0);
+          if (next !== first) {
+            for (const { name, call } of calls) if (name === next) expect(call.text).toEqual(what.text);
+          }
+        }
+        for (const [i, { calls }] of adapters.entries()) {
+          for (const call of calls) {
+            const members = membersOf(call);
+            for (const member of members) {
+              expect(call.options).toEqual(requests[member]!.work.options);
+              if (members.length > 1) expect(lists[member]![0]).toBe(NAMES[i]);
+            }
+            if (members.length === 1) continue;
+            seen.shared++;
+            expect([batches[i], call.text.length <= limits.textsMax]).toEqual([true, true]);
+            expect(countCharacters(call.text.join(''))).toBeLessThanOrEqual(limits.charactersMax);
+          }
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    // The runs have met what they are about.
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 5);
+  });
+});
