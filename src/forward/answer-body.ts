@@ -1,4 +1,4 @@
-// Passes on the upstream's answer as it comes; fails when it is cut short, silent for too long or too slow in all.
+// Streams the upstream's answer; fails if it is truncated, stalls, or exceeds the total deadline.
 import type { IncomingMessage } from 'node:http';
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 import { Silence } from './silence.ts';
@@ -6,9 +6,9 @@ import { Silence } from './silence.ts';
 export interface AnswerBodyOptions {
   readonly message: IncomingMessage;
   readonly silenceMs: number;
-  /** Asked at its end: whether it may count as the whole answer to this request. */
+  /** Called at its end: whether it counts as the complete answer to this request. */
   readonly isWhole: () => boolean;
-  /** Called once, when it is over, however it ended. */
+  /** Called once when it is over, however it ended. */
   readonly onOver: () => void;
 }
 
@@ -30,21 +30,21 @@ export class AnswerBody implements ByteSource {
     this.#onOver = onOver;
     this.#silence = new Silence(silenceMs, () => this.#fail());
     message.on('end', () => this.#end());
-    // An answer that is cut short emits `error`, which would end the process without a listener.
+    // A truncated answer emits `error`, which would end the process without a listener.
     message.on('error', () => this.#fail());
     message.on('close', () => this.#fail());
   }
 
   open(receiver: ByteReceiver): void {
     this.#receiver = receiver;
-    // In a later turn: the caller of `open` expects no event before it returns.
+    // In a later turn, because the caller of `open` expects no event before it returns.
     if (this.#over) return void setImmediate(() => receiver.fail());
     this.#silence.watch();
     this.#message.on('data', (chunk: Buffer) => this.#piece(chunk));
   }
 
   pause(): void {
-    // The deadline for silence does not run while a slow caller has paused the answer.
+    // The silence timeout does not run while a slow caller has paused the answer.
     this.#silence.rest();
     this.#message.pause();
   }
@@ -57,7 +57,7 @@ export class AnswerBody implements ByteSource {
 
   cancel(): void {
     if (!this.#finish()) return;
-    // An empty body is read to its end, so that its connection can serve the next request.
+    // An empty body is read to its end, so that its connection can be reused.
     if (this.bytes === 0) this.#message.resume();
     else this.#message.destroy();
   }

@@ -1,4 +1,4 @@
-// The charge of a forwarded request, and what its head is refused for; a refusal is answered after the admission.
+// The charge of a forwarded request, and checks of its head; a refusal is answered after the admission.
 import type { Exchange } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -8,11 +8,11 @@ import type { Charge } from '../domain/charge.ts';
 import { takesBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 
-/** The characters allowed in a query; both listeners let more through. */
+/** The characters allowed in a query; both listeners accept more. */
 const QUERY = /^[!"$-~]*$/;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
-/** The admission of a forward route: the same step, behind the route's own charge. */
+/** The admission of a forward route: the normal step, preceded by setting the route's charge. */
 export function chargedAdmission(admit: Step, route: ForwardRoute): BodyStep {
   if (admit.kind !== 'body') throw new Error('the admission waits for the store: it is a body step');
   return {
@@ -37,9 +37,9 @@ function faultOf(x: Exchange, { requestFields, bodyBytesMax }: ForwardRoute): Re
   const body = x.sink.incoming();
   if (body !== undefined && !takesBody(method)) return refuse('validation_error', `body: ${method} takes none.`);
   if (body?.bytes !== undefined && body.bytes > bodyBytesMax) return bodyTooLong(bodyBytesMax);
-  if (!QUERY.test(query)) return refuse('validation_error', 'query: write other than printable ASCII characters percent-encoded.');
+  if (!QUERY.test(query)) return refuse('validation_error', 'query: percent-encode everything but printable ASCII.');
   const bad = requestFields.find((name) => !FIELD_VALUE.test(headers[name] ?? ''));
-  return bad === undefined ? undefined : refuse('validation_error', `${bad}: the field holds something other than printable ASCII.`);
+  return bad === undefined ? undefined : refuse('validation_error', `${bad}: the field contains something other than printable ASCII.`);
 }
 
 export function bodyTooLong(bodyBytesMax: number): Refusal {

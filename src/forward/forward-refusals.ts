@@ -1,4 +1,4 @@
-// The refusals of forward routes, which hold nothing that the upstream said.
+// The refusals of forward routes, which contain nothing that the upstream sent.
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode, ProblemFields } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -8,7 +8,7 @@ export const ENGINE_UNAVAILABLE = refuse(
   'The service behind this route gave no usable answer; nothing was charged. Try again in a few seconds.',
 );
 
-/** For an upstream status that the operator has mapped to a code. Nothing that the upstream said is passed on. */
+/** For an upstream status that the operator has mapped to a code. Nothing that the upstream sent is passed on. */
 export function mappedRefusal(code: ProblemCode): Refusal {
   if (code === 'engine_unavailable') return ENGINE_UNAVAILABLE;
   return refuse(

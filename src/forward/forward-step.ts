@@ -1,4 +1,4 @@
-// Passes an admitted request on to a route's upstream, and its answer back: nothing of either but what the route lists.
+// Forwards an admitted request to a route's upstream, and its answer back, with only the fields that the route lists.
 import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Outcome } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
@@ -10,21 +10,21 @@ import { bodyTooLong } from './charged-admission.ts';
 import { isRepeatable, takesBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 
-/** Why an attempt gave nothing that could be passed on; for the log. */
+/** Why an attempt gave nothing that can be passed on; for the log. */
 export type ForwardFailure = UpstreamFailure | 'status' | 'encoded';
 
 export interface ForwardOptions {
   /** By the names of the gateway's routes. */
   readonly routes: ReadonlyMap<string, ForwardRoute>;
   readonly upstream: Upstream;
-  /** A charged answer has to be delivered within it: after it nothing can be charged. */
+  /** A charged answer must be delivered within it: afterwards nothing can be charged. */
   readonly leaseMs: number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly onFailures: (x: Exchange, failures: readonly ForwardFailure[], answered: boolean) => void;
 }
 
-/** Kept of the lease for the commit. */
+/** Part of the lease that is reserved for the commit. */
 const COMMIT_MS = 1000;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
@@ -37,7 +37,7 @@ export function forwardStep(options: ForwardOptions): BodyStep {
     run(x) {
       const route = options.routes.get(x.route.name);
       if (route === undefined) throw new Error('there is no such forward route');
-      // No deadline for the request: a long answer to a slow reader is fine. Silence is bounded instead.
+      // No overall deadline: a long answer to a slow reader is fine. Only silence is limited.
       x.ownDeadline = true;
       return forward(x, route, options);
     },
@@ -109,7 +109,7 @@ function answerOf(answer: UpstreamAnswer, route: ForwardRoute): Outcome | Forwar
   const fields = fieldsOf(headers, route);
   if (body.bytes === 0) {
     body.cancel();
-    // Without a type an answer has no length either, which is right for these two only.
+    // Without a content type an answer has no length either, which is only right for these two statuses.
     const typed = status === 204 || status === 304 ? undefined : (contentType ?? 'application/octet-stream');
     return { kind: 'reply', status, contentType: typed, body: '', headers: fields };
   }
@@ -125,7 +125,7 @@ function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): Head
   return fields;
 }
 
-/** A value that could not be written as it is, is left out. */
+/** Values that could not be written unchanged are omitted. */
 function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: string): string | undefined {
   const value = route.responseFields.includes(name) ? headers[name] : undefined;
   return value !== undefined && FIELD_VALUE.test(value) ? value : undefined;

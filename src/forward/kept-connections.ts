@@ -1,17 +1,17 @@
-// The connections that are kept to one upstream, until it sends something that nobody asked for.
+// Keep-alive connections to one upstream, which are abandoned if it sends unsolicited bytes.
 import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Connections that wait for their next request. */
+/** Maximum number of idle connections. */
 const FREE_CONNECTIONS_MAX = 64;
-/** For so long behind bytes that nobody had asked for, no connection is used for a second request. */
+/** How long after unsolicited bytes no connection is reused. */
 const DISTRUST_MS = 60_000;
 
-/** A call on a connection that carried another one before: what comes may be an answer to that. */
+/** A call on a reused connection: its answer may belong to an earlier request. */
 export interface DoubtfulCall {
-  /** It can no longer be told whose answer is on its way. */
+  /** It is no longer certain that the next answer belongs to this call. */
   distrust(): void;
 }
 
@@ -25,7 +25,7 @@ export class KeptConnections {
   constructor(secure: boolean, nowMs: () => number, onUnasked: (begins: boolean) => void) {
     this.#nowMs = nowMs;
     this.#onUnasked = onUnasked;
-    // Without a bound on connections: a caller who reads slowly must keep nobody waiting.
+    // The number of connections is unlimited, so that a slow reader does not make others wait.
     const options = { keepAlive: true, maxFreeSockets: FREE_CONNECTIONS_MAX };
     this.agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
     this.#guard();
@@ -39,7 +39,7 @@ export class KeptConnections {
     this.#calls.delete(call);
   }
 
-  /** Bytes came that nobody had asked for: all kept connections end, and calls on those that are not new are given up. */
+  /** Unsolicited bytes arrived: closes all idle connections, and fails calls on reused ones. */
   unasked(): void {
     const begins = !this.#distrusts();
     this.#distrustUntilMs = this.#nowMs() + DISTRUST_MS;
@@ -48,7 +48,7 @@ export class KeptConnections {
     this.#onUnasked(begins);
   }
 
-  /** Node's agent says when it would keep a connection and when it takes it again; in between nothing may come on it. */
+  /** Hooks into Node's agent to learn when a connection becomes idle and when it is reused; in between, no bytes may arrive. */
   #guard(): void {
     const { agent } = this;
     const { keepSocketAlive, reuseSocket } = agent as unknown as {
@@ -58,11 +58,11 @@ export class KeptConnections {
     const resting = new WeakMap<Socket, () => void>();
     Object.assign(agent, {
       keepSocketAlive: (socket: Socket): boolean => {
-        // Behind the answer, and not yet looked at.
+        // Bytes after the answer that have not been read yet.
         if (socket.readableLength > 0) this.unasked();
         if (this.#distrusts() || !keepSocketAlive.call(agent, socket)) return false;
         const { bytesRead } = socket;
-        // Newer versions of Node end it at the first byte and say nothing: then it has read more than before.
+        // Newer versions of Node close the connection at the first byte without reporting it; `bytesRead` then reveals it.
         const look = (): void => {
           if (socket.bytesRead === bytesRead) return;
           socket.off('data', look).off('close', look);

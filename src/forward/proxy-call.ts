@@ -1,4 +1,4 @@
-// One try at an upstream: gives http-proxy-3 the request and response objects that it expects, and reports what became of them.
+// One attempt at an upstream: adapts to the request and response objects that http-proxy-3 expects, and reports the result.
 import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Cancellation } from '../core/exchange.ts';
@@ -20,9 +20,9 @@ const ID_FIELD = 'x-request-id';
 const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 export class ProxyCall implements DoubtfulCall {
-  /** As much of a request as the library looks at: the method, the target, fresh fields, and a body to pipe. */
+  /** The part of a request that the library reads: the method, the target, new header fields, and a body to pipe. */
   readonly request: IncomingMessage;
-  /** The few properties of a response that the library reads. The event `close` ends the upstream's request. */
+  /** The few properties of a response that the library reads. Its `close` event ends the upstream request. */
   readonly #response: ServerResponse;
   readonly #wanted: UpstreamRequest;
   readonly #connections: KeptConnections;
@@ -32,14 +32,14 @@ export class ProxyCall implements DoubtfulCall {
   #over = false;
   #sent = false;
   #sentBytes = 0;
-  /** The answer, where it came before the whole request was sent. */
+  /** An answer that arrived before the whole request was sent. */
   #early: UpstreamAnswer | undefined = undefined;
   #body: AnswerBody | undefined = undefined;
   #upstream: ClientRequest | undefined = undefined;
-  /** The answer says that it is ours. */
+  /** The answer carries our request id. */
   #echoed = false;
-  /** That a second answer followed it is known to others. */
-  #told = false;
+  /** A second answer after it has already been reported. */
+  #reported = false;
 
   constructor(
     wanted: UpstreamRequest,
@@ -75,12 +75,12 @@ export class ProxyCall implements DoubtfulCall {
   }
 
   failed(error: NodeJS.ErrnoException): void {
-    // What cannot be read may be the rest of an earlier answer.
+    // Unparsable bytes may be the rest of an earlier answer.
     if (error.code?.startsWith('HPE_') === true && this.#reused) this.#connections.unasked();
     this.#fail(NO_CONNECTION.has(error.code ?? '') ? 'connect' : 'reset');
   }
 
-  /** The upstream's head has come. */
+  /** The head of the upstream's answer has arrived. */
   answered(message: IncomingMessage): void {
     const { statusCode: status = 0, headers } = message;
     const isWhole = (): boolean => this.#faultOf(message) === undefined;
@@ -88,15 +88,15 @@ export class ProxyCall implements DoubtfulCall {
     if (this.#over) return this.#body.cancel();
     if (this.#refusesIdIn(message.rawHeaders)) return;
     this.#echoed = this.#idIn(message.rawHeaders) === 'ours';
-    // Without a length or chunks, a body that was cut short looks like a whole one.
+    // Without a length or chunking, a truncated body looks complete.
     if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
     const answer: UpstreamAnswer = { kind: 'answer', status, headers: joined(headers), body: this.#body };
-    // A failure is passed on at once, a success only when the whole request has been sent.
+    // A failure is passed on at once, a success only after the whole request was sent.
     if (this.#sent || status >= 300) this.#succeedSoon(answer, message);
     else this.#early = answer;
   }
 
-  /** When the bytes that came with the answer's head have been read: a second answer among them ends the connection. */
+  /** Waits until the bytes that arrived with the answer's head are parsed: a second answer among them closes the connection. */
   #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
     queueMicrotask(() => {
       if (this.#over) return answer.body.cancel();
@@ -106,29 +106,32 @@ export class ProxyCall implements DoubtfulCall {
     });
   }
 
-  /** What makes the answer unusable, as far as it has come. */
+  /** Why the answer received so far is unusable. */
   #faultOf(message: IncomingMessage): UpstreamFailure | undefined {
     if (this.#refusesIdIn(message.rawTrailers)) return 'foreign_id';
     if (!this.#doubled(message)) return undefined;
-    if (!this.#told) this.#connections.unasked();
-    this.#told = true;
-    // On a connection that carried a request before, an answer with another one behind it may be an answer to that.
+    if (!this.#reported) this.#connections.unasked();
+    this.#reported = true;
+    // On a reused connection, an answer followed by another one may belong to the previous request.
     return this.#echoed || !this.#reused ? undefined : 'unasked';
   }
 
-  /** Fields of an answer, of an interim one before it or behind its body: with another request's id it ends, and its connection. */
+  /**
+   * Checks the fields of a final or interim answer, or its trailers: if they carry another request's id, ends the call and its
+   * connection.
+   */
   #refusesIdIn(fields: readonly string[]): boolean {
     if (!this.#wanted.checkIds || this.#idIn(fields) !== 'foreign') return false;
     const { socket } = this.#upstream ?? {};
     const reused = this.#reused;
     this.#fail('foreign_id');
-    // Behind the last byte the library would keep it.
+    // After the last byte, the library would keep the connection.
     socket?.destroy();
     if (reused) this.#connections.unasked();
     return true;
   }
 
-  /** Of several ids, one that is not ours decides. */
+  /** If there are several ids, any foreign one decides. */
   #idIn(fields: readonly string[]): 'none' | 'ours' | 'foreign' {
     const ours = this.#wanted.headers['x-request-id'];
     let found: 'none' | 'ours' = 'none';
@@ -140,7 +143,7 @@ export class ProxyCall implements DoubtfulCall {
     return found;
   }
 
-  /** Node ends a connection at once when a second answer begins on it; an upstream that ends it has said so, or broken it. */
+  /** Node destroys the socket when a second answer begins; an upstream that closes it itself causes `end` or an error. */
   #doubled({ complete }: IncomingMessage): boolean {
     const socket = this.#upstream?.socket;
     return complete && socket?.destroyed === true && !socket.readableEnded && socket.errored === null;
@@ -171,7 +174,7 @@ export class ProxyCall implements DoubtfulCall {
       piece: (bytes) => {
         this.#sentBytes += bytes.byteLength;
         if (this.#sentBytes > bodyBytesMax) return this.#finish({ kind: 'too_large' });
-        // The deadline for silence does not run while we wait for more of the caller's body.
+        // The silence timeout does not run while waiting for more of the caller's body.
         if (upstream.write(bytes)) return this.#silence.rest();
         body.pause();
         this.#silence.watch();
@@ -197,7 +200,7 @@ export class ProxyCall implements DoubtfulCall {
     if (this.#over) return answer.body.cancel();
     this.#over = true;
     this.#silence.rest();
-    // Answered before its whole body was sent, and so refused: the rest of the body is not read.
+    // Answered before the whole body was sent, and therefore refused: the rest of the body is not read.
     if (!this.#sent) this.#wanted.body?.cancel();
     this.#resolve(answer);
   }
@@ -224,7 +227,7 @@ export class ProxyCall implements DoubtfulCall {
   }
 }
 
-/** The fields, framed anew. */
+/** The fields, with our own framing. */
 function framed({ method, headers, body }: UpstreamRequest): Record<string, string> {
   if (body === undefined) return WITH_LENGTH.has(method) ? { ...headers, 'content-length': '0' } : { ...headers };
   if (body.bytes === undefined) return { ...headers, 'transfer-encoding': 'chunked' };

@@ -1,4 +1,4 @@
-// The upstream by http-proxy-3: its agents, and one call per try. Its only importer.
+// The upstream based on http-proxy-3: its agents, and one call per attempt. The only importer of that package.
 import { Agent as HttpAgent } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -14,9 +14,9 @@ export interface ProxyUpstream extends Upstream {
 }
 
 export interface ProxyUpstreamOptions {
-  /** `false`: a new connection for every request. */
+  /** `false` uses a new connection for every request. */
   readonly keepAlive?: boolean;
-  /** Bytes came that nobody had asked for; `begins` when none had for a minute. */
+  /** Unsolicited bytes arrived; `begins` if there had been none for a minute. */
   readonly onUnasked?: (origin: string, begins: boolean) => void;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs?: () => number;
@@ -24,16 +24,18 @@ export interface ProxyUpstreamOptions {
 
 export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpstream {
   const { keepAlive = true, onUnasked, nowMs = () => performance.now() } = options;
-  // With this variable the library uses fetch, which passes on no aborts, and decodes bodies that it goes on calling encoded.
+  // With this variable the library uses fetch, which does not propagate aborts, and decodes bodies but still labels them as
+  // encoded.
   delete process.env['FORCE_FETCH_PATH'];
-  // `toProxy` leaves the target as it is; the library would resolve and escape it anew.
+  // `toProxy` leaves the target unchanged; otherwise the library would resolve and escape it again.
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
   const calls = new WeakMap<IncomingMessage, ProxyCall>();
   proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
-  // Agents of our own: Node's global one may go through a proxy that the environment names. What has a body has a connection of
-  // its own that ends with it: no body is ever read as the next request, and none is lost to a kept connection that has just died.
+  // Our own agents, because Node's global one may use a proxy from the environment. Requests with a body get a connection of
+  // their own that is closed afterwards: no body can be read as the next request, and none is lost on an idle connection that
+  // has just died.
   const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
-  /** By origin; those come from the configuration. */
+  /** By origin; origins come from the configuration. */
   const kept = new Map<string, KeptConnections>();
   const keptFor = (origin: string, secure: boolean): KeptConnections => {
     let connections = kept.get(origin);

@@ -1,4 +1,4 @@
-// A deadline that runs only while the other side is waited for.
+// A timeout that runs only while waiting for the other side.
 
 export class Silence {
   readonly #ms: number;
@@ -10,13 +10,13 @@ export class Silence {
     this.#onSilence = onSilence;
   }
 
-  /** Starts the time anew. */
+  /** Starts or restarts the timer. */
   watch(): void {
     if (this.#timer === undefined) this.#timer = setTimeout(this.#onSilence, this.#ms);
     else this.#timer.refresh();
   }
 
-  /** Stops the time: nobody is waited for. */
+  /** Stops the timer, because nobody is being waited for. */
   rest(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,10 +1,11 @@
-// Which pairs one engine offers: all, those that the operator lists, or those that its replicas tell, which are asked again and again.
+// The pairs that one engine offers: all, those the operator lists, or those its replicas report, which are queried
+// periodically.
 import type { LanguageTable, PairTest } from '../domain/languages.ts';
 import { pairsOfList } from '../domain/pair-list.ts';
 import type { ReplicaPairs } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 
-/** `any`: every pair of the list. `ask`: those that the engine tells. Or those that are written here. */
+/** `any`: every pair of the language list. `ask`: those that the engine reports. Otherwise an explicit list. */
 export type PairsMode = 'any' | 'ask' | readonly string[];
 
 export interface EnginePairsOptions {
@@ -12,35 +13,38 @@ export interface EnginePairsOptions {
   readonly engine: string;
   readonly table: LanguageTable;
   readonly pairs: PairsMode;
-  /** Asks every replica, in bounded time; never rejects. `undefined` for an engine that cannot tell: then `ask` is `any`. */
+  /**
+   * Queries every replica, within a time limit; never rejects. `undefined` if the engine cannot report pairs: `ask` then means
+   * `any`.
+   */
   readonly ask: (() => Promise<readonly ReplicaPairs[]>) | undefined;
-  /** Told when its replicas offer something else than before. */
+  /** Called when the replicas offer different pairs than before. */
   readonly onChange: () => void;
   readonly log: Log;
-  /** Runs something later, and returns how to call it off; tests move time themselves. */
+  /** Schedules a callback and returns a function that cancels it; replaced in tests. */
   readonly later?: (run: () => void, ms: number) => () => void;
 }
 
 const ASK_EVERY_MS = 600_000;
-/** A replica that did not answer is asked again sooner: it may be starting. Doubled each time. */
+/** A replica that did not answer, perhaps because it is starting, is queried again sooner. The delay doubles each time. */
 const ASK_AGAIN_MS = 5000;
 const LOGGED_PAIRS_MAX = 50;
 
 export class EnginePairs {
-  /** `undefined`: all of the list. */
+  /** `undefined` means every pair. */
   test: PairTest | undefined;
   readonly #options: EnginePairsOptions;
   readonly #later: (run: () => void, ms: number) => () => void;
   #table: LanguageTable;
   #pairs: PairsMode;
-  /** The last good answer of each replica, by its URL. */
-  readonly #told = new Map<string, PairTest>();
-  /** Replicas that did not answer when they were asked last. */
+  /** The last valid answer of each replica, by URL. */
+  readonly #reported = new Map<string, PairTest>();
+  /** Replicas that did not answer the last query. */
   readonly #silent = new Set<string>();
-  /** What is offered by the answers of replicas, as it was logged. */
+  /** The reported pairs as last logged. */
   #logged: string | undefined = undefined;
   #againMs = ASK_AGAIN_MS;
-  /** Counts the questions: only the answer to the last one counts. */
+  /** Numbers the queries: only the answer to the latest one counts. */
   #asked = 0;
   #closed = false;
   #callOff = (): void => undefined;
@@ -54,7 +58,7 @@ export class EnginePairs {
     this.ask();
   }
 
-  /** What the configuration says from now on; the engine is asked anew. */
+  /** Applies a new configuration and queries the engine again. */
   replace(table: LanguageTable, pairs: PairsMode): void {
     this.#table = table;
     this.#pairs = pairs;
@@ -62,12 +66,12 @@ export class EnginePairs {
     this.ask();
   }
 
-  /** Asks all replicas, if that is what is wanted. Nobody waits for it. */
+  /** Queries all replicas if configured to. Runs in the background. */
   ask(): void {
     const { ask } = this.#options;
     if (this.#pairs !== 'ask' || ask === undefined || this.#closed) return;
     this.#callOff();
-    // A question may still be under way; its replicas may be others.
+    // An earlier query may still be in flight, possibly to different replicas.
     const question = ++this.#asked;
     void ask().then((answers) => question === this.#asked && this.#answered(answers));
   }
@@ -80,7 +84,7 @@ export class EnginePairs {
   #answered(answers: readonly ReplicaPairs[]): void {
     if (this.#closed) return;
     for (const answer of answers) this.#take(answer);
-    for (const url of this.#told.keys()) if (!answers.some((answer) => answer.url === url)) this.#told.delete(url);
+    for (const url of this.#reported.keys()) if (!answers.some((answer) => answer.url === url)) this.#reported.delete(url);
     for (const url of this.#silent) if (!answers.some((answer) => answer.url === url)) this.#silent.delete(url);
     this.#renew();
     this.#callOff = this.#later(() => this.ask(), this.#pauseMs());
@@ -92,16 +96,16 @@ export class EnginePairs {
     return this.#silent.size === 0 ? ASK_EVERY_MS : againMs;
   }
 
-  /** An answer without a single pair of ours is not believed: an engine that is loading its models would close the service. */
+  /** Ignores an answer without a single pair of ours: an engine that is still loading its models would take the service offline. */
   #take({ url, pairs }: ReplicaPairs): void {
     const failure = typeof pairs === 'string' ? pairs : this.#pairsOf([pairs]).length === 0 ? 'no_pair_of_ours' : undefined;
     if (failure === undefined) {
       this.#silent.delete(url);
-      this.#told.set(url, pairs as PairTest);
+      this.#reported.set(url, pairs as PairTest);
       return;
     }
     if (!this.#silent.has(url))
-      this.#options.log.warn('an engine replica did not tell its pairs: what was known stays', {
+      this.#options.log.warn('an engine replica did not report its pairs: the known ones are kept', {
         engine: this.#options.engine,
         replica: url,
         failure,
@@ -109,9 +113,9 @@ export class EnginePairs {
     this.#silent.add(url);
   }
 
-  /** Keeps the list as it is while nothing has changed. */
+  /** Leaves `test` unchanged if nothing has changed. */
   #renew(): void {
-    const pairs = this.#pairsOf([...this.#told.values()]);
+    const pairs = this.#pairsOf([...this.#reported.values()]);
     const key = pairs.join(' ');
     if (this.#pairs !== 'ask' || pairs.length === 0 || key === this.#logged) return;
     this.#logged = key;
@@ -128,21 +132,21 @@ export class EnginePairs {
   #made(): PairTest | undefined {
     if (this.#pairs === 'any') return undefined;
     if (this.#pairs !== 'ask') return pairsOfList(this.#pairs, this.#table);
-    const told = [...this.#told.values()];
-    // Nothing is known yet, or nothing that fits another list of languages.
-    return this.#pairsOf(told).length === 0 ? undefined : anyOf(told);
+    const reported = [...this.#reported.values()];
+    // Nothing was reported yet, or nothing that matches the new language list.
+    return this.#pairsOf(reported).length === 0 ? undefined : anyOf(reported);
   }
 
-  #pairsOf(told: readonly PairTest[]): string[] {
+  #pairsOf(reported: readonly PairTest[]): string[] {
     const { sources, targets } = this.#table;
-    const offers = anyOf(told);
+    const offers = anyOf(reported);
     return sources.flatMap(({ code }) => targets.filter((target) => offers(code, target.code)).map((target) => `${code}-${target.code}`));
   }
 }
 
-/** A pair that any replica has can be served: a second attempt goes to another one. */
-function anyOf(told: readonly PairTest[]): PairTest {
-  return (sourceLang, targetLang) => told.some((offers) => offers(sourceLang, targetLang));
+/** A pair is offered if any replica has it, because the second attempt goes to another replica. */
+function anyOf(reported: readonly PairTest[]): PairTest {
+  return (sourceLang, targetLang) => reported.some((offers) => offers(sourceLang, targetLang));
 }
 
 function laterBy(run: () => void, ms: number): () => void {

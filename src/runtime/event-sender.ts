@@ -1,17 +1,17 @@
-// Sends the outbox's events to their receiver: one process at a time, each until it is delivered or has been tried for three days.
+// Sends the outbox's events to their receiver: from one process at a time, retrying each for up to three days.
 import { randomBytes } from 'node:crypto';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../ports/outbox.ts';
 
-/** Why an event was not taken. */
+/** Why the receiver did not accept an event. */
 export interface SendFailure {
   readonly failure: string;
   readonly status?: number;
 }
 
-/** Sends an event; `undefined` when it was taken. Never rejects, and ends within `SEND_MS`. */
+/** Sends an event; `undefined` if it was accepted. Never rejects, and ends within `SEND_MS`. */
 export type SendEvent = (event: KeptEvent, signal: AbortSignal) => Promise<SendFailure | undefined>;
 
 export interface EventSenderOptions {
@@ -20,22 +20,22 @@ export interface EventSenderOptions {
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly log: Log;
-  /** Closes what `send` works with. */
+  /** Releases the resources that `send` uses. */
   readonly onClose?: () => void;
 }
 
-/** What the metrics show. */
+/** Figures for the metrics. */
 export interface EventCounts {
-  /** In the outbox, as this process last saw it; 0 in processes that do not send. */
+  /** Events in the outbox, as last seen by this process; 0 in processes that do not send. */
   pending: number;
   delivered: number;
-  /** Attempts. */
+  /** Failed attempts. */
   failed: number;
   dropped: number;
 }
 
 const [SECOND_MS, MINUTE_MS, HOUR_MS] = [1000, 60_000, 3_600_000];
-/** The pauses before an event is sent again; after the last it is dropped. */
+/** The delays before each retry of an event; after the last it is dropped. */
 export const RETRY_AFTER_MS: readonly number[] = [
   SECOND_MS,
   5 * SECOND_MS,
@@ -46,12 +46,12 @@ export const RETRY_AFTER_MS: readonly number[] = [
 ];
 export const SEND_MS = 10 * SECOND_MS;
 const POLL_MS = SECOND_MS;
-/** Under way at a time. */
+/** Maximum number of events in flight. */
 export const SENDS_MAX = 8;
 const LOOK = 64;
 const LEASE_MS = 30 * SECOND_MS;
 const RENEW_MS = 5 * SECOND_MS;
-/** What was sent and the store does not take: with so many nothing more is sent, or it would all be sent again and again. */
+/** Limit on results that the store has not recorded: beyond it nothing more is sent, because it would all be sent again. */
 const UNSETTLED_MAX = 64;
 const TROUBLE_LOG_MS = MINUTE_MS;
 const CLOSE_MS = 2 * SECOND_MS;
@@ -62,20 +62,20 @@ export class EventSender {
   readonly #holder = randomBytes(9).toString('base64url');
   readonly #timer: NodeJS.Timeout;
   readonly #aborting = new AbortController();
-  /** What is being sent, by id. */
+  /** Events in flight, by id. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** What was sent, and how that is to be written down. */
+  /** Results not yet recorded in the store, with the function that records each. */
   readonly #unsettled = new Map<string, () => Promise<StoreUnavailable | undefined>>();
   #leaseUntilMs = -Infinity;
   #renewAtMs = -Infinity;
   #turn: Promise<void> | undefined;
-  /** Due, and not begun yet; there may be more in the store. */
+  /** Due events not started yet; the store may have more. */
   #queue: DueEvent[] = [];
   #more = false;
   #closed = false;
-  /** Since when the receiver has taken nothing, and when that was logged last. */
+  /** Whether the receiver is rejecting events, and when that was last logged. */
   #inTrouble = false;
-  #toldAtMs = -Infinity;
+  #loggedAtMs = -Infinity;
 
   constructor(options: EventSenderOptions) {
     this.#options = options;
@@ -83,20 +83,20 @@ export class EventSender {
     this.#timer.unref();
   }
 
-  /** One look at the outbox; what is due has been begun when it resolves, as far as it may be. Turns do not overlap. */
+  /** Checks the outbox once; when it resolves, due events have been started as far as the limits allow. Calls do not overlap. */
   turn(): Promise<void> {
     this.#turn ??= this.#look()
-      .catch(() => this.#options.log.error('events could not be looked at: a bug'))
+      .catch(() => this.#options.log.error('events could not be read: a bug'))
       .finally(() => (this.#turn = undefined));
     return this.#turn;
   }
 
-  /** Resolves when nothing is being sent any more. */
+  /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
     while (this.#sending.size > 0) await Promise.all(this.#sending.values());
   }
 
-  /** What is being sent has a moment to end; it is sent again otherwise, by whoever sends next. */
+  /** Gives events in flight a moment to finish; others are sent again by the next sender. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -131,12 +131,12 @@ export class EventSender {
     this.#renewAtMs = askedAtMs + (isUnavailable(held) ? POLL_MS : RENEW_MS);
   }
 
-  /** What is begun ends while the lease still holds. */
+  /** Anything started now must finish before the lease ends. */
   #mayBegin(): boolean {
     return !this.#closed && this.#options.now() + SEND_MS < this.#leaseUntilMs && this.#unsettled.size < UNSETTLED_MAX;
   }
 
-  /** What is due now, besides what is being sent and what waits to be written down. */
+  /** Fetches what is due now, except events in flight and those whose result is not recorded yet. */
   async #fill(): Promise<void> {
     const known = this.#unsettled.size + this.#sending.size;
     const due = await this.#options.outbox.due(LOOK + known);
@@ -145,7 +145,7 @@ export class EventSender {
     this.#more = due.length === LOOK + known;
   }
 
-  /** Begins what is due, as far as it may be. */
+  /** Starts due events as far as the limits allow. */
   #begin(): void {
     while (this.#sending.size < SENDS_MAX && this.#mayBegin()) {
       const event = this.#queue.shift();
@@ -158,7 +158,7 @@ export class EventSender {
         });
       this.#sending.set(event.id, sending);
     }
-    // A long list is not to wait for the next look.
+    // Continue with a long list at once instead of waiting for the next poll.
     if (this.#queue.length === 0 && this.#more && this.#mayBegin()) {
       this.#more = false;
       void this.turn();
@@ -169,14 +169,14 @@ export class EventSender {
     const { outbox, send } = this.#options;
     const kept = await outbox.read(event);
     if (isUnavailable(kept)) return;
-    // Only its entry in the list was left.
+    // Only its list entry was left.
     if (kept === undefined) return this.#settle(event.id, () => outbox.remove(event));
     const failure = await send(kept, this.#aborting.signal);
-    // Whether it has arrived is unknown: it is sent again.
+    // Unknown whether it arrived, so it will be sent again.
     if (this.#aborting.signal.aborted && failure !== undefined) return;
     if (failure === undefined) this.counts.delivered++;
     else this.counts.failed++;
-    this.#tell(failure);
+    this.#logTrouble(failure);
     const pauseMs = RETRY_AFTER_MS[event.tries];
     if (failure === undefined) return this.#settle(event.id, () => outbox.remove(event));
     if (pauseMs !== undefined) return this.#settle(event.id, () => outbox.postpone(event, pauseMs));
@@ -191,7 +191,7 @@ export class EventSender {
     await this.#settle(event.id, () => outbox.remove(event));
   }
 
-  /** Writes down what became of an event; what the store does not take now is tried again. */
+  /** Records the result for an event; retried later if the store is unavailable. */
   async #settle(id: string, write: () => Promise<StoreUnavailable | undefined>): Promise<void> {
     this.#unsettled.set(id, write);
     if ((await write()) === undefined) this.#unsettled.delete(id);
@@ -201,15 +201,15 @@ export class EventSender {
     await Promise.all([...this.#unsettled].filter(([id]) => !this.#sending.has(id)).map(([id, write]) => this.#settle(id, write)));
   }
 
-  /** One line when the receiver begins to take nothing, at most one a minute, and one when it takes events again. */
-  #tell(failure: SendFailure | undefined): void {
+  /** Logs when the receiver starts rejecting events, at most once a minute, and when it accepts them again. */
+  #logTrouble(failure: SendFailure | undefined): void {
     const { log, now } = this.#options;
     if (failure === undefined) {
       if (this.#inTrouble) log.info('the receiver takes events again');
       this.#inTrouble = false;
-    } else if (!this.#inTrouble && now() - this.#toldAtMs >= TROUBLE_LOG_MS) {
+    } else if (!this.#inTrouble && now() - this.#loggedAtMs >= TROUBLE_LOG_MS) {
       this.#inTrouble = true;
-      this.#toldAtMs = now();
+      this.#loggedAtMs = now();
       log.warn('the receiver does not take events: they are kept and sent again', { ...failure });
     }
   }

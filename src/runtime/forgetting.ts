@@ -1,4 +1,4 @@
-// Has plugins drop what they remember of teams that were deleted, or that an operator wants forgotten: the audit tells every process.
+// Makes plugins forget deleted teams, and teams that an operator wants forgotten. Every process learns of them from the audit.
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -13,7 +13,7 @@ export interface ForgettingOptions {
   readonly audit: Pick<AuditLog, 'page'>;
   readonly plugins: readonly Forgetful[];
   readonly log: Log;
-  /** The wall clock, as far as the store's agrees with it. */
+  /** The wall clock, assumed to be close to the store's. */
   readonly nowMs: () => number;
 }
 
@@ -23,7 +23,7 @@ interface Due {
 }
 
 const LOOK_EVERY_MS = 5000;
-/** Entries may be listed so much later than their moment says: clocks differ. */
+/** Entries may appear this much later than their timestamp, because clocks differ. */
 const OVERLAP_MS = 60_000;
 const PAGE = 200;
 
@@ -31,7 +31,7 @@ export class Forgetting {
   readonly #options: ForgettingOptions;
   readonly #timer: NodeJS.Timeout;
   #fromMs: number;
-  /** Ids of entries that were read and may be read again. */
+  /** Ids of entries already processed that a later read may return again. */
   readonly #read = new Map<string, number>();
   #due: Due[] = [];
   #looking: Promise<void> | undefined = undefined;
@@ -44,7 +44,7 @@ export class Forgetting {
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Never rejects, whatever a store or a plugin does. What fails is tried again with the next look. */
+  /** Never rejects, whatever a store or plugin does. Failures are retried with the next call. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
       .then(
@@ -60,9 +60,9 @@ export class Forgetting {
     await this.#looking;
   }
 
-  /** One that is away says so and does not reject; a rejection here must not end the process. */
+  /** A store that is down returns `unavailable` instead of rejecting; even a rejection must not end the process. */
   #storeBroken(): void {
-    if (!this.#broken) this.#options.log.warn('the audit cannot be read: plugins do not learn of teams that are deleted until it can');
+    if (!this.#broken) this.#options.log.warn('the audit cannot be read: until it can, plugins do not forget deleted teams');
     this.#broken = true;
   }
 
@@ -85,7 +85,7 @@ export class Forgetting {
       return true;
     } catch {
       if (!this.#failed) {
-        this.#options.log.warn('a plugin cannot drop what it remembers of a team: it is tried again until it can', {
+        this.#options.log.warn('a plugin could not forget a team: retrying until it can', {
           plugin: plugin.plugin,
         });
       }
@@ -94,7 +94,7 @@ export class Forgetting {
     }
   }
 
-  /** A store that is away has none: they are read when it is back. */
+  /** Returns nothing if the store is unavailable; the entries are read once it is back. */
   async #newEntries(): Promise<readonly AuditEntry[]> {
     const found: AuditEntry[] = [];
     let after: string | undefined;
@@ -105,7 +105,7 @@ export class Forgetting {
       after = page.length === PAGE ? page.at(-1)!.id : undefined;
     } while (after !== undefined);
     for (const { id, atMs } of found) this.#read.set(id, atMs);
-    // One from a clock that is ahead must not hide those that come before its moment.
+    // An entry from a clock that is ahead must not hide entries with earlier timestamps.
     const newestMs = Math.min(this.#options.nowMs(), Math.max(...found.map(({ atMs }) => atMs)));
     this.#fromMs = Math.max(this.#fromMs, newestMs - OVERLAP_MS);
     for (const [id, atMs] of this.#read) if (atMs < this.#fromMs) this.#read.delete(id);

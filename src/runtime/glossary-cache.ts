@@ -1,5 +1,5 @@
-// Caches dictionaries, whose entries never change, and reads each once however many ask. Which one serves a request is said by
-// its admission.
+// Caches dictionaries, which are immutable, and coalesces concurrent reads. The admission determines which dictionary serves a
+// request.
 import { LRUCache } from 'lru-cache';
 import { nextTurn } from '../core/turns.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
@@ -14,20 +14,20 @@ import type { FoundEntries, GlossaryCache, GlossaryStore, NewDictionary } from '
 
 export interface GlossaryCacheOptions {
   readonly store: Pick<GlossaryStore, 'entries' | 'find'>;
-  /** About as many bytes of memory as all that is remembered may take. */
+  /** Approximate limit on the memory of all cached dictionaries. */
   readonly bytesMax: number;
 }
 
 type FoundGlossary = EngineGlossary | undefined | StoreUnavailable;
 
-/** What an entry takes besides its characters, of two bytes each. */
+/** Overhead of an entry besides its characters, at two bytes each. */
 const ENTRY_BYTES = 100;
-/** After so many reads, between each of which the glossary was changed, it is given up. */
+/** Gives up after this many reads, if the glossary was changed between each of them. */
 const LOOKS_MAX = 10;
-/** What a request may wait for is made one for a process at a time; of these, as many as there are requests in flight at most. */
+/** Loads in progress, shared by all requests that need the same dictionary; bounded by the number of requests in flight. */
 type Running<T> = Map<string, Promise<T>>;
 
-/** A dictionary as the cache has it. */
+/** A dictionary as cached. */
 class CachedDictionary extends ReadEntries implements EngineGlossary {
   readonly id: string;
 
@@ -44,7 +44,7 @@ export class LruGlossaryCache implements GlossaryCache {
 
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
     this.#store = store;
-    // A dictionary that is larger than `bytesMax` is not cached.
+    // Dictionaries larger than `bytesMax` are not cached.
     this.#remembered = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf, ...IDLE_ENTRIES });
     purgeIdle(this.#remembered);
   }
@@ -54,18 +54,18 @@ export class LruGlossaryCache implements GlossaryCache {
     return remembered ?? this.#current(teamId, reference, dictionaryId);
   }
 
-  /** As the store's `entries`: of a dictionary that one of the team's glossaries held a moment ago. */
+  /** Same contract as the store's `entries`, for a dictionary that one of the team's glossaries held a moment ago. */
   async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
     return this.#byId(teamId, dictionaryId);
   }
 
-  /** Several dictionaries of a team as one: the first of them that has a term decides. `undefined` where one is gone. */
+  /** Several dictionaries of a team merged into one: the first that has a term wins. `undefined` if one is gone. */
   async merged(teamId: string, dictionaryIds: readonly string[]): Promise<FoundGlossary> {
     const id = dictionaryIds.join('+');
     return this.#once(keyOf(teamId, id), () => this.#merge(teamId, id, dictionaryIds));
   }
 
-  /** The dictionary may be replaced after it was named and before it is read: then the new one is read. */
+  /** If the dictionary was replaced after the admission and before the read, reads the new one. */
   async #current(teamId: string, reference: GlossaryReference, admittedId: string | undefined): Promise<FoundGlossary> {
     let dictionaryId = admittedId;
     for (let look = 0; look < LOOKS_MAX; look++) {
@@ -120,7 +120,10 @@ export class LruGlossaryCache implements GlossaryCache {
   }
 }
 
-/** The team's glossaries as routes use them: large dictionaries in pieces, read once for all who ask, and under the team's limit. */
+/**
+ * The team's glossaries as routes use them: large dictionaries in pieces, read once for concurrent callers, within the team's
+ * limit.
+ */
 export function boundedGlossaries(store: GlossaryStore, cache: LruGlossaryCache, teamBytesMax: number): GlossaryStore {
   return {
     create: async (glossary) => store.create({ ...glossary, dictionaries: await written(glossary.dictionaries) }, teamBytesMax),
@@ -144,7 +147,7 @@ function keyOf(teamId: string, dictionaryId: string): string {
   return `${teamId} ${dictionaryId}`;
 }
 
-/** With pieces, an object of all entries may be made beside them. */
+/** With pieces, an object with all entries may exist as well. */
 function bytesOf(glossary: EngineGlossary): number {
   if (glossary.pieces !== undefined) return glossary.pieces.reduce((sum, { length }) => sum + ENTRY_BYTES + 2 * length, ENTRY_BYTES);
   let bytes = ENTRY_BYTES;

@@ -1,15 +1,15 @@
-// Clears what nobody has asked for in a while out of a cache: what a deleted team had there goes too, because nobody can ask for it.
+// Evicts idle cache entries. This also removes those of deleted teams, because nobody can use them any more.
 import type { LRUCache } from 'lru-cache';
 
-/** How long an entry stays that is not used. */
+/** How long an unused entry is kept. */
 const IDLE_MS = 600_000;
 const PURGE_EVERY_MS = 60_000;
-/** The clock is read this often: an entry's age matters in minutes, and requests use entries all the time. */
+/** How often the cache reads the clock: ages matter in minutes, while requests use entries all the time. */
 const RESOLUTION_MS = 10_000;
 
 export const IDLE_ENTRIES = { ttl: IDLE_MS, updateAgeOnGet: true, ttlResolution: RESOLUTION_MS } as const;
 
-/** For a cache with these options, as long as anybody holds it. */
+/** For a cache with these options, for as long as it is referenced. */
 export function purgeIdle(cache: Pick<LRUCache<string, object>, 'purgeStale'>): void {
   const held = new WeakRef(cache);
   const timer = setInterval(() => {

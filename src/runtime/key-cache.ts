@@ -1,4 +1,4 @@
-// Caches whose key it is, so that a request with a known key asks the store only once, in its admission.
+// Caches the owners of keys, so that a request with a known key needs only one store operation, its admission.
 import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -23,7 +23,7 @@ const BUSY: StoreUnavailable = { kind: 'unavailable', cause: 'busy' };
 export class LruKeyCache implements KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #owners: LRUCache<KeyDigest, KeyOwner>;
-  /** A cache of their own, so that a flood of unknown keys cannot push known ones out. */
+  /** Separate, so that a flood of unknown keys cannot evict known ones. */
   readonly #unknown: LRUCache<KeyDigest, true>;
   readonly #running = new Map<KeyDigest, Promise<FoundOwner>>();
 
@@ -48,7 +48,7 @@ export class LruKeyCache implements KeyCache {
   find(digest: KeyDigest): FoundOwner | Promise<FoundOwner> {
     const running = this.#running.get(digest);
     if (running !== undefined) return running;
-    // Bounded, so that a flood of unknown keys does not become a flood of look-ups for the store.
+    // Limited, so that a flood of unknown keys does not become a flood of store lookups.
     if (this.#running.size >= LOOKUPS_MAX) {
       this.#options.onLookup('refused');
       return BUSY;

@@ -1,20 +1,20 @@
-// What happened in this process within the last 15 minutes, in steps of five seconds: bounded memory, a few additions a request.
+// Activity of this process in the last 15 minutes, in steps of five seconds: bounded memory, a few additions per request.
 import type { AccessEntry } from '../ports/access-entry.ts';
 
 export const LIVE_STEP_MS = 5000;
 /** 15 minutes. */
 export const LIVE_STEPS = 180;
 
-/** Upper bounds of durations in ms, each a quarter more than the one before: from 0.1 ms to over a minute. */
+/** Upper bounds of the duration buckets in ms, each a quarter larger than the previous: from 0.1 ms to over a minute. */
 const BOUNDS = Array.from({ length: 62 }, (_, index) => 0.1 * 1.25 ** index);
 
-/** One step, in a form that survives structured cloning, so that several processes can be added up. */
+/** One step, structured-cloneable so that several processes can be summed. */
 export interface LiveStep {
-  /** Wall clock, in multiples of `STEP_MS`. */
+  /** Wall clock, a multiple of `LIVE_STEP_MS`. */
   readonly atMs: number;
   /** By problem code, `ok`, `client_closed`. */
   readonly requests: Readonly<Record<string, number>>;
-  /** How many requests took no longer than which bound: by index of the bound. */
+  /** The number of requests in each duration bucket, by index of its bound. */
   readonly durations: readonly number[];
   readonly characters: number;
   readonly engineFailures: number;
@@ -32,7 +32,7 @@ interface MutableLiveStep {
 
 export class LiveWindow {
   readonly #nowMs: () => number;
-  /** By step number modulo `STEPS`; a step is made when something happens in it. */
+  /** By step number modulo `LIVE_STEPS`; a step is created when something happens in it. */
   readonly #steps: (MutableLiveStep | undefined)[] = Array.from({ length: LIVE_STEPS }, () => undefined);
   #inFlight: () => number = () => 0;
 
@@ -41,12 +41,12 @@ export class LiveWindow {
     this.#nowMs = nowMs;
   }
 
-  /** Where the number of requests under way is read. */
+  /** Sets the source of the number of requests in flight. */
   watch(inFlight: () => number): void {
     this.#inFlight = inFlight;
   }
 
-  /** A request has ended. */
+  /** Records a finished request. */
   record(entry: AccessEntry): void {
     const step = this.#step();
     step.requests[entry.code] = (step.requests[entry.code] ?? 0) + 1;
@@ -58,7 +58,7 @@ export class LiveWindow {
     if (count > 0) this.#step().engineFailures += count;
   }
 
-  /** Oldest first; only steps in which something happened, and the present one. */
+  /** Oldest first; only steps with activity, and the current one. */
   snapshot(): readonly LiveStep[] {
     const nowMs = stepOf(this.#nowMs());
     this.#step();
@@ -77,13 +77,13 @@ export class LiveWindow {
       step = emptyStep(atMs);
       this.#steps[index] = step;
     }
-    // A peak lies just before a request ends.
+    // Peaks occur just before a request ends.
     step.inFlight = Math.max(step.inFlight, this.#inFlight());
     return step;
   }
 }
 
-/** Every step of the window, empty ones included, summed over processes; `nowMs` is the wall clock. */
+/** Every step of the window, including empty ones, summed over processes; `nowMs` is the wall clock. */
 export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number): readonly LiveStep[] {
   const newestMs = stepOf(nowMs);
   const sums = new Map<number, MutableLiveStep>();
@@ -100,13 +100,13 @@ export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number):
   return [...sums.values()];
 }
 
-/** Steps that begin within the same span of the wall clock as one, which bears the span's beginning; the highest `inFlight` of them. */
+/** Merges steps into spans of the wall clock, each with the span's start time and its highest `inFlight`. */
 export function grouped(steps: readonly LiveStep[], spanMs: number): readonly LiveStep[] {
   const spans = Map.groupBy(steps, ({ atMs }) => Math.floor(atMs / spanMs) * spanMs);
   return [...spans].map(([atMs, members]) => ({ ...sumOf(members), atMs }));
 }
 
-/** At least one step, added up; the highest `inFlight` of them. */
+/** Sums one or more steps, with the highest `inFlight` among them. */
 export function sumOf(steps: readonly LiveStep[]): LiveStep {
   const sum = emptyStep(steps[0]!.atMs);
   for (const step of steps) {
@@ -116,7 +116,7 @@ export function sumOf(steps: readonly LiveStep[]): LiveStep {
   return sum;
 }
 
-/** The duration that a share of a step's requests did not pass, in ms, a quarter too long at most; `null` without requests. */
+/** The duration in ms that a given share of a step's requests did not exceed, up to a quarter too high; `null` without requests. */
 export function quantileMs({ durations }: LiveStep, share: number): number | null {
   const all = durations.reduce((sum, count) => sum + count, 0);
   if (all === 0) return null;
@@ -132,7 +132,7 @@ function emptyStep(atMs: number): MutableLiveStep {
   return { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 };
 }
 
-/** All but what is under way: of processes that is a sum, of moments it is not. */
+/** Adds everything but `inFlight`, which may be summed over processes but not over time. */
 function add(sum: MutableLiveStep, step: LiveStep): void {
   for (const [code, count] of Object.entries(step.requests)) sum.requests[code] = (sum.requests[code] ?? 0) + count;
   for (const [index, count] of step.durations.entries()) sum.durations[index]! += count;

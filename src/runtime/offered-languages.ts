@@ -1,4 +1,4 @@
-// What is offered at this moment: the operator's list of languages, by the pairs of each engine and the rules that lead to it.
+// What is currently offered: the operator's language list, restricted by the pairs of each engine and by the routing rules.
 import { offersOfOne, offersOfSeveral } from '../domain/engine-offer.ts';
 import type { EngineOffers, OfferedCapabilities } from '../domain/engine-offer.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
@@ -6,24 +6,24 @@ import type { LanguageTable } from '../domain/languages.ts';
 import { EnginePairs } from './engine-pairs.ts';
 import type { EnginePairsOptions, PairsMode } from './engine-pairs.ts';
 
-/** What the configuration says, and a reload may change. */
+/** The part of the configuration that a reload may change. */
 export interface OfferedByConfig {
   readonly table: LanguageTable;
-  /** In their order, with how their pairs are known. */
+  /** In order, with the source of each engine's pairs. */
   readonly pairs: ReadonlyMap<string, PairsMode>;
-  /** `undefined`: all engines in their order. */
+  /** `undefined` uses all engines in order. */
   readonly rules: readonly RoutingRule[] | undefined;
 }
 
 export interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'later'> {
   readonly config: OfferedByConfig;
   readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: OfferedCapabilities })[];
-  /** There is one engine that has no name of its own. */
+  /** There is a single engine without a name of its own. */
   readonly isOne: boolean;
 }
 
 export class OfferedLanguages {
-  /** Replaced whenever something changes, so that whoever has made something of it can tell by its identity. */
+  /** Replaced whenever something changes, so that derived data can be invalidated by comparing its identity. */
   current: EngineOffers;
   readonly #options: OfferedLanguagesOptions;
   readonly #pairs = new Map<string, EnginePairs>();
@@ -44,14 +44,14 @@ export class OfferedLanguages {
     this.current = this.#made();
   }
 
-  /** What the configuration says from now on, of the same engines; those that can tell are asked anew. */
+  /** Applies a new configuration for the same engines; those that can report pairs are queried again. */
   replace(config: OfferedByConfig): void {
     this.#config = config;
     for (const [name, pairs] of this.#pairs) pairs.replace(config.table, config.pairs.get(name)!);
     this.current = this.#made();
   }
 
-  /** Asks all engines that can tell, now. */
+  /** Queries all engines that can report pairs. */
   ask(): void {
     for (const pairs of this.#pairs.values()) pairs.ask();
   }

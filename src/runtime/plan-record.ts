@@ -1,14 +1,14 @@
-// Keeps the gateway's own record in the store: what plans it has, and that it runs.
+// Maintains the gateway's record in the store: its plans, and the fact that it is running.
 import { hostname } from 'node:os';
 import { limitsOf } from '../domain/plan.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { GatewayRecord, GatewayRecords } from '../ports/gateway-records.ts';
 
-/** Several within the minute that counts as "it runs". */
+/** Several times within the minute for which a record counts as running. */
 const EVERY_MS = 15_000;
 
 export interface PlanRecordOptions {
-  /** `undefined` where the store keeps none. */
+  /** `undefined` if the store keeps none. */
   readonly records: GatewayRecords | undefined;
   readonly file: string;
 }
@@ -25,12 +25,12 @@ export class PlanRecord {
     this.#timer.unref();
   }
 
-  /** Resolves when the store has it, or has not taken it: the next try is a moment away. */
+  /** Resolves when the store has the record or failed to write it: the next attempt follows soon. */
   async leave(): Promise<void> {
     await this.#options.records?.leave(recordOf(this.#options.file, this.#plans)).catch(() => undefined);
   }
 
-  /** After a reload. */
+  /** Called after a reload. */
   replace(plans: ReadonlyMap<string, Plan>): void {
     this.#plans = plans;
     void this.leave();
@@ -41,7 +41,7 @@ export class PlanRecord {
   }
 }
 
-/** The record of a gateway on this host that runs by this configuration. */
+/** The record of a gateway on this host with this configuration. */
 export function recordOf(file: string, plans: ReadonlyMap<string, Plan>): GatewayRecord {
   return { host: hostname(), file, plans: Object.fromEntries([...plans].map(([name, plan]) => [name, limitsOf(plan)])) };
 }

@@ -1,4 +1,4 @@
-// Logs, once a minute at most, that the operator's own quota at the engine is used up.
+// Logs, at most once a minute, that the operator's own quota at the engine is exhausted.
 import type { Log } from '../ports/log.ts';
 
 /** Every request fails while it lasts; one line a minute is enough. */

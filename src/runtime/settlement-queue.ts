@@ -1,15 +1,15 @@
-// Settles reservations: hands each verdict to the ledger at once, and repeats it by id while its outcome is unknown.
+// Settles reservations: passes each verdict to the ledger at once, and repeats it by id while the outcome is unknown.
 import type { AskedResolution, Ledger, Reservation, Resolution, SettlementResult, Settlements, Verdict } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface SettlementQueueOptions {
   readonly ledger: Pick<Ledger, 'resolve'>;
-  /** A monotonic clock in milliseconds: a wall clock that is put right must not end a lease before its time. */
+  /** A monotonic clock in milliseconds: adjusting the wall clock must not end a lease early. */
   readonly now: () => number;
   readonly log: Log;
-  /** How long a reservation is held at most; nothing is tried for longer. */
+  /** Maximum duration of a reservation; retries stop after it. */
   readonly leaseMs: number;
-  /** Told once per verdict how it ended; `abandoned` when the lease ended first or the queue was full. */
+  /** Called once per verdict with the result; `abandoned` if the lease ended first or the queue was full. */
   readonly onSettled: (verdict: Verdict, result: SettlementResult) => void;
 }
 
@@ -18,12 +18,12 @@ class Open implements AskedResolution {
   readonly requestId: string;
   readonly verdict: Verdict;
   readonly characters: number | undefined;
-  /** The end of the lease, after which the store has released the reservation by itself. */
+  /** The end of the lease, when the store releases the reservation automatically. */
   readonly untilMs: number;
   tries = 0;
   readonly #answered: (open: Open, resolution: Resolution) => void;
 
-  /** `answered` is one function for all. */
+  /** `answered` is shared by all instances. */
   constructor(
     reservation: Pick<Reservation, 'teamId' | 'requestId'>,
     verdict: Verdict,
@@ -48,7 +48,7 @@ class Open implements AskedResolution {
   }
 }
 
-/** For a resolution that met a bug: whether it was run is unknown. */
+/** For a settlement that failed with a bug: whether it ran is unknown. */
 const BUG: Resolution = { kind: 'unavailable', cause: 'internal' };
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
@@ -65,7 +65,7 @@ export class SettlementQueue implements Settlements {
     this.#options = options;
   }
 
-  /** Verdicts that the store has not acknowledged yet. */
+  /** Verdicts not yet acknowledged by the store. */
   get open(): number {
     return this.#open;
   }
@@ -82,7 +82,7 @@ export class SettlementQueue implements Settlements {
     this.#take({ teamId, requestId }, 'release');
   }
 
-  /** Resolves when nothing is open any more. */
+  /** Resolves when nothing is open. */
   drained(): Promise<void> {
     if (this.#open === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -90,7 +90,7 @@ export class SettlementQueue implements Settlements {
     });
   }
 
-  /** Stops repeating. Reservations that are still open end with their lease, uncharged. */
+  /** Stops retrying. Reservations that are still open expire with their lease, uncharged. */
   close(): void {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -126,7 +126,8 @@ export class SettlementQueue implements Settlements {
   #done(open: Open, result: SettlementResult): void {
     this.#open--;
     this.#options.onSettled(open.verdict, result);
-    // `absent` is no loss after a repetition: the commit may have been run before. The first one cannot be absent otherwise.
+    // After a retry, `absent` is no loss, because the earlier commit may have run. On the first try it means that the charge
+    // was lost.
     const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
     if (lost) this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
     if (this.#open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();

@@ -1,18 +1,18 @@
-// Asks the store in the background whether it takes writes, and says in the log when that changes; health checks cost it nothing.
+// Checks in the background whether the store accepts writes and logs changes, so that health checks do not touch the store.
 import { takesNoWrites } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreFault } from '../ports/store.ts';
 
 const EVERY_MS = 500;
-/** A state that follows one that held for less than this is logged when it has held for this long itself: nothing flaps. */
+/** Damps flapping: after a state shorter than this, the next one is only logged once it has lasted this long. */
 const HELD_MS = 1000;
-/** A refused admission counts for this long, whatever a smaller write of the probe's own was told. */
+/** How long a rejected admission counts as a fault, even if the probe's own smaller write succeeds. */
 const REFUSED_MS = 1000;
 const OVERDUE: StoreFault = { kind: 'unavailable', cause: 'timeout' };
 
 export interface StoreProbeOptions {
   readonly store: Pick<Store, 'ping'>;
-  /** For the log: the store's URL without credentials. */
+  /** The store's URL without credentials, for the log. */
   readonly shown: string;
   /** A monotonic clock. */
   readonly now: () => number;
@@ -27,49 +27,49 @@ export class StoreProbe {
   #asking = false;
   #askedAtMs = 0;
   #tookMs: number | undefined;
-  readonly #told: ToldState;
+  readonly #stateLog: StateLog;
 
-  /** The store is taken to be well at first: it has just been opened. */
+  /** Starts as healthy, because the store has just been opened. */
   constructor(options: StoreProbeOptions) {
     this.#options = options;
-    this.#told = new ToldState(options);
+    this.#stateLog = new StateLog(options);
     this.#timer = setInterval(() => this.#tick(), EVERY_MS);
     this.#timer.unref();
   }
 
-  /** Whether requests can be served, by the latest probe, at most a second old. With a part of a cluster away they can, for some teams. */
+  /** Whether requests can be served, by the last probe, at most a second old. If part of a cluster is down they can, for some teams. */
   get serves(): boolean {
     return this.fault === undefined || this.fault.partly === true;
   }
 
-  /** Whether all of the store takes writes. */
+  /** Whether the whole store accepts writes. */
   get takesWrites(): boolean {
     return this.fault === undefined;
   }
 
-  /** Whether the store answers, if only to say that it takes no writes. */
+  /** Whether the store responds, even if it rejects writes. */
   get answers(): boolean {
     return this.fault === undefined || takesNoWrites(this.fault.cause);
   }
 
   get fault(): StoreFault | undefined {
-    // A probe that is overdue has failed.
+    // An overdue probe counts as failed.
     const isOverdue = this.#asking && this.#options.now() - this.#askedAtMs >= EVERY_MS;
     return isOverdue && (this.#fault === undefined || this.#fault.partly === true) ? OVERDUE : this.#fault;
   }
 
-  /** What the latest good answer took; `undefined` before the first. */
+  /** How long the last successful probe took; `undefined` before the first. */
   get tookMs(): number | undefined {
     return this.#tookMs;
   }
 
-  /** An admission was answered `unavailable`. One refused as a write counts at once; any other cause is the probe's to judge. */
+  /** Reports an admission that was answered `unavailable`. A rejected write counts at once; other causes are left to the probe. */
   failed(cause: string): void {
     if (!takesNoWrites(cause)) return;
     this.#refusedAtMs = this.#options.now();
-    // What the probe has found out itself says more.
+    // The probe's own finding is more specific.
     this.#fault ??= { kind: 'unavailable', cause };
-    this.#told.note(this.fault);
+    this.#stateLog.note(this.fault);
   }
 
   close(): void {
@@ -78,8 +78,8 @@ export class StoreProbe {
 
   #tick(): void {
     const waitedMs = this.#asking ? this.#options.now() - this.#askedAtMs : 0;
-    // An answer that is only just overdue mostly comes after all, and names the cause.
-    if (!this.#asking || waitedMs > EVERY_MS * 1.5) this.#told.note(this.fault);
+    // A probe that is only slightly overdue usually still answers, with the cause.
+    if (!this.#asking || waitedMs > EVERY_MS * 1.5) this.#stateLog.note(this.fault);
     if (this.#asking) return;
     this.#asking = true;
     this.#askedAtMs = this.#options.now();
@@ -94,19 +94,19 @@ export class StoreProbe {
     this.#asking = false;
     if (fault !== undefined || nowMs - this.#refusedAtMs >= REFUSED_MS) this.#fault = fault;
     if (fault === undefined) this.#tookMs = nowMs - this.#askedAtMs;
-    this.#told.note(this.fault);
+    this.#stateLog.note(this.fault);
   }
 }
 
-/** One line when a fault begins and one when it ends. */
-class ToldState {
+/** Logs one line when a fault begins and one when it ends. */
+class StateLog {
   readonly #options: StoreProbeOptions;
   #isAway = false;
   #sinceMs = -Infinity;
-  /** Whether the state before this one held for `HELD_MS`. */
+  /** Whether the previous state lasted at least `HELD_MS`. */
   #follows = true;
-  #isToldAway = false;
-  #toldAtMs = 0;
+  #isLoggedAway = false;
+  #loggedAtMs = 0;
 
   constructor(options: StoreProbeOptions) {
     this.#options = options;
@@ -120,12 +120,12 @@ class ToldState {
       this.#sinceMs = nowMs;
       this.#isAway = isAway;
     }
-    if (isAway === this.#isToldAway || (!this.#follows && nowMs - this.#sinceMs < HELD_MS)) return;
-    this.#isToldAway = isAway;
+    if (isAway === this.#isLoggedAway || (!this.#follows && nowMs - this.#sinceMs < HELD_MS)) return;
+    this.#isLoggedAway = isAway;
     const { log, shown } = this.#options;
-    if (fault === undefined) log.info('the store takes writes again', { store: shown, after_seconds: seconds(nowMs - this.#toldAtMs) });
+    if (fault === undefined) log.info('the store takes writes again', { store: shown, after_seconds: seconds(nowMs - this.#loggedAtMs) });
     else log.error(wordsOf(fault), { store: shown, cause: fault.cause, ...(fault.server === undefined ? {} : { server: fault.server }) });
-    this.#toldAtMs = nowMs;
+    this.#loggedAtMs = nowMs;
   }
 }
 

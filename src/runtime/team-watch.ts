@@ -1,4 +1,4 @@
-// Looks at all teams in the background, a page at a time, and keeps those near a limit: quota, credit, or a key long unused.
+// Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long unused key.
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
@@ -6,13 +6,13 @@ import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../
 import { Worst } from './worst.ts';
 
 export interface TeamWatchSettings {
-  /** From the start of one pass to that of the next, unless it takes longer. */
+  /** Interval between the starts of two scans, unless a scan takes longer. */
   readonly everyMs: number;
-  /** How many teams are remembered of each kind. */
+  /** How many teams of each kind to keep. */
   readonly teamsMax: number;
-  /** A team is near its quota from this share on: 0 to 1. */
+  /** From this share of its quota on, a team counts as near it: 0 to 1. */
   readonly quotaUsedRatio: number;
-  /** A team is low on credit when it buys fewer characters than this. */
+  /** A team is low on credit if its balance covers fewer characters than this. */
   readonly creditCharacters: number;
   /** A key counts as unused after this long. */
   readonly keyUnusedMs: number;
@@ -24,11 +24,11 @@ export interface TeamWatchOptions {
   readonly log: Log;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** The wall clock: moments of keys' last uses are by it. */
+  /** The wall clock, by which the last use of keys is recorded. */
   readonly wallMs: () => number;
 }
 
-/** 500 teams a second: two to five hundredths of a core, the driver's part included (npm run task -- bench:teams). */
+/** 500 teams a second: 2 to 5 % of a core, including the driver's share (npm run task -- bench:teams). */
 const PAGE = 50;
 const PAUSE_MS = 100;
 const SECOND_MS = 1000;
@@ -47,13 +47,13 @@ export class TeamWatch {
   #closed = false;
   #failing = false;
 
-  /** Begins with the first pass at once. */
+  /** Starts the first scan at once. */
   constructor(options: TeamWatchOptions) {
     this.#options = options;
     this.#begin();
   }
 
-  /** As the last whole pass found them. */
+  /** The result of the last complete scan. */
   get latest(): TeamsNearLimits {
     return this.#latest;
   }
@@ -67,17 +67,17 @@ export class TeamWatch {
     void this.#page(new Pass(this.#options), undefined, this.#options.now());
   }
 
-  /** A store that is away is tried again with the next pass. */
+  /** If the store is unavailable, waits for the next scan. */
   async #page(pass: Pass, after: string | undefined, startedAtMs: number): Promise<void> {
     const { teams, settings, log, now } = this.#options;
     // A rejection is a bug of the store, which must not end the process.
     const page = await teams.pageSummaries({ after, limit: PAGE, search: undefined }).catch(() => undefined);
     if (page === undefined || isUnavailable(page)) {
-      if (!this.#failing && !this.#closed) log.warn('the teams could not be looked at: their metrics stay as they were');
+      if (!this.#failing && !this.#closed) log.warn('the teams could not be read: their metrics stay as they were');
       this.#failing = true;
       return this.#wait(settings.everyMs, () => this.#begin());
     }
-    if (this.#failing) log.info('the teams can be looked at again');
+    if (this.#failing) log.info('the teams can be read again');
     this.#failing = false;
     for (const summary of page) pass.look(summary);
     const last = page.at(-1);
@@ -95,7 +95,7 @@ export class TeamWatch {
   }
 }
 
-/** One way through all teams. */
+/** One scan over all teams. */
 class Pass {
   readonly #settings: TeamWatchSettings;
   readonly #wallMs: () => number;
@@ -114,7 +114,7 @@ class Pass {
 
   look({ team, characters, idlestKey }: TeamSummary): void {
     this.#all++;
-    // A team without an active key cannot run into a limit.
+    // A team without an active key cannot reach a limit.
     if (idlestKey === undefined) return;
     const { teamId, limits } = team;
     const { quotaUsedRatio, creditCharacters, keyUnusedMs } = this.#settings;

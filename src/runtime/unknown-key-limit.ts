@@ -1,16 +1,17 @@
-// Counts the unknown keys that were looked up for each address, of IPv6 for each /64, within a minute, so that guessing keys does not load the store.
+// Counts the unknown keys looked up per address (per /64 for IPv6) within a minute, so that guessing keys does not load the
+// store.
 import { callerNetwork } from '../domain/client-address.ts';
 import type { UnknownKeyLimit } from '../ports/key-directory.ts';
 
 export interface AddressLimitOptions {
-  /** Unknown keys of one address within a minute; the next ones are not looked up. */
+  /** Unknown keys per address and minute; further ones are not looked up. */
   readonly perMinute: number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
 const WINDOW_MS = 60_000;
-/** Beyond this many, the address whose minute began first is forgotten. */
+/** Beyond this many, the address whose minute began first is dropped. */
 const ADDRESSES_MAX = 10_000;
 
 interface Count {
@@ -20,7 +21,7 @@ interface Count {
 
 export class AddressLimit implements UnknownKeyLimit {
   readonly #options: AddressLimitOptions;
-  /** In the order in which their minutes began. */
+  /** Ordered by the start of their minutes. */
   readonly #counts = new Map<string, Count>();
 
   constructor(options: AddressLimitOptions) {

@@ -1,4 +1,4 @@
-// Posts a signed body to the operator's receiver, as Standard Webhooks has it; any 2xx in time is success.
+// Posts a signed body to the operator's receiver as specified by Standard Webhooks; any 2xx in time counts as success.
 import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
@@ -7,9 +7,9 @@ import type { SendFailure } from './event-sender.ts';
 export interface WebhookOptions {
   readonly url: string;
   readonly key: Buffer;
-  /** Until the answer's status is there. */
+  /** Limit until the response status arrives. */
   readonly timeoutMs: number;
-  /** Wall clock: what a signature says of its time. */
+  /** Wall clock, for the timestamp in the signature. */
   readonly nowMs: () => number;
   readonly socketsMax: number;
 }
@@ -20,7 +20,7 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** An answer's body is nothing to us: so much of it is read to keep the connection, and no more. */
+/** The response body is not used: only this much of it is read, to keep the connection alive. */
 const ANSWER_BYTES_MAX = 65_536;
 
 export class Webhook {
@@ -35,7 +35,7 @@ export class Webhook {
     this.#agent = new Agent({ keepAlive: true, maxSockets: options.socketsMax, maxFreeSockets: 1, timeout: options.timeoutMs });
   }
 
-  /** Never rejects. Redirects are not followed: they are failures like any other status. */
+  /** Never rejects. Redirects are not followed: they count as failures like any other status. */
   post({ id, contentType, body }: WebhookMessage, signal: AbortSignal): Promise<SendFailure | undefined> {
     const timestamp = Math.floor(this.#options.nowMs() / 1000);
     const bytes = Buffer.from(body);
@@ -50,7 +50,7 @@ export class Webhook {
     return new Promise((resolve) => {
       const { request } = this.#url.protocol === 'https:' ? https : http;
       const sent = request(this.#url, { method: 'POST', headers, agent: this.#agent, signal });
-      // Also ends an answer whose body does not end.
+      // Also ends a response whose body never ends.
       const timer = setTimeout(() => sent.destroy(new TooLate()), this.#options.timeoutMs);
       sent.on('response', (response) => {
         const status = response.statusCode ?? 0;
@@ -80,7 +80,7 @@ export class Webhook {
 
 class TooLate extends Error {}
 
-/** `v1,` and the base64 of the HMAC-SHA256 of id, time and body, with dots between them. */
+/** `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by dots. */
 export function signatureOf(key: Buffer, id: string, timestamp: number, body: string): string {
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }

@@ -1,4 +1,4 @@
-// Keeps the few worst of many that come one by one, in order, with memory for those few.
+// Keeps the worst few of a stream of items, in order and in bounded memory.
 
 export class Worst<T> {
   readonly #max: number;
@@ -6,18 +6,18 @@ export class Worst<T> {
   readonly #kept: T[] = [];
   #count = 0;
 
-  /** Keeps `max` of them; the higher `badness`, the worse. */
+  /** Keeps `max` items; a higher `badness` is worse. */
   constructor(max: number, badness: (one: T) => number) {
     this.#max = max;
     this.#badness = badness;
   }
 
-  /** How many came. */
+  /** The number of items added. */
   get count(): number {
     return this.#count;
   }
 
-  /** The worst first; of equals the one that came first. */
+  /** Worst first; among equals, the one added first. */
   get kept(): readonly T[] {
     return this.#kept;
   }

@@ -1,13 +1,13 @@
-// What the primary process and its workers say to each other; values that survive structured cloning.
+// The messages between the primary process and its workers; all values survive structured cloning.
 import type { Config } from '../config/config.ts';
 import type { Listening } from '../app/public-listener.ts';
 import type { ProcessState } from '../app/process-state.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
-/** What a worker answers a question with. */
-export type Told = boolean | MetricsSnapshot | ProcessState;
+/** A worker's answer to a question. */
+export type AnswerValue = boolean | MetricsSnapshot | ProcessState;
 
-/** `drain` is answered when it is done. */
+/** `drain` is answered when it has finished. */
 export type Question = 'ready' | 'metrics' | 'state' | 'drain';
 
 export type ToWorker =
@@ -16,19 +16,19 @@ export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly what: Question };
 
 export type FromWorker =
-  /** The event loop turns. */
-  | { readonly kind: 'turning' }
+  /** Heartbeat: the event loop is running. */
+  | { readonly kind: 'heartbeat' }
   | { readonly kind: 'listening'; readonly listening: Listening }
   | { readonly kind: 'failed'; readonly error: StartFailure }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: Told };
+  | { readonly kind: 'answer'; readonly id: number; readonly value: AnswerValue };
 
-/** Why a worker did not start, as much of the error as an operator is told. */
+/** Why a worker did not start: the parts of the error shown to an operator. */
 export interface StartFailure {
   readonly name: string;
   readonly message: string;
-  /** Of a `ConfigError`. */
+  /** Set for a `ConfigError`. */
   readonly lines: readonly string[];
 }
 
-/** Only workers have it; it names the primary's process id, so that no stray variable makes a worker. */
+/** Only set for workers. Contains the primary's process id, so that a stray variable does not turn a process into a worker. */
 export const WORKER_VARIABLE = 'LINGATE_WORKER_OF';

@@ -12,20 +12,20 @@ import type { Reloadable } from '../app/reload.ts';
 import type { Log } from '../ports/log.ts';
 import { stopWithinMs } from '../app/until-stopped.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
-import { TURNING_MS, TurningWatch } from './turning.ts';
+import { HEARTBEAT_MS, HeartbeatWatch } from './heartbeats.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-/** Between a worker's death and its replacement, doubled with every death that follows soon. */
+/** Delay between a worker's death and its replacement, doubled with every early death. */
 const RESTART_MS = 100;
 const RESTART_MS_MAX = 10_000;
-/** A worker that dies after this long counts as one that had started well. */
+/** A worker that lives longer than this counts as having started successfully. */
 const SETTLED_MS = 60_000;
-/** A worker that closes its port so much later than the drain delay allows is not waited for. */
+/** How much longer than the drain delay to wait for a worker to close its port. */
 const DRAIN_MARGIN_MS = 1000;
-/** A worker that has not stopped is killed so much before this process itself would be. */
+/** How long before this process itself would be killed to kill a worker that has not stopped. */
 const KILL_MARGIN_MS = 500;
 
-/** Resolves when all of them listen; rejects with the first one's error when they cannot. */
+/** Resolves when all workers are listening; rejects with the error of the first if they cannot. */
 export async function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<Stoppable & Reloadable> {
   const workers = new Workers();
   const primary = await openPrimary(config, workers, onNewStore);
@@ -56,10 +56,10 @@ export async function startWorkers(config: Config, count: number, onNewStore?: O
 }
 
 class Workers implements WorkerSource {
-  /** By place, from 1; a place is empty while its worker is being replaced. */
+  /** By place, starting at 1; a place is empty while its worker is being replaced. */
   readonly #places = new Map<number, WorkerProcess>();
   readonly #stopping = new AbortController();
-  readonly #turning = new TurningWatch<WorkerProcess>(
+  readonly #heartbeats = new HeartbeatWatch<WorkerProcess>(
     () => performance.now(),
     (worker, silentMs) => this.#endHung(worker, silentMs),
   );
@@ -76,11 +76,11 @@ class Workers implements WorkerSource {
     this.#log = primary.log;
     this.#drainMs = limits.drainDelayMs + DRAIN_MARGIN_MS;
     this.#stopMs = stopWithinMs(limits) - KILL_MARGIN_MS;
-    // Behind the messages that have come: a timer is run before they are read.
-    this.#watch = setInterval(() => setImmediate(() => this.#turning.look()), TURNING_MS).unref();
-    // Also when this process ends without its orderly way: no worker may be left behind.
+    // Runs after pending messages were read: timers run before them.
+    this.#watch = setInterval(() => setImmediate(() => this.#heartbeats.look()), HEARTBEAT_MS).unref();
+    // Also covers an abnormal exit of this process: no worker may be left behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
-    // The first worker starts alone: a gateway that cannot start fails once, and with port 0 the others need its port.
+    // The first worker starts alone: a gateway that cannot start fails only once, and with port 0 the others need its port.
     const listening = await this.#open(1, primary, { port: listen.port, first: true }).listening;
     const place = { port: listening.port, first: false };
     for (let number = 2; number <= count; number++) this.#open(number, primary, place);
@@ -110,13 +110,13 @@ class Workers implements WorkerSource {
   }
 
   replace(config: Config): void {
-    this.#each((worker) => worker.tell({ kind: 'replace', config }));
+    this.#each((worker) => worker.send({ kind: 'replace', config }));
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     const killAtMs = performance.now() + this.#stopMs;
-    // All ports are closed before any connection is: a client whose connection one worker ends would otherwise connect to
+    // All ports are closed before any connection: a client that loses its connection to one worker would otherwise reconnect to
     // another worker whose port is about to close, and be reset there.
     await Promise.all(this.#each((worker) => worker.drain(this.#drainMs)));
     await Promise.all(this.#each((worker) => this.#end(worker, killAtMs)));
@@ -126,20 +126,20 @@ class Workers implements WorkerSource {
   #open(number: number, primary: Primary, place: WorkerPlace): WorkerProcess {
     const worker = new WorkerProcess(primary.config, place);
     this.#places.set(number, worker);
-    this.#turning.add(worker);
-    worker.onTurning = () => this.#turning.turns(worker);
-    void worker.ended.then(() => this.#turning.remove(worker));
+    this.#heartbeats.add(worker);
+    worker.onHeartbeat = () => this.#heartbeats.beat(worker);
+    void worker.ended.then(() => this.#heartbeats.remove(worker));
     return worker;
   }
 
-  /** By SIGKILL: nothing else reaches a process that does not turn, or is stopped. */
+  /** With SIGKILL: a hung or stopped process reacts to nothing else. */
   #endHung(worker: WorkerProcess, silentMs: number): void {
     this.#hung.add(worker);
-    this.#log?.error('a worker does not turn and is ended', { pid: worker.pid, silent_ms: Math.round(silentMs) });
+    this.#log?.error('a worker has stopped responding and is killed', { pid: worker.pid, silent_ms: Math.round(silentMs) });
     worker.kill('SIGKILL');
   }
 
-  /** Replaces the worker of a place whenever it dies, later each time that it dies soon: a crash loop must not spin. */
+  /** Replaces the worker of a place whenever it dies, with a growing delay after early deaths to avoid a crash loop. */
   async #keep(number: number, primary: Primary, place: WorkerPlace): Promise<void> {
     const { signal } = this.#stopping;
     for (let soon = 0; ;) {
@@ -167,7 +167,7 @@ class Workers implements WorkerSource {
     const timer = setTimeout(() => worker.kill('SIGKILL'), killAtMs - performance.now());
     const ended = await worker.ended;
     clearTimeout(timer);
-    // A worker ends by SIGTERM itself only while it does not serve yet, which is no failure.
+    // A worker ends with SIGTERM itself only if it was not serving yet, which is not a failure.
     if (ended !== 'status 0' && ended !== 'SIGTERM') process.exitCode = 1;
   }
 

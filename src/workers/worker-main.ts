@@ -1,4 +1,4 @@
-// The worker's side of `serve --workers N`: does what the primary says, and ends in good order when the primary is gone.
+// The worker's side of `serve --workers N`: follows the primary's messages, and stops gracefully if the primary is gone.
 import { once } from 'node:events';
 import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
@@ -6,9 +6,9 @@ import type { Log } from '../ports/log.ts';
 import { startWorker } from './worker.ts';
 import type { Worker } from './worker.ts';
 import { stopAsked, stopInTime } from '../app/until-stopped.ts';
-import { TURNING_MS } from './turning.ts';
+import { HEARTBEAT_MS } from './heartbeats.ts';
 import { WORKER_VARIABLE } from './messages.ts';
-import type { FromWorker, Question, StartFailure, Told, ToWorker } from './messages.ts';
+import type { FromWorker, Question, StartFailure, AnswerValue, ToWorker } from './messages.ts';
 
 type Start = Extract<ToWorker, { kind: 'start' }>;
 
@@ -16,46 +16,47 @@ export function isWorker(env: Readonly<Record<string, string | undefined>>): boo
   return process.send !== undefined && env[WORKER_VARIABLE] === String(process.ppid);
 }
 
-/** Resolves when the worker has stopped. `tellNewStore` is called once it listens. */
-export async function runAsWorker(tellNewStore: (place: string) => void): Promise<void> {
-  // Ctrl-C and a closed terminal reach the whole group; what they mean is for the primary to say.
+/** Resolves when the worker has stopped. `reportNewStore` is called once it is listening. */
+export async function runAsWorker(reportNewStore: (place: string) => void): Promise<void> {
+  // Ctrl-C and a closed terminal signal the whole process group; only the primary reacts to them.
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
-  sayTurning();
+  sendHeartbeats();
   const start = await firstMessage();
   if (start === undefined) return;
   try {
     const made: string[] = [];
     const worker = await startWorker(start.config, start.place, (place) => void made.push(place));
-    for (const place of made) tellNewStore(place);
+    for (const place of made) reportNewStore(place);
     obey(worker);
     const asked = Promise.race([stopAsked(worker.log, ['SIGTERM']), primaryGone(worker.log)]);
-    tell({ kind: 'listening', listening: worker.listening });
+    send({ kind: 'listening', listening: worker.listening });
     const reason = await asked;
     worker.log.info('a worker is stopping', { pid: process.pid, reason });
     await stopInTime(worker, () => worker.stop());
   } catch (error) {
-    tell({ kind: 'failed', error: failureOf(error) });
+    send({ kind: 'failed', error: failureOf(error) });
     process.exitCode = 1;
   }
-  // An open channel keeps the process alive. `disconnect` is not listened to any more: it would mean that the primary is gone.
+  // An open channel keeps the process alive. The `disconnect` listeners go first: to them it would mean that the primary is
+  // gone.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
 }
 
-/** Every second. At most one is on its way: a primary that is stopped itself reads none. */
-function sayTurning(): void {
-  let underWay = false;
-  const say = (): void => {
-    if (underWay || !process.connected) return;
-    underWay = true;
-    process.send?.({ kind: 'turning' } satisfies FromWorker, undefined, undefined, () => (underWay = false));
+/** Every second, with at most one in flight: a suspended primary reads none. */
+function sendHeartbeats(): void {
+  let inFlight = false;
+  const sendOne = (): void => {
+    if (inFlight || !process.connected) return;
+    inFlight = true;
+    process.send?.({ kind: 'heartbeat' } satisfies FromWorker, undefined, undefined, () => (inFlight = false));
   };
-  say();
-  setInterval(say, TURNING_MS).unref();
+  sendOne();
+  setInterval(sendOne, HEARTBEAT_MS).unref();
 }
 
-/** `undefined` when the primary is gone before it has said anything. */
+/** `undefined` if the primary is gone before it has sent anything. */
 function firstMessage(): Promise<Start | undefined> {
   return new Promise((resolve) => {
     process.once('disconnect', () => resolve(undefined));
@@ -83,10 +84,10 @@ async function primaryGone(log: Log): Promise<string> {
 }
 
 async function answer(worker: Worker, id: number, what: Question): Promise<void> {
-  tell({ kind: 'answer', id, value: await answerTo(worker, what) });
+  send({ kind: 'answer', id, value: await answerTo(worker, what) });
 }
 
-async function answerTo(worker: Worker, what: Question): Promise<Told> {
+async function answerTo(worker: Worker, what: Question): Promise<AnswerValue> {
   switch (what) {
     case 'ready':
       return worker.ready();
@@ -100,8 +101,8 @@ async function answerTo(worker: Worker, what: Question): Promise<Told> {
   }
 }
 
-function tell(message: FromWorker): void {
-  // A primary that is gone is noticed by its `disconnect`.
+function send(message: FromWorker): void {
+  // A primary that is gone is detected by `disconnect`.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 

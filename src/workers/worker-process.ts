@@ -1,4 +1,4 @@
-// One worker as the primary sees it: a child process that starts, answers questions, and ends.
+// A worker as the primary sees it: a child process that starts, answers questions, and ends.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
@@ -14,25 +14,25 @@ import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts
 
 /** TypeScript in a checkout, JavaScript in a package. */
 const MAIN = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
-/** A worker that takes longer to answer is taken for hanging; probes give up after a second. */
+/** A worker that takes longer to answer counts as hung; probes give up after a second. */
 const ANSWER_MS = 500;
 
 type WorkerAnswer = Extract<FromWorker, { kind: 'answer' }>['value'];
 
 export class WorkerProcess {
-  /** Resolves when it listens; rejects when it ends before. */
+  /** Resolves when the worker is listening; rejects if it ends before that. */
   readonly listening: Promise<Listening>;
-  /** Resolves with what it ended with: `status 0`, `SIGKILL`. */
+  /** Resolves with how it ended: `status 0`, `SIGKILL`. */
   readonly ended: Promise<string>;
-  /** Called whenever it says that it turns. */
-  onTurning: () => void = () => undefined;
+  /** Called for each heartbeat. */
+  onHeartbeat: () => void = () => undefined;
   readonly #child: ChildProcess;
   readonly #questions = new Map<number, (answer: WorkerAnswer | undefined) => void>();
   #asked = 0;
 
   constructor(config: Config, place: WorkerPlace) {
     const env = { ...process.env, [WORKER_VARIABLE]: String(process.pid) };
-    // `advanced` serialization carries the maps of a configuration.
+    // `advanced` serialization supports the maps in a configuration.
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
     const child = (this.#child = fork(MAIN, ['serve'], { env, serialization: 'advanced', stdio: [...stdio] }));
     const listening = Promise.withResolvers<Listening>();
@@ -41,8 +41,8 @@ export class WorkerProcess {
     this.listening.catch(() => undefined);
     child.on('message', (message: FromWorker) => {
       switch (message.kind) {
-        case 'turning':
-          return this.onTurning();
+        case 'heartbeat':
+          return this.onHeartbeat();
         case 'listening':
           return listening.resolve(message.listening);
         case 'failed':
@@ -58,18 +58,18 @@ export class WorkerProcess {
         resolve(how);
       };
       child.once('exit', (status, signal) => end(signal ?? `status ${status}`));
-      // `exit` is emitted for every process but one that could not be started.
+      // `exit` is emitted for every process except one that could not be started.
       child.on('error', (error) => child.pid === undefined && end(error.message));
     });
-    this.tell({ kind: 'start', config, place });
+    this.send({ kind: 'start', config, place });
   }
 
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  tell(message: ToWorker): void {
-    // A worker that is just ending takes no messages; `ended` reports its end.
+  send(message: ToWorker): void {
+    // A worker that is ending takes no messages; `ended` reports its end.
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
@@ -77,22 +77,22 @@ export class WorkerProcess {
     return (await this.#ask('ready')) === true;
   }
 
-  /** `undefined` when it does not answer in time. */
+  /** `undefined` if it does not answer in time. */
   async snapshot(): Promise<MetricsSnapshot | undefined> {
     return (await this.#ask('metrics')) as MetricsSnapshot | undefined;
   }
 
-  /** Likewise. */
+  /** `undefined` if it does not answer in time. */
   async state(): Promise<ProcessState | undefined> {
     return (await this.#ask('state')) as ProcessState | undefined;
   }
 
-  /** Resolves when it accepts no connection any more, or does not say so in time. */
+  /** Resolves when it no longer accepts connections, or when the time is up. */
   async drain(withinMs: number): Promise<void> {
     await this.#ask('drain', withinMs);
   }
 
-  /** SIGTERM lets it drain, or ends it at once while it does not serve yet. */
+  /** SIGTERM makes it drain, or ends it at once if it is not serving yet. */
   kill(signal: 'SIGTERM' | 'SIGKILL'): void {
     this.#child.kill(signal);
   }
@@ -102,7 +102,7 @@ export class WorkerProcess {
     const { promise, resolve } = Promise.withResolvers<WorkerAnswer | undefined>();
     const timer = setTimeout(() => resolve(undefined), withinMs);
     this.#questions.set(id, resolve);
-    this.tell({ kind: 'ask', id, what });
+    this.send({ kind: 'ask', id, what });
     const answer = await promise;
     clearTimeout(timer);
     this.#questions.delete(id);
@@ -110,7 +110,7 @@ export class WorkerProcess {
   }
 }
 
-/** The worker's error made again, so that it is reported as it would be without workers. */
+/** Recreates the worker's error, so that it is reported as it would be without workers. */
 function errorOf({ name, message, lines }: StartFailure): Error {
   if (name === 'ConfigError') return new ConfigError(lines);
   return Object.assign(new Error(message), { name });

@@ -1,4 +1,5 @@
-// A gateway on several processes, in its two halves: a worker, which serves callers, and the primary, which serves the operator.
+// The two halves of a gateway with several processes: a worker, which serves callers, and the primary, which serves the
+// operator.
 import { teardownOf } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
 import { reloadOf } from '../config/changes.ts';
@@ -31,9 +32,9 @@ import type { Listening } from '../app/public-listener.ts';
 export type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
 
 export interface WorkerPlace {
-  /** 0 takes a free one, for the first worker. */
+  /** 0 picks a free one, for the first worker. */
   readonly port: number;
-  /** The first worker makes sure that no other program has the port. */
+  /** The first worker checks that no other program uses the port. */
   readonly first: boolean;
 }
 
@@ -44,18 +45,18 @@ export interface Worker {
   ready(): boolean;
   snapshot(): Promise<MetricsSnapshot>;
   state(): ProcessState;
-  /** As `Serving.drain`. */
+  /** Same as `Serving.drain`. */
   drain(): Promise<void>;
-  /** As `reloadOf` has it. */
+  /** Same as `reloadOf`. */
   replace(config: Config): void;
-  /** As `App` has them. */
+  /** These are the same as in `App`. */
   readonly stopWithinMs: number;
   readonly closing: string | undefined;
   flush(): void;
   stop(): Promise<void>;
 }
 
-/** Rejects as `startApp` does. */
+/** Rejects like `startApp`. */
 export async function startWorker(config: Config, { port, first }: WorkerPlace, onNewStore: OnNewStore): Promise<Worker> {
   const output = openSharedJsonLog();
   const down = teardownOf(output);
@@ -88,30 +89,30 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
   }
 }
 
-/** The workers as their primary sees them. */
+/** The workers, as used by their primary. */
 export interface WorkerSource {
   /** Whether every worker is ready. */
   ready(): Promise<boolean>;
   /** From every worker that answers. */
   snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
-  /** Likewise. */
+  /** From every worker that answers. */
   processes(): Promise<ProcessStates>;
 }
 
 export interface Primary {
   readonly log: Log;
-  /** What new workers start with. */
+  /** The configuration that new workers start with. */
   readonly config: Config;
-  /** Says that all `workers` are ready. */
+  /** Logs that all `workers` are ready. */
   announce(listen: Listening, workers: number): void;
-  /** As `App.reload`; `config` is what to pass on to the workers. */
+  /** Like `App.reload`; afterwards `config` is what to pass to the workers. */
   reload(next: Config): readonly string[];
-  /** A worker has ended. */
+  /** Called when a worker has ended. */
   forget(worker: number): void;
-  /** A worker is replaced. */
+  /** Called when a worker is replaced. */
   replaced(why: Replaced): void;
   flush(): void;
-  /** To be called when every worker has ended. */
+  /** Call it after every worker has ended. */
   close(): Promise<void>;
 }
 
@@ -158,7 +159,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       announceReady(log, config, { listenUrl, opsUrl: operator.url, listening: listen, workers: count });
     },
     reload(next) {
-      // Workers do not answer a reload: what one of them would throw is thrown here.
+      // Workers do not answer a reload, so errors that one would throw are thrown here.
       for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
       const replaceOperators = readOperators(onStore.admin?.operators, next);
       const reload = reloadOf(running, next);
@@ -177,14 +178,14 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
   };
 }
 
-/** What the primary does with a store, for the operator: it serves no caller. */
+/** The primary's use of a store, for the operator only: it serves no callers. */
 interface OnStore {
   readonly admin: AdminParts | undefined;
   metrics(): Promise<MetricsSnapshot>;
   close(): Promise<void>;
 }
 
-/** A store of its own is opened only where there is something to do with it. */
+/** Opens a store of its own only if it needs one. */
 async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNewStore: OnNewStore): Promise<OnStore> {
   const operators = openOperators(config);
   if (operators === undefined && config.teamMetrics === undefined && config.events === undefined) {

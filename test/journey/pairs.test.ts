@@ -169,7 +169,9 @@ describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s wor
     expect(asked()).toBe(Number(workers));
     told = '[{"code":"en"}]';
     await hangup();
-    await expect.poll(() => logged(gateway, 'an engine replica did not tell its pairs: what was known stays').length).toBe(Number(workers));
+    await expect
+      .poll(() => logged(gateway, 'an engine replica did not report its pairs: the known ones are kept').length)
+      .toBe(Number(workers));
     expect(await targetsOf(port)).toEqual(['EN-GB EN-US ES']);
     told = tells(['en', 'fr']);
     await hangup();

@@ -38,7 +38,7 @@ describe.concurrent.each(LISTENERS)('two workers with the %s listener', (listene
     expect(outcomes.filter((one) => one !== '200' && one !== 'reset')).toEqual([]);
     expect(outcomes).toContain('200');
     await expect.poll(() => logged(gateway, 'a worker was replaced'), { timeout: 30_000 }).toHaveLength(1);
-    expect(logged(gateway, 'a worker does not turn and is ended')).toMatchObject([{ level: 'error', pid: stopped }]);
+    expect(logged(gateway, 'a worker has stopped responding and is killed')).toMatchObject([{ level: 'error', pid: stopped }]);
     expect(await opsPage(gateway, '/metrics')).toContain('lingate_workers_replaced_total{reason="hung"} 1');
     expect(workersOf(gateway)).toHaveLength(2);
     expect(workersOf(gateway)).toContain(other);
@@ -61,6 +61,6 @@ test.concurrent('when all of them were stopped, the primary too, nobody is ended
   // Long enough for the primary to have looked again.
   await delay(2_500);
   expect(workersOf(gateway)).toEqual(before);
-  expect(logged(gateway, 'a worker does not turn and is ended')).toEqual([]);
+  expect(logged(gateway, 'a worker has stopped responding and is killed')).toEqual([]);
   expect(await gateway.end('SIGTERM')).toBe(0);
 });

@@ -41,7 +41,7 @@ export const LISTENER_MUTATIONS: readonly Mutation[] = [
     'return parts;',
     ADDRESS,
   ),
-  bug('a primary that was stopped judges its workers', 'workers/turning.ts', 'if (late) heard.atMs = nowMs;', '', TURNING),
+  bug('a primary that was stopped judges its workers', 'workers/heartbeats.ts', 'if (late) heard.atMs = nowMs;', '', TURNING),
   bug(
     'the certificate before goes on being served beside the new one',
     'server/uws.ts',

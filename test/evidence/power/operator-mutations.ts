@@ -20,10 +20,10 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'an engine that talks nonsense has no pairs any more',
     'runtime/engine-pairs.ts',
     'this.#silent.add(url);',
-    'this.#silent.add(url);\n    this.#told.delete(url);',
+    'this.#silent.add(url);\n    this.#reported.delete(url);',
     OFFERED,
   ),
-  bug('only what every replica has is offered', 'runtime/engine-pairs.ts', 'told.some((offers)', 'told.every((offers)', OFFERED),
+  bug('only what every replica has is offered', 'runtime/engine-pairs.ts', 'reported.some((offers)', 'reported.every((offers)', OFFERED),
   bug(
     'a key on the command line is repeated',
     'cli/run.ts',

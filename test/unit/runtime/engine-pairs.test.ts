@@ -111,7 +111,7 @@ describe('ask', () => {
       }
       expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, TEN_MINUTES, TEN_MINUTES, TEN_MINUTES]);
       expect(lines.slice(1)).toEqual([
-        ['an engine replica did not tell its pairs: what was known stays', { engine: 'default', replica: 'a', failure }],
+        ['an engine replica did not report its pairs: the known ones are kept', { engine: 'default', replica: 'a', failure }],
       ]);
       await asked.pop()!({ a: ['EN-FR'] });
       expect(pairsOf(offered)).toEqual(['EN-FR']);
@@ -130,7 +130,10 @@ describe('ask', () => {
     await asked.pop()!({ a: [] });
     expect(pairsOf(offered)).toHaveLength(ALL);
     expect(lines).toEqual([
-      ['an engine replica did not tell its pairs: what was known stays', { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' }],
+      [
+        'an engine replica did not report its pairs: the known ones are kept',
+        { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' },
+      ],
     ]);
     pass();
     await asked.pop()!({ a: ['EN-ES'] });

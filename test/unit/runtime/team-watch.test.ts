@@ -125,7 +125,7 @@ describe('the watch', () => {
     buggy = true;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(watch!.latest).toBe(found);
-    expect(said).toEqual(['the teams could not be looked at: their metrics stay as they were']);
+    expect(said).toEqual(['the teams could not be read: their metrics stay as they were']);
     away = false;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(watch!.latest.passedAtMs).toBeGreaterThan(found.passedAtMs!);

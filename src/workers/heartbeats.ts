@@ -1,24 +1,24 @@
-// Finds workers that do not turn: each says every second that its event loop does.
+// Detects hung workers: each sends a heartbeat every second while its event loop runs.
 
-/** How often a worker says so, and how often the primary looks who has not. */
-export const TURNING_MS = 1_000;
-/** One that has said nothing for so long hangs: it holds connections, and those that the system still gives it, for ever. */
+/** How often a worker sends a heartbeat, and how often the primary checks for missing ones. */
+export const HEARTBEAT_MS = 1_000;
+/** A worker silent for this long is hung: it would hold its connections, and new ones that the system assigns to it, for ever. */
 const SILENT_MS = 10_000;
-/** Before the first word: modules are being loaded, on a slow machine for long. */
+/** Limit before the first heartbeat, because loading modules can take long on a slow machine. */
 const STARTING_MS = 60_000;
 /**
- * When the primary itself looks so much later than it should, it was stopped, or starved, and the workers most likely with it
- * (a suspended machine, SIGSTOP for the whole group): what they have said lies unread, and nobody is judged.
+ * If the primary's own check is this late, it was suspended or starved, most likely together with its workers (a suspended
+ * machine, SIGSTOP for the whole group): their heartbeats may be unread, so nobody is judged.
  */
 const LATE_MS = 1_000;
 
-export class TurningWatch<W> {
+export class HeartbeatWatch<W> {
   readonly #now: () => number;
   readonly #onSilent: (worker: W, silentMs: number) => void;
   readonly #heard = new Map<W, { atMs: number; limitMs: number }>();
   #lookedAtMs: number;
 
-  /** `now` is a monotonic clock in milliseconds. `onSilent` is called once for each. */
+  /** `now` is a monotonic clock in milliseconds. `onSilent` is called once per hung worker. */
   constructor(now: () => number, onSilent: (worker: W, silentMs: number) => void) {
     this.#now = now;
     this.#onSilent = onSilent;
@@ -33,17 +33,17 @@ export class TurningWatch<W> {
     this.#heard.delete(worker);
   }
 
-  turns(worker: W): void {
+  beat(worker: W): void {
     const heard = this.#heard.get(worker);
     if (heard === undefined) return;
     heard.atMs = this.#now();
     heard.limitMs = SILENT_MS;
   }
 
-  /** To be called every `TURNING_MS`, when what the workers have said has been read. */
+  /** Call it every `HEARTBEAT_MS`, after reading the workers' messages. */
   look(): void {
     const nowMs = this.#now();
-    const late = nowMs - this.#lookedAtMs > TURNING_MS + LATE_MS;
+    const late = nowMs - this.#lookedAtMs > HEARTBEAT_MS + LATE_MS;
     this.#lookedAtMs = nowMs;
     for (const [worker, heard] of this.#heard) {
       if (late) heard.atMs = nowMs;

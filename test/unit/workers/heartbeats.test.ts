@@ -1,15 +1,15 @@
-// Workers that do not turn are found after ten seconds, and nobody is judged by a primary that was stopped itself.
+// Hung workers are detected after ten seconds; a primary that was itself suspended judges nobody.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { TURNING_MS, TurningWatch } from '../../../src/workers/turning.ts';
+import { HEARTBEAT_MS, HeartbeatWatch } from '../../../src/workers/heartbeats.ts';
 
 let nowMs: number;
 let silent: string[];
-let watch: TurningWatch<string>;
+let watch: HeartbeatWatch<string>;
 
 beforeEach(() => {
   nowMs = 5_000;
   silent = [];
-  watch = new TurningWatch(
+  watch = new HeartbeatWatch(
     () => nowMs,
     (worker, silentMs) => silent.push(`${worker} ${silentMs}`),
   );
@@ -18,8 +18,8 @@ beforeEach(() => {
 /** Seconds go by; each of these workers says in each that it turns. */
 function pass(seconds: number, ...turning: readonly string[]): void {
   for (let second = 0; second < seconds; second++) {
-    nowMs += TURNING_MS;
-    for (const worker of turning) watch.turns(worker);
+    nowMs += HEARTBEAT_MS;
+    for (const worker of turning) watch.beat(worker);
     watch.look();
   }
 }
@@ -55,7 +55,7 @@ describe('a worker', () => {
 
   test('that has ended is not named', () => {
     watch.remove('a');
-    watch.turns('a');
+    watch.beat('a');
     pass(100, 'b');
     expect(silent).toEqual([]);
   });
